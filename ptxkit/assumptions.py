@@ -22,7 +22,7 @@ class LaunchConflictError(ValueError):
     """A launch was given for a kernel by its name, and the kernel cannot have it."""
 
 
-def with_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
+def apply_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
     """The module in which kernels declare the launches that fit their names; the last one that fits counts.
 
     Raises LaunchConflictError where a launch that names its kernel contradicts it. One for many kernels is passed over
@@ -33,45 +33,45 @@ def with_launches(module: Module, launches: Sequence[KernelLaunch]) -> Module:
     return replace(
         module,
         items=tuple(
-            _launched(item, launches) if isinstance(item, Function) and item.kind == "entry" else item
+            _apply_launches(item, launches) if isinstance(item, Function) and item.kind == "entry" else item
             for item in module.items
         ),
     )
 
 
-def matches(launch: KernelLaunch, kernel: str) -> bool:
+def launch_matches(launch: KernelLaunch, kernel: str) -> bool:
     """Whether a launch is for the kernel of that name."""
     return launch.kernel is None or launch.kernel == kernel or fnmatchcase(kernel, launch.kernel)
 
 
-def _launched(function: Function, launches: Sequence[KernelLaunch]) -> Function:
+def _apply_launches(function: Function, launches: Sequence[KernelLaunch]) -> Function:
     for launch in reversed(launches):
-        if matches(launch, function.name):
-            conflict = _conflict(function, launch)
+        if launch_matches(launch, function.name):
+            conflict = _launch_conflict(function, launch)
             if conflict is None:
-                return _declaring(function, launch)
+                return _declare_launch(function, launch)
             if launch.kernel == function.name:
                 raise LaunchConflictError(conflict)
     return function
 
 
-def _conflict(function: Function, launch: KernelLaunch) -> str | None:
+def _launch_conflict(function: Function, launch: KernelLaunch) -> str | None:
     """Why the kernel cannot be launched so; None where it can."""
-    from ptxkit.syntax.extents import extents
+    from ptxkit.syntax.extents import launch_extents
 
-    required, most = extents(function, "reqntid"), extents(function, "maxntid")
-    cluster = extents(function, "reqnctapercluster")
+    required, most = launch_extents(function, "reqntid"), launch_extents(function, "maxntid")
+    cluster = launch_extents(function, "reqnctapercluster")
     asked = f"the launch `{launch.text}` of {function.name}"
     if launch.block is not None and required is not None and launch.block != required:
-        return f"{asked} contradicts its `.reqntid {_words(required)}`"
+        return f"{asked} contradicts its `.reqntid {_format_extents(required)}`"
     if launch.block is not None and most is not None and prod(launch.block) > prod(most):
-        return f"{asked} has more threads than its `.maxntid {_words(most)}` allows"
+        return f"{asked} has more threads than its `.maxntid {_format_extents(most)}` allows"
     if launch.cluster is not None and cluster is not None and launch.cluster != cluster:
-        return f"{asked} contradicts its `.reqnctapercluster {_words(cluster)}`"
+        return f"{asked} contradicts its `.reqnctapercluster {_format_extents(cluster)}`"
     return None
 
 
-def _declaring(function: Function, launch: KernelLaunch) -> Function:
+def _declare_launch(function: Function, launch: KernelLaunch) -> Function:
     from ptxkit.syntax.tree import Directive
 
     kept = list(function.directives)
@@ -82,19 +82,19 @@ def _declaring(function: Function, launch: KernelLaunch) -> Function:
     return replace(function, directives=tuple(kept))
 
 
-def _words(extents: tuple[int, int, int]) -> str:
+def _format_extents(extents: tuple[int, int, int]) -> str:
     return ", ".join(map(str, extents))
 
 
-def with_heading(module: Module, target: str | None, version: tuple[int, int] | None) -> Module:
+def override_heading(module: Module, target: str | None, version: tuple[int, int] | None) -> Module:
     """The module as if its heading said this; options such as `texmode_independent` stay.
 
     A heading that is missing stays missing, which is a finding of its own.
     """
-    return replace(module, items=tuple(_item(item, target, version) for item in module.items))
+    return replace(module, items=tuple(_override_directive(item, target, version) for item in module.items))
 
 
-def _item(item: Item, target: str | None, version: tuple[int, int] | None) -> Item:
+def _override_directive(item: Item, target: str | None, version: tuple[int, int] | None) -> Item:
     from ptxkit.syntax.tree import Directive
 
     if isinstance(item, Directive) and item.name == "target" and target is not None:

@@ -16,23 +16,23 @@ from typing import TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Undecided
 from ptxkit.records import dataclass, replace
-from ptxkit.results import NOT_CHECKED, FileResult, Status
-from ptxkit.small_files import UnfitFileError, parsed_json, read_small
+from ptxkit.results import UNCHECKED_CODE, FileResult, Status
+from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.source import SourceFile
 
 VERSION = 1
-MOST_TEXT = 200
+MAX_STATEMENT_CHARS = 200
 """Characters of a statement that are kept and compared."""
 
-_MOST_FINDINGS = 1 << 32
-_MOST_SAID = 20
+_MAX_FINDINGS = 1 << 32
+_MAX_ERROR_CHARS = 20
 
-Entry: TypeAlias = tuple[str, str, str]
+BaselineEntry: TypeAlias = tuple[str, str, str]
 """Code, function, statement."""
 
 _FUNCTION = re.compile(r"\.(?:entry|func)\b[ \t\r\n]*(?:\([^)]*\)[ \t\r\n]*)?([A-Za-z_$%][\w$]*)")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_NUMBERED = re.compile(r"(%[a-zA-Z_$]+|\$L_*[A-Za-z_]+)[0-9][0-9_]*")
+_NUMBERED_NAME = re.compile(r"(%[a-zA-Z_$]+|\$L_*[A-Za-z_]+)[0-9][0-9_]*")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -44,21 +44,23 @@ class BaselineError(ValueError):
 class Baseline:
     """Known findings by input file, whose paths are relative to the folder of the baseline and have `/` in them."""
 
-    files: Mapping[str, Counter[Entry]]
+    files: Mapping[str, Counter[BaselineEntry]]
 
 
-def read(path: str) -> Baseline:
+def read_baseline(path: str) -> Baseline:
     """The baseline at a path. Raises BaselineError."""
     try:
-        document = parsed_json(read_small(path))
+        document = parse_json(read_small_file(path))
         version = document["version"]
         if version != VERSION:
-            raise BaselineError(f"{path}: is of version {str(version)[:_MOST_SAID]}, and this ptxkit reads {VERSION}")
+            raise BaselineError(
+                f"{path}: is of version {str(version)[:_MAX_ERROR_CHARS]}, and this ptxkit reads {VERSION}"
+            )
         files = {
             name: Counter({(each["code"], each["function"], each["statement"]): _count(each) for each in entries})
             for name, entries in document["files"].items()
         }
-    except UnfitFileError as error:
+    except UnsuitableFileError as error:
         raise BaselineError(f"{path}: {error}") from error
     except OSError as error:
         remedy = "; write one with --write-baseline" if isinstance(error, FileNotFoundError) else ""
@@ -73,35 +75,35 @@ def read(path: str) -> Baseline:
 def _count(entry: Mapping[str, object]) -> int:
     """How many findings an entry stands for. Raises ValueError."""
     count = entry["count"]
-    if not isinstance(count, int) or not 0 <= count <= _MOST_FINDINGS:
+    if not isinstance(count, int) or not 0 <= count <= _MAX_FINDINGS:
         raise ValueError("the count must be a number of findings")
     return count
 
 
-def text_of(path: str, results: Iterable[FileResult]) -> str:
+def baseline_text(path: str, results: Iterable[FileResult]) -> str:
     """The text of a baseline at `path` that knows all findings of these results."""
     import json
 
     files: dict[str, list[dict[str, object]]] = {}
     for result in results:
         if result.status is not Status.FAILED:
-            found = _counted(result.diagnostics)
+            found = _count_entries(result.diagnostics)
             entries: list[dict[str, object]] = [
                 {"code": code, "function": function, "statement": statement, "count": found[code, function, statement]}
                 for code, function, statement in sorted(found)
             ]
             if entries:
-                files[_name(result.path, path)] = entries
+                files[_relative_name(result.path, path)] = entries
     return json.dumps({"version": VERSION, "files": dict(sorted(files.items()))}, indent=1) + "\n"
 
 
-def without_known(result: FileResult, baseline: Baseline, path: str) -> FileResult:
+def remove_known(result: FileResult, baseline: Baseline, path: str) -> FileResult:
     """The result without the findings that the baseline at `path` knows."""
-    known = Counter(baseline.files.get(_name(result.path, path), {}))
+    known = Counter(baseline.files.get(_relative_name(result.path, path), {}))
     if not known or result.status is Status.FAILED:
         return result
     fresh = []
-    for item, entry in zip(result.diagnostics, entries(result.diagnostics), strict=True):
+    for item, entry in zip(result.diagnostics, baseline_entries(result.diagnostics), strict=True):
         if known[entry] > 0:
             known[entry] -= 1
         else:
@@ -116,32 +118,32 @@ def fingerprints(result: FileResult) -> list[str]:
     """What tells each finding of a file from all others, and stays when lines move."""
     from hashlib import sha256
 
-    seen: Counter[Entry] = Counter()
+    seen: Counter[BaselineEntry] = Counter()
     marks = []
-    for entry in entries(result.diagnostics):
+    for entry in baseline_entries(result.diagnostics):
         seen[entry] += 1
         text = "\0".join([result.path.replace(os.sep, "/"), *entry, str(seen[entry])])
         marks.append(sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32])
     return marks
 
 
-def _counted(diagnostics: Sequence[Diagnostic]) -> Counter[Entry]:
-    return Counter(entry for entry in entries(diagnostics) if entry[0] != NOT_CHECKED)
+def _count_entries(diagnostics: Sequence[Diagnostic]) -> Counter[BaselineEntry]:
+    return Counter(entry for entry in baseline_entries(diagnostics) if entry[0] != UNCHECKED_CODE)
 
 
-def entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[Entry]:
+def baseline_entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[BaselineEntry]:
     """What each finding or question of one text is known by."""
     if not diagnostics:
         return []
     source = diagnostics[0].source
-    starts, names = _functions(source)
+    starts, names = _function_starts(source)
     return [
         (item.code, names[bisect_right(starts, item.span.start) - 1] if starts else "", _statement(item))
         for item in diagnostics
     ]
 
 
-def _functions(source: SourceFile) -> tuple[list[int], list[str]]:
+def _function_starts(source: SourceFile) -> tuple[list[int], list[str]]:
     """Where functions begin, and their names; what stands before the first belongs to none."""
     starts, names = [0], [""]
     for match in _FUNCTION.finditer(source.text):
@@ -156,10 +158,10 @@ def _statement(item: Diagnostic | Undecided) -> str:
     text = item.source.line_text(line)
     begin = text.rfind(";", 0, column - 1) + 1
     end = text.find(";", column - 1) + 1 or len(text)
-    return _BLANKS.sub(" ", _NUMBERED.sub(r"\1", _COMMENT.sub(" ", text[begin:end]))).strip()[:MOST_TEXT]
+    return _BLANKS.sub(" ", _NUMBERED_NAME.sub(r"\1", _COMMENT.sub(" ", text[begin:end]))).strip()[:MAX_STATEMENT_CHARS]
 
 
-def _name(path: str, baseline: str) -> str:
+def _relative_name(path: str, baseline: str) -> str:
     folder = os.path.dirname(os.path.abspath(baseline))
     try:
         return os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")

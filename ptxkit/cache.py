@@ -29,52 +29,52 @@ PREBUILT = "_compiled"
 
 _FORMAT = b"ptxkit 1\n"
 _MARSHAL_VERSION = 4  # which every Python from 3.4 on reads
-_COPIES = 4  # of older versions, which another checkout may still use
+_MAX_COPIES = 4  # of older versions, which another checkout may still use
 
-Key = tuple[tuple[str, int, int], ...]
+SourceKey = tuple[tuple[str, int, int], ...]
 
 
-def compiled(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
+def load_or_compile(name: str, sources: Sequence[str], make: Callable[[], Any]) -> Any:
     """What `make` gives, from a copy where there is a sound one. `sources`: the files that it depends on, all of them.
 
     Raises what `make` raises.
     """
-    key = key_of(sources)
-    found = read(os.path.join(PACKAGE, PREBUILT, f"{name}.bin"), key)
+    key = checksum_key(sources)
+    found = read_entry(os.path.join(PACKAGE, PREBUILT, f"{name}.bin"), key)
     if found is not None:
         return found
-    folder = user_folder()
+    folder = user_cache_folder()
     if folder is None:
         return make()
     # Each Python has copies of its own: nothing is asked of another one's arithmetic.
     path = os.path.join(folder, f"{name}.{sys.implementation.cache_tag}.{zlib.crc32(repr(key).encode()):08x}.bin")
-    found = read(path, key)
+    found = read_entry(path, key)
     if found is None:
         found = make()
         # A full disk or a read-only folder costs the next command some time, and that is all.
         with suppress(OSError):
-            write(path, key, found)
-            clear(folder, f"{name}.", _COPIES)
+            write_entry(path, key, found)
+            evict_old(folder, f"{name}.", _MAX_COPIES)
     return found
 
 
-def remembered(name: str, make: Callable[[], Any]) -> Any:
+def load_or_compute(name: str, make: Callable[[], Any]) -> Any:
     """What `make` gives for this state of the installation, whatever files it depends on, from a copy where there is a
     sound one. Raises what `make` raises."""
-    folder = user_folder()
+    folder = user_cache_folder()
     if folder is None:
         return make()
-    path, key = os.path.join(folder, f"{name}.{stamp()}.bin"), ((stamp(), 0, 0),)
-    found = read(path, key)
+    path, key = os.path.join(folder, f"{name}.{installation_stamp()}.bin"), ((installation_stamp(), 0, 0),)
+    found = read_entry(path, key)
     if found is None:
         found = make()
         with suppress(OSError):
-            write(path, key, found)
-            clear(folder, f"{name}.", _COPIES)
+            write_entry(path, key, found)
+            evict_old(folder, f"{name}.", _MAX_COPIES)
     return found
 
 
-def key_of(sources: Iterable[str]) -> Key:
+def checksum_key(sources: Iterable[str]) -> SourceKey:
     """Name, size and checksum of each file; a file that is missing counts as such."""
     key = []
     for path in sources:
@@ -87,7 +87,7 @@ def key_of(sources: Iterable[str]) -> Key:
     return tuple(key)
 
 
-def read(path: str, key: Key) -> Any:
+def read_entry(path: str, key: SourceKey) -> Any:
     """The data in a copy that was made from these sources; None where there is no sound one."""
     try:
         with open(path, "rb", buffering=0) as file:
@@ -104,7 +104,7 @@ def read(path: str, key: Key) -> Any:
     return data if made_from == key else None
 
 
-def write(path: str, key: Key, data: Any) -> None:
+def write_entry(path: str, key: SourceKey, data: Any) -> None:
     """Put a copy at `path`, in one step. Raises OSError where that cannot be done."""
     body = marshal.dumps((key, data), _MARSHAL_VERSION)
     handle, temporary = _new_file(os.path.dirname(path))
@@ -128,7 +128,7 @@ def _new_file(folder: str) -> tuple[int, str]:
             continue
 
 
-def code_of(*folders: str) -> list[str]:
+def python_files(*folders: str) -> list[str]:
     """The Python files of some folders of the package: what they compile depends on them."""
     found = []
     for folder in folders:
@@ -147,18 +147,18 @@ def grammar_files(*names: str) -> list[str]:
 
 
 @cache
-def stamp() -> str:
+def installation_stamp() -> str:
     """What tells one state of the installation from another: the sizes and times of its files, grammars included."""
-    return _state_now()
+    return _installation_state()
 
 
-def is_as_stamped() -> bool:
+def is_installation_unchanged() -> bool:
     """Whether the installation is still as it was when this process first asked for its stamp."""
-    return stamp() == _state_now()
+    return installation_stamp() == _installation_state()
 
 
 @cache
-def contents() -> str:
+def installation_checksum() -> str:
     """What tells one state of the installation from another wherever it stands: names and checksums of its files."""
     found: list[tuple[str, int, int]] = []
     for top in dict.fromkeys((PACKAGE, grammar_folder())):
@@ -174,7 +174,7 @@ def contents() -> str:
     return f"{zlib.crc32(repr(sorted(found)).encode()):08x}"
 
 
-def _state_now() -> str:
+def _installation_state() -> str:
     found: list[tuple[str, int, int]] = []
     for top in dict.fromkeys((PACKAGE, grammar_folder())):
         _list_files(top, found)
@@ -196,7 +196,7 @@ def _list_files(folder: str, found: list[tuple[str, int, int]]) -> None:
                     found.append((each.path, status.st_size, status.st_mtime_ns))
 
 
-def user_folder() -> str | None:
+def user_cache_folder() -> str | None:
     """The user's cache folder, made if need be; None where there is none, or it is not ours alone."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # A relative path is invalid, and to be ignored. Source: XDG Base Directory Specification, "Basics". It would lead
@@ -205,10 +205,10 @@ def user_folder() -> str | None:
         base = os.path.join(os.path.expanduser("~"), ".cache")
     if not os.path.isabs(base):
         return None
-    return own_folder(os.path.join(base, "ptxkit"))
+    return private_folder(os.path.join(base, "ptxkit"))
 
 
-def own_folder(folder: str) -> str | None:
+def private_folder(folder: str) -> str | None:
     """The folder, made if need be; None where it cannot be, or others may write to it."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -220,7 +220,7 @@ def own_folder(folder: str) -> str | None:
     return folder
 
 
-def clear(folder: str, prefix: str, keep: int) -> None:
+def evict_old(folder: str, prefix: str, keep: int) -> None:
     """Remove all but the newest files whose names begin so."""
     copies = [each for each in os.scandir(folder) if each.name.startswith(prefix)]
     copies.sort(key=lambda each: each.stat().st_mtime, reverse=True)

@@ -11,7 +11,7 @@ from shlex import quote
 from types import MappingProxyType
 
 from ptxkit.records import dataclass, field
-from ptxkit.source import Place, SourceFile, Span
+from ptxkit.source import SourceFile, SourceLine, Span
 
 _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
 
@@ -33,7 +33,7 @@ class Label:
 
     span: Span
     message: str
-    origin: tuple[Place, ...] = ()
+    origin: tuple[SourceLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Diagnostic:
     isa: tuple[str, ...] = ()
     fix: Fix | None = None
     properties: Mapping[str, object] = field(default_factory=lambda: _NO_PROPERTIES)
-    origin: tuple[Place, ...] = ()
+    origin: tuple[SourceLine, ...] = ()
     proposals: tuple[Fix, ...] = ()
     wording: str = ""
 

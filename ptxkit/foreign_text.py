@@ -7,7 +7,7 @@ obeys every line that begins with `::`. So both are spelt out, wherever such a t
 from __future__ import annotations
 
 
-def visible(text: str) -> str:
+def escape_text(text: str) -> str:
     """The text with every character that a terminal would act on, or not show, spelt as an escape; line ends, too.
 
     Tabs stay, since whoever prints a line of code has to expand them. A byte that was not UTF-8 arrives here as a
@@ -18,14 +18,14 @@ def visible(text: str) -> str:
     return "".join(char if char.isprintable() or char == "\t" else _escape(char) for char in text)
 
 
-def visible_lines(text: str) -> str:
+def escape_lines(text: str) -> str:
     """The same of a text of several lines: the line feeds between them stay."""
-    return "\n".join(map(visible, text.split("\n")))
+    return "\n".join(map(escape_text, text.split("\n")))
 
 
-def visible_path(path: str) -> str:
+def escape_path(path: str) -> str:
     """The path of a file as a line may begin with it: no workflow command of GitHub, whatever the file is called."""
-    return visible(f"./{path}" if path.startswith(("::", "##[")) else path)
+    return escape_text(f"./{path}" if path.startswith(("::", "##[")) else path)
 
 
 def _escape(char: str) -> str:

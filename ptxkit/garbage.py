@@ -6,24 +6,24 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-AT_MOST = 500_000
+MAX_UNCOLLECTED_OBJECTS = 500_000
 """Objects that analyses may leave before they are looked through: well below a second's work, and some 100 MB."""
 
-_KEPT: list[int] = []
+_FREEZE_COUNTS: list[int] = []
 """What `keep_all` kept each time: to ask Python how many objects it keeps takes a walk over all of them."""
-_LEFT = [0]
+_UNCOLLECTED = [0]
 """Objects that were made and not freed, at most, since garbage was looked for here."""
 
 
-def keep_all() -> None:
+def freeze_all() -> None:
     """What there is now stays to the end of the process, and is never looked through again."""
     gc.collect()
     gc.freeze()
-    _KEPT.append(gc.get_freeze_count())
+    _FREEZE_COUNTS.append(gc.get_freeze_count())
 
 
 @contextmanager
-def no_collections() -> Iterator[None]:
+def pause_collection() -> Iterator[None]:
     """What a parse or an analysis makes is kept to its end; looking through it again and again costs a third of the
     time. What was off stays off.
 
@@ -37,20 +37,20 @@ def no_collections() -> Iterator[None]:
         yield
     finally:
         if enabled:
-            if not _KEPT and not gc.get_freeze_count():
-                _age()
+            if not _FREEZE_COUNTS and not gc.get_freeze_count():
+                _promote_young()
             gc.enable()
 
 
-def _age() -> None:
+def _promote_young() -> None:
     """Moves what was made to the oldest generation, without the walk over it that comes otherwise, until there may be
     too much garbage among it."""
     young, middle, old = gc.get_count()  # objects, and how often the younger generation was walked over
     every, times, _ = gc.get_threshold()
-    _LEFT[0] += young + every * (middle + (times + 1) * old)
-    if _LEFT[0] < AT_MOST:
+    _UNCOLLECTED[0] += young + every * (middle + (times + 1) * old)
+    if _UNCOLLECTED[0] < MAX_UNCOLLECTED_OBJECTS:
         gc.freeze()
         gc.unfreeze()
     else:
-        _LEFT[0] = 0
+        _UNCOLLECTED[0] = 0
         gc.collect()

@@ -13,16 +13,16 @@ from ptxkit.records import replace
 
 #: Codes that tell of the spelling of a statement alone, wherever it stands: the same message about the same opcode
 #: is the same fault.
-_SPELLING = ("PTX1", "PTX8")
+_SYNTAX_CODES = ("PTX1", "PTX8")
 #: Lines that a finding of several places names.
 MAX_LINES = 8
 
 
-def groups(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
+def group_by_fault(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
     """The diagnostics by fault, in the order of their first ones."""
     found: dict[Hashable, list[Diagnostic]] = {}
     for number, item in enumerate(diagnostics):
-        found.setdefault(_fault(item) or number, []).append(item)
+        found.setdefault(_fault_key(item) or number, []).append(item)
     return list(found.values())
 
 
@@ -31,7 +31,7 @@ def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
     is alone."""
     names: dict[int, str] = {}
     counts: dict[str, int] = {}
-    for group in groups(diagnostics):
+    for group in group_by_fault(diagnostics):
         if len(group) > 1:
             code = group[0].code
             counts[code] = counts.get(code, 0) + 1
@@ -39,34 +39,34 @@ def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
     return [names.get(id(item)) for item in diagnostics]
 
 
-def folded(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The first diagnostic of each fault, which tells how many places the fault has, and where the others are."""
-    return tuple(_with_places(*group) for group in groups(diagnostics))
+    return tuple(_merge_locations(*group) for group in group_by_fault(diagnostics))
 
 
-def _fault(item: Diagnostic) -> Hashable:
+def _fault_key(item: Diagnostic) -> Hashable:
     """What is the same for all places of one fault; None where nothing says that another place is one of them."""
     wording = item.wording or item.message
     if item.origin:
         labels = tuple((label.origin, label.message) for label in item.labels)
         return item.code, item.severity, wording, item.source.path, item.origin, labels
-    if item.wording and item.code.startswith(_SPELLING):
+    if item.wording and item.code.startswith(_SYNTAX_CODES):
         return item.code, item.severity, wording, item.source.path
     return None
 
 
-def _with_places(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
+def _merge_locations(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
     if not others:
         return first
     message = f"{first.message} ({len(others) + 1} places)"
-    return replace(first, message=message, notes=(*first.notes, also_at([_line(other) for other in others])))
+    return replace(first, message=message, notes=(*first.notes, other_lines_text([_line(other) for other in others])))
 
 
 def _line(item: Diagnostic) -> int:
     return item.source.position(item.span.start)[0]
 
 
-def also_at(lines: Sequence[int]) -> str:
+def other_lines_text(lines: Sequence[int]) -> str:
     """Where else the same holds, in words; each line once."""
     each = [str(line) for line in dict.fromkeys(lines)]
     more = f" and {len(each) - MAX_LINES} more" if len(each) > MAX_LINES else ""

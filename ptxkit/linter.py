@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
 from ptxkit.records import replace
-from ptxkit.results import NOT_CHECKED, FileResult, Status
+from ptxkit.results import UNCHECKED_CODE, FileResult, Status
 from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ptxkit.analysis.budget import Budget
-    from ptxkit.analysis.kernel import Kernel
+    from ptxkit.analysis.budget import AnalysisBudget
+    from ptxkit.analysis.kernel import KernelFacts
     from ptxkit.syntax.tree import Module
 
 __all__ = [
     "POLICIES",
     "Policy",
-    "as_commented",
-    "assumed",
-    "broken",
-    "chosen",
-    "failure",
-    "found",
-    "growing",
+    "apply_suppressions",
+    "apply_overrides",
+    "crash_result",
+    "apply_settings",
+    "failure_result",
+    "lint_module",
+    "lint_incremental",
     "lint",
     "lint_source",
-    "not_checked",
-    "with_origins",
+    "unchecked_result",
+    "attach_debug_locations",
 ]
 
 
@@ -54,11 +54,11 @@ def lint(
     if policy not in POLICIES:
         raise ValueError(f"policy is {policy!r}; it must be one of {', '.join(POLICIES)}")
     settings = DEFAULT if policy == "isa" and not notes else Settings(policy=policy, notes=notes)
-    return _checked(text_or_module, path, settings)[0]
+    return _lint_with_suppressions(text_or_module, path, settings)[0]
 
 
 def lint_source(
-    source: SourceFile, settings: Settings = DEFAULT, explored: dict[str, Kernel] | None = None
+    source: SourceFile, settings: Settings = DEFAULT, explored: dict[str, KernelFacts] | None = None
 ) -> FileResult:
     """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on.
 
@@ -66,13 +66,13 @@ def lint_source(
     the caller's to say.
     """
     try:
-        return _result(source.path, *_checked(source.text, source.path, settings, explored))
+        return _file_result(source.path, *_lint_with_suppressions(source.text, source.path, settings, explored))
     except Exception as error:
-        return failure(source.path, error)
+        return failure_result(source.path, error)
 
 
-def growing(
-    source: SourceFile, settings: Settings, first: tuple[str, str], budget: Budget | None = None
+def lint_incremental(
+    source: SourceFile, settings: Settings, first: tuple[str, str], budget: AnalysisBudget | None = None
 ) -> Generator[FileResult, None, None]:
     """`lint_source`, while it is found: the result so far whenever something came to it; the last one is the whole.
 
@@ -85,131 +85,137 @@ def growing(
 
     verdict = Verdict(())
     try:
-        module = _with_places(source.text, source.path)
-        for verdict in _finding(module, settings, first, budget):
+        module = _parsed_module(source.text, source.path)
+        for verdict in _lint_module_incremental(module, settings, first, budget):
             if MARK not in source.text:
                 yield FileResult.of(source.path, verdict)
-        yield _result(source.path, *as_commented(verdict, module, settings))
+        yield _file_result(source.path, *apply_suppressions(verdict, module, settings))
     except PTXSyntaxError as error:
         yield FileResult.of(source.path, Verdict(error.diagnostics))
     except Exception as error:
-        yield failure(source.path, error)
+        yield failure_result(source.path, error)
 
 
-def _result(path: str, verdict: Verdict, hidden: int) -> FileResult:
+def _file_result(path: str, verdict: Verdict, hidden: int) -> FileResult:
     result = FileResult.of(path, verdict)
     return replace(result, suppressed=hidden) if hidden else result
 
 
-def failure(path: str, error: Exception) -> FileResult:
+def failure_result(path: str, error: Exception) -> FileResult:
     """The result of a file whose check ended so: by a launch that it cannot have, or a fault in ptxkit."""
     from ptxkit.assumptions import LaunchConflictError
 
     if isinstance(error, LaunchConflictError):
-        return not_checked(path, str(error), remedy="give the launch that the kernel has")
-    return broken(path, error)
+        return unchecked_result(path, str(error), remedy="give the launch that the kernel has")
+    return crash_result(path, error)
 
 
-def _checked(
-    text_or_module: str | Module, path: str | None, settings: Settings, explored: dict[str, Kernel] | None = None
+def _lint_with_suppressions(
+    text_or_module: str | Module, path: str | None, settings: Settings, explored: dict[str, KernelFacts] | None = None
 ) -> tuple[Verdict, int]:
     """The verdict as settings and comments leave it, and how many findings comments hide."""
     from ptxkit.syntax import PTXSyntaxError
 
     try:
-        module = _with_places(text_or_module, path)
+        module = _parsed_module(text_or_module, path)
     except PTXSyntaxError as error:
         return Verdict(error.diagnostics), 0
-    return as_commented(found(module, settings, explored), module, settings)
+    return apply_suppressions(lint_module(module, settings, explored), module, settings)
 
 
-def as_commented(verdict: Verdict, module: Module, settings: Settings, *, ran: bool = False) -> tuple[Verdict, int]:
+def apply_suppressions(
+    verdict: Verdict, module: Module, settings: Settings, *, ran: bool = False
+) -> tuple[Verdict, int]:
     """The verdict as comments of the text leave it, with the lines of its source, and how many findings they hide.
 
     ran: the verdict knows what runs on the reference machine show, too.
     """
-    from ptxkit.suppressions import apply
+    from ptxkit.suppressions import apply_suppressions
 
-    stricter = None if settings.policy == "strict" else lambda: found(module, replace(settings, policy="strict"))
-    left, hidden = apply(verdict, module, settings.shows, stricter, ran=ran)
-    return with_origins(left, module), hidden
+    stricter = None if settings.policy == "strict" else lambda: lint_module(module, replace(settings, policy="strict"))
+    left, hidden = apply_suppressions(verdict, module, settings.is_enabled, stricter, ran=ran)
+    return attach_debug_locations(left, module), hidden
 
 
-def with_origins(verdict: Verdict, module: Module) -> Verdict:
+def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
     """The verdict with the source lines of its places, as far as `.loc` says them."""
     if module.source is None or ".loc" not in module.source.text or not verdict.diagnostics:
         return verdict
-    from ptxkit.analysis.source_lines import Origins
+    from ptxkit.analysis.source_lines import DebugLocations
 
-    origins = Origins(module)
+    origins = DebugLocations(module)
     return replace(
         verdict,
         diagnostics=tuple(
             replace(
                 item,
-                origin=origins.of(item.span.start),
-                labels=tuple(replace(label, origin=origins.of(label.span.start)) for label in item.labels),
+                origin=origins.locations_at(item.span.start),
+                labels=tuple(replace(label, origin=origins.locations_at(label.span.start)) for label in item.labels),
             )
             for item in verdict.diagnostics
         ),
     )
 
 
-def assumed(module: Module, settings: Settings) -> tuple[Module, Module]:
+def apply_overrides(module: Module, settings: Settings) -> tuple[Module, Module]:
     """The module with the heading that settings give, and that with their launches, too. Raises LaunchConflictError."""
     if settings.target is not None or settings.version is not None:
-        from ptxkit.assumptions import with_heading
+        from ptxkit.assumptions import override_heading
 
-        module = with_heading(module, settings.target, settings.version)
+        module = override_heading(module, settings.target, settings.version)
     if not settings.launches:
         return module, module
-    from ptxkit.assumptions import with_launches
+    from ptxkit.assumptions import apply_launches
 
-    return module, with_launches(module, settings.launches)
+    return module, apply_launches(module, settings.launches)
 
 
-def found(module: Module, settings: Settings, explored: dict[str, Kernel] | None = None) -> Verdict:
+def lint_module(module: Module, settings: Settings, explored: dict[str, KernelFacts] | None = None) -> Verdict:
     """What is wrong with a module, as far as the settings show it, with the severities that they say; comments hide
     nothing yet. explored: as for `lint_source`. Raises LaunchConflictError."""
     from ptxkit.rules import analyse
     from ptxkit.validate import validate
 
-    module, launched = assumed(module, settings)
-    shows = settings.shows if settings.choices else None
+    module, launched = apply_overrides(module, settings)
+    shows = settings.is_enabled if settings.selections else None
     analysed = analyse(launched, settings.policy, notes=settings.notes, shows=shows, explored=explored)
-    return chosen(_merge(validate(module), analysed), settings)
+    return apply_settings(_merge(validate(module), analysed), settings)
 
 
-def _finding(module: Module, settings: Settings, first: tuple[str, str], budget: Budget | None) -> Iterator[Verdict]:
+def _lint_module_incremental(
+    module: Module, settings: Settings, first: tuple[str, str], budget: AnalysisBudget | None
+) -> Iterator[Verdict]:
     """The same, while it is found."""
-    from ptxkit.rules import analysed
+    from ptxkit.rules import analyse_incrementally
     from ptxkit.validate import validate
 
-    module, launched = assumed(module, settings)
-    shows = settings.shows if settings.choices else None
+    module, launched = apply_overrides(module, settings)
+    shows = settings.is_enabled if settings.selections else None
     validated = validate(module)
-    yield chosen(validated, settings)
-    held = analysed(launched, settings.policy, notes=settings.notes, shows=shows, first=first, budget=budget)
+    yield apply_settings(validated, settings)
+    held = analyse_incrementally(
+        launched, settings.policy, notes=settings.notes, shows=shows, first=first, budget=budget
+    )
     for verdict in held:
-        yield chosen(_merge(validated, verdict), settings)
+        yield apply_settings(_merge(validated, verdict), settings)
 
 
-def chosen(verdict: Verdict, settings: Settings) -> Verdict:
+def apply_settings(verdict: Verdict, settings: Settings) -> Verdict:
     """What settings show of a verdict, with the severities that they say."""
-    if not (settings.choices or settings.severities):
+    if not (settings.selections or settings.severities):
         return verdict
     return Verdict(
-        tuple(_judged(item, settings) for item in verdict.diagnostics if settings.shows(item.code)),
-        tuple(item for item in verdict.undecided if settings.shows(item.code)),
+        tuple(_apply_severity(item, settings) for item in verdict.diagnostics if settings.is_enabled(item.code)),
+        tuple(item for item in verdict.undecided if settings.is_enabled(item.code)),
     )
 
 
-def _judged(item: Diagnostic, settings: Settings) -> Diagnostic:
+def _apply_severity(item: Diagnostic, settings: Settings) -> Diagnostic:
     severity = settings.severity(item.code, item.severity)
     return item if severity is item.severity else replace(item, severity=severity)
 
 
-def broken(path: str, error: Exception) -> FileResult:
+def crash_result(path: str, error: Exception) -> FileResult:
     """The result of a file whose analysis raised `error`.
 
     Raised again are a mistake in the instruction table, and MemoryError: whoever sets the limit says what was too much.
@@ -220,20 +226,20 @@ def broken(path: str, error: Exception) -> FileResult:
 
     if isinstance(error, NotationError | MemoryError):
         raise error  # the table is wrong, for every file; or the memory is short
-    return not_checked(
+    return unchecked_result(
         path,
-        f"the analysis of this file broke: {_last_words(error)}",
+        f"the analysis of this file broke: {_crash_summary(error)}",
         remedy="this is a fault in ptxkit, not in the file; please report it with the file",
         properties={"traceback": "".join(format_exception(error))},
     )
 
 
-def not_checked(
+def unchecked_result(
     path: str, message: str, *, remedy: str | None = None, properties: dict[str, object] | None = None
 ) -> FileResult:
     """The result of an input that has no verdict: one diagnostic says why, and what to do."""
     diagnostic = Diagnostic(
-        code=NOT_CHECKED,
+        code=UNCHECKED_CODE,
         severity=Severity.ERROR,
         message=message,
         source=SourceFile(path, ""),
@@ -244,7 +250,7 @@ def not_checked(
     return FileResult(path, Status.FAILED, (diagnostic,))
 
 
-def _with_places(text_or_module: str | Module, path: str | None) -> Module:
+def _parsed_module(text_or_module: str | Module, path: str | None) -> Module:
     from ptxkit.syntax import parse
 
     if isinstance(text_or_module, str):
@@ -256,20 +262,20 @@ def _with_places(text_or_module: str | Module, path: str | None) -> Module:
 
 def _merge(*verdicts: Verdict) -> Verdict:
     """The verdicts as one, in the order of the text, nothing said twice."""
-    said = {_key(item): item for verdict in verdicts for item in verdict.diagnostics}
-    asked = {_key(item): item for verdict in verdicts for item in verdict.undecided}
+    said = {_sort_key(item): item for verdict in verdicts for item in verdict.diagnostics}
+    asked = {_sort_key(item): item for verdict in verdicts for item in verdict.undecided}
     return Verdict(
         tuple(said[key] for key in sorted(said)),
         tuple(asked[key] for key in sorted(asked)),
     )
 
 
-def _key(item: Diagnostic | Undecided) -> tuple[int, int, str, str]:
+def _sort_key(item: Diagnostic | Undecided) -> tuple[int, int, str, str]:
     text = item.message if isinstance(item, Diagnostic) else item.reason
     return item.span.start, item.span.end, item.code, text
 
 
-def _last_words(error: Exception) -> str:
+def _crash_summary(error: Exception) -> str:
     """`KeyError: 'x' (flow.py:12)`: the exception and the innermost place."""
     from traceback import extract_tb
 

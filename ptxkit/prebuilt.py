@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ptxkit.cache import key_of, write
+from ptxkit.cache import checksum_key, write_entry
 
 
-def prebuild(folder: str) -> list[str]:
+def write_all(folder: str) -> list[str]:
     """Write every copy into a folder; the paths. Raises what the compilers raise, and OSError."""
     from ptxkit.isa import compiled as table
     from ptxkit.syntax import grammar, lark_tables
@@ -20,5 +20,5 @@ def prebuild(folder: str) -> list[str]:
     paths = []
     for name, sources, compiled in made:
         paths.append(os.path.join(folder, f"{name}.bin"))
-        write(paths[-1], key_of(sources), compiled())
+        write_entry(paths[-1], checksum_key(sources), compiled())
     return paths

@@ -49,14 +49,14 @@ def _field(
 def _dataclass(
     *, frozen: bool = False, slots: bool = False, eq: bool = True, order: bool = False
 ) -> Callable[[type], type]:
-    methods: dict[str, object] = {"__init__": _Constructor(frozen=frozen, slots=slots), **_COMMON}
+    methods: dict[str, object] = {"__init__": _LazyConstructor(frozen=frozen, slots=slots), **_COMMON}
     if eq:
         methods |= {"__eq__": _EQUAL, "__hash__": _HASH if frozen else None}
     if order:
         methods |= _ORDER
     if frozen:
         methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
-    return lambda cls: _rebuilt(cls, _described(cls), methods, slots=slots)
+    return lambda cls: _rebuild_class(cls, _collect_fields(cls), methods, slots=slots)
 
 
 def _replace(record: Any, /, **changes: object) -> Any:
@@ -70,7 +70,7 @@ def _fields_of(record: Any) -> tuple[_Field, ...]:
     return tuple(record.__record_fields__.values())
 
 
-def _described(cls: type) -> dict[str, _Field]:
+def _collect_fields(cls: type) -> dict[str, _Field]:
     if any("__record_fields__" in vars(base) for base in cls.__mro__[1:]):
         raise TypeError(f"{cls.__name__} cannot inherit the fields of a record; use dataclasses.dataclass")
     fields = {}
@@ -84,7 +84,7 @@ def _described(cls: type) -> dict[str, _Field]:
     return fields
 
 
-def _rebuilt(cls: type, fields: Mapping[str, _Field], methods: Mapping[str, object], *, slots: bool) -> type:
+def _rebuild_class(cls: type, fields: Mapping[str, _Field], methods: Mapping[str, object], *, slots: bool) -> type:
     """The class with these methods, or its own; slots can only be given when a class is made."""
     own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
     if own.get("__hash__", _MISSING) is None:  # Python's own, because the class defines __eq__
@@ -101,7 +101,7 @@ def _rebuilt(cls: type, fields: Mapping[str, _Field], methods: Mapping[str, obje
     return made
 
 
-class _Method:
+class _LazyMethod:
     """A method that is compiled when it is first looked up in a class, and then takes this object's place there."""
 
     def __init__(self, name: str, body: Callable[[Any], str], parameters: str = "self") -> None:
@@ -110,14 +110,14 @@ class _Method:
     def __get__(self, record: object, cls: Any) -> Any:
         owner = next((each for each in cls.__mro__ if vars(each).get(self._name) is self), None)
         if owner is not None:  # else another thread has been here
-            setattr(owner, self._name, self._made(owner))
+            setattr(owner, self._name, self._build(owner))
         made = getattr(cls, self._name)
         return made if record is None else made.__get__(record, cls)
 
-    def _made(self, cls: Any) -> object:
-        return self._compiled(cls, self._parameters, self._body(cls), {})
+    def _build(self, cls: Any) -> object:
+        return self._compile(cls, self._parameters, self._body(cls), {})
 
-    def _compiled(self, cls: Any, parameters: str, body: str, known: Mapping[str, object]) -> Any:
+    def _compile(self, cls: Any, parameters: str, body: str, known: Mapping[str, object]) -> Any:
         text = f"def outer({', '.join(known)}):\n def {self._name}({parameters}):\n  {body}\n return {self._name}"
         scope: dict[str, Any] = {}
         exec(text, vars(sys.modules[cls.__module__]), scope)
@@ -126,14 +126,14 @@ class _Method:
         return made
 
 
-class _Constructor(_Method):
+class _LazyConstructor(_LazyMethod):
     """`__init__`. That of a frozen record fills its slots directly: `object.__setattr__` takes twice as long."""
 
     def __init__(self, *, frozen: bool, slots: bool) -> None:
         super().__init__("__init__", lambda _: "")
         self._frozen, self._slots = frozen, slots
 
-    def _made(self, cls: Any) -> object:
+    def _build(self, cls: Any) -> object:
         known: dict[str, object] = {"missing_": _MISSING}
         parameters, body = ["self"], ["pass"]
         for name, each in cls.__record_fields__.items():
@@ -154,12 +154,12 @@ class _Constructor(_Method):
                 body.append(f"set_{name}(self, {value})")
             else:
                 body.append(f"self.__dict__[{name!r}] = {value}")
-        made = self._compiled(cls, ", ".join(parameters), "\n  ".join(body), known)
+        made = self._compile(cls, ", ".join(parameters), "\n  ".join(body), known)
         made.__annotations__ = {name: each.type for name, each in cls.__record_fields__.items()} | {"return": None}
         return made
 
 
-class _StandardFields:
+class _LazyStandardFields:
     """`__dataclass_fields__`, by which `dataclasses` knows its classes; made when somebody looks."""
 
     def __get__(self, record: object, cls: Any) -> object:
@@ -178,21 +178,21 @@ class _StandardFields:
         return cls.__dataclass_fields__
 
 
-def _compared(cls: Any, record: str) -> str:
+def _field_tuple(cls: Any, record: str) -> str:
     """`(self.a, self.b, )`: what tells one record from another."""
     return f"({''.join(f'{record}.{name}, ' for name, each in cls.__record_fields__.items() if each.compare)})"
 
 
-def _comparison(name: str, sign: str) -> _Method:
+def _comparison(name: str, sign: str) -> _LazyMethod:
     def body(cls: Any) -> str:
-        both = f"{_compared(cls, 'self')} {sign} {_compared(cls, 'other')}"
+        both = f"{_field_tuple(cls, 'self')} {sign} {_field_tuple(cls, 'other')}"
         return f"return {both} if other.__class__ is self.__class__ else NotImplemented"
 
-    return _Method(name, body, "self, other")
+    return _LazyMethod(name, body, "self, other")
 
 
 def _hash_body(cls: Any) -> str:
-    return f"return hash({_compared(cls, 'self')})"
+    return f"return hash({_field_tuple(cls, 'self')})"
 
 
 def _repr_body(cls: Any) -> str:
@@ -222,14 +222,14 @@ def _refuse_to_delete(_: object, name: str) -> None:
 
 
 _EQUAL = _comparison("__eq__", "==")
-_HASH = _Method("__hash__", _hash_body)
+_HASH = _LazyMethod("__hash__", _hash_body)
 _ORDER = {
     name: _comparison(name, sign)
     for name, sign in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">="))
 }
 _COMMON = {
-    "__repr__": _Method("__repr__", _repr_body),
-    "__dataclass_fields__": _StandardFields(),
+    "__repr__": _LazyMethod("__repr__", _repr_body),
+    "__dataclass_fields__": _LazyStandardFields(),
     "__getstate__": _state,
     "__setstate__": _set_state,
 }

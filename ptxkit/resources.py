@@ -22,7 +22,7 @@ def grammar_folder() -> str:
     raise FileNotFoundError(f"ptxkit's grammars are missing beside {PACKAGE}; install ptxkit again")
 
 
-def grammars() -> Path:
+def grammar_path() -> Path:
     """`grammar_folder`, as a path."""
     from pathlib import Path  # which takes longer to load than a small file to parse
 

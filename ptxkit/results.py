@@ -8,14 +8,14 @@ from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
-from ptxkit.grouping import groups
+from ptxkit.grouping import group_by_fault
 from ptxkit.records import dataclass, field
-from ptxkit.source import Origin
+from ptxkit.source import TextOrigin
 
 if TYPE_CHECKING:
-    from ptxkit.traces import Trace
+    from ptxkit.traces import FindingTrace
 
-NOT_CHECKED = "PTX100"
+UNCHECKED_CODE = "PTX100"
 """The code of the one diagnostic that says why a file could not be read or analysed."""
 
 
@@ -51,7 +51,7 @@ class CodePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class KernelRun:
     """What the reference machine ran of one kernel.
 
     launch: the geometry, in words. arguments: all that were passed, each once. runs: how many; whole: those that came
@@ -84,12 +84,12 @@ class FileResult:
     status: Status
     diagnostics: tuple[Diagnostic, ...] = ()
     undecided: tuple[Undecided, ...] = ()
-    runs: tuple[Run, ...] = ()
-    traces: tuple[Trace, ...] = ()
+    runs: tuple[KernelRun, ...] = ()
+    traces: tuple[FindingTrace, ...] = ()
     suppressed: int = 0
     known: int = 0
     fixed: int = 0
-    origin: Origin = field(default=Origin(), compare=False, repr=False)
+    origin: TextOrigin = field(default=TextOrigin(), compare=False, repr=False)
 
     @classmethod
     def of(cls, path: str, verdict: Verdict) -> FileResult:
@@ -118,12 +118,12 @@ class Summary:
     suppressed: int = 0
     known: int = 0
     fixed: int = 0
-    questions: Counter[str] = field(default_factory=Counter)
+    undecided_by_remedy: Counter[str] = field(default_factory=Counter)
     faults: Counter[Severity] = field(default_factory=Counter)
 
     @classmethod
     def of(cls, results: Iterable[FileResult]) -> Summary:
-        counted = Tally()
+        counted = ResultCounter()
         for result in results:
             counted.add(result)
         return counted.summary
@@ -136,7 +136,7 @@ class Summary:
         return ExitStatus.FINDINGS if self.statuses[Status.FINDINGS] else ExitStatus.CLEAN
 
 
-class Tally:
+class ResultCounter:
     """Counts results as they pass, and keeps none of them: their texts would fill the memory."""
 
     def __init__(self) -> None:
@@ -146,10 +146,10 @@ class Tally:
         """Counts a result, and gives it back."""
         before = self.summary
         before.statuses[result.status] += 1
-        told = [item for item in result.diagnostics if item.code != NOT_CHECKED]
+        told = [item for item in result.diagnostics if item.code != UNCHECKED_CODE]
         before.severities.update(item.severity for item in told)
-        before.faults.update(group[0].severity for group in groups(told))
-        before.questions.update(each.remedy or each.reason for each in result.undecided)
+        before.faults.update(group[0].severity for group in group_by_fault(told))
+        before.undecided_by_remedy.update(each.remedy or each.reason for each in result.undecided)
         self.summary = Summary(
             before.files + 1,
             before.statuses,
@@ -158,7 +158,7 @@ class Tally:
             before.suppressed + result.suppressed,
             before.known + result.known,
             before.fixed + result.fixed,
-            before.questions,
+            before.undecided_by_remedy,
             before.faults,
         )
         return result

@@ -16,29 +16,29 @@ _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CL
 """A pipe is opened without waiting for somebody who writes into it, and then refused."""
 
 
-class UnfitFileError(ValueError):
+class UnsuitableFileError(ValueError):
     """The file is not one that is read; the text says why, to stand behind its name."""
 
 
-def read_small(path: str) -> bytes:
+def read_small_file(path: str) -> bytes:
     """The contents of a small regular file. Raises OSError, and UnfitFileError."""
     try:
         handle = os.open(path, _FLAGS)
     except ValueError as error:  # a NUL in the path
-        raise UnfitFileError(f"cannot be read: {error}") from error
+        raise UnsuitableFileError(f"cannot be read: {error}") from error
     with os.fdopen(handle, "rb") as stream:
         status = os.fstat(handle)
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(21, "Is a directory", path)
         if not stat.S_ISREG(status.st_mode):
-            raise UnfitFileError("is no regular file, and is not read")
+            raise UnsuitableFileError("is no regular file, and is not read")
         data = b"" if status.st_size > MAX_SETTINGS_BYTES else stream.read(MAX_SETTINGS_BYTES + 1)
     if status.st_size > MAX_SETTINGS_BYTES or len(data) > MAX_SETTINGS_BYTES:
-        raise UnfitFileError(f"is longer than {MAX_SETTINGS_BYTES:,} bytes, the most that is read")
+        raise UnsuitableFileError(f"is longer than {MAX_SETTINGS_BYTES:,} bytes, the most that is read")
     return data
 
 
-def stands_in(path: str, folder: str) -> bool:
+def is_inside(path: str, folder: str) -> bool:
     """Whether a path leads to a place inside of a folder, through whatever links."""
     whole = os.path.realpath(folder)
     try:
@@ -47,7 +47,7 @@ def stands_in(path: str, folder: str) -> bool:
         return False
 
 
-def parsed_json(data: bytes) -> Any:
+def parse_json(data: bytes) -> Any:
     """The document that JSON text says. Raises ValueError, also where it is nested deeper than Python reads."""
     import json
 

@@ -24,7 +24,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLine:
     """A line of the program that a PTX was compiled from."""
 
     file: str
@@ -32,7 +32,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class TextOrigin:
     """Where a text was read, which decides whether it may be rewritten: the name it is reported under does not, since a
     member of a container is reported under a name that may be the path of another file.
 
@@ -51,7 +51,7 @@ class SourceFile:
 
     path: str
     text: str
-    origin: Origin = field(default=Origin(), compare=False, repr=False)
+    origin: TextOrigin = field(default=TextOrigin(), compare=False, repr=False)
 
     @cached_property
     def _line_starts(self) -> list[int]:

@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Undecided, Verdict
-from ptxkit.limits import MAX_COMMENTS_TOLD
+from ptxkit.limits import MAX_COMMENTS_REPORTED
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 UNUSED, MALFORMED = "PTX191", "PTX192"
 MARK = "ptxkit:"
 _LINE, _FILE = "ignore", "ignore-file"
-UNHIDEABLE = ("PTX100", "PTX101", UNUSED, MALFORMED)
+UNSUPPRESSIBLE = ("PTX100", "PTX101", UNUSED, MALFORMED)
 """Codes that no comment hides."""
-_SEEN_BY_RUNS = ("PTX65", "PTX202", "PTX205", "PTX206", "PTX207")
+_CODES_OF_RUNS = ("PTX65", "PTX202", "PTX205", "PTX206", "PTX207")
 """Codes that runs on the reference machine give where it hangs on what is passed, and a lint says nothing: whether
 their comments are used, only `verify` can tell."""
 
 
-_Reach: TypeAlias = "tuple[str, tuple[int, int]]"
+_SuppressionKey: TypeAlias = "tuple[str, tuple[int, int]]"
 """The beginning of codes, and lines from first to last."""
 
 
@@ -41,18 +41,18 @@ class Suppression:
     """One code in one comment. place: of the code; comment: of the whole comment. lines: 1-based, first to last."""
 
     code: str
-    place: Span
-    comment: Span
+    code_span: Span
+    comment_span: Span
     lines: tuple[int, int]
-    alone: bool
+    is_only_code: bool
 
     @property
-    def reach(self) -> _Reach:
+    def key(self) -> _SuppressionKey:
         """What it hides, and where: of two comments that are alike there, both are used or none."""
         return self.code, self.lines
 
 
-def apply(
+def apply_suppressions(
     verdict: Verdict,
     module: Module,
     shows: Callable[[str], bool],
@@ -69,43 +69,45 @@ def apply(
     source = module.source
     if source is None or MARK not in source.text:
         return verdict, 0
-    written, wrong = _read(source, module)
-    hiding = _Hiding(written)
-    kept = tuple(item for item in verdict.diagnostics if not hiding.hides(item))
-    asked = tuple(item for item in verdict.undecided if not hiding.hides(item))
-    expected = {code: _is_expected(code, shows, ran=ran) for code in {each.code for each in written}}
-    idle = [each for each in written if each.reach not in hiding.used and expected[each.code]]
+    written, wrong = _parse_suppressions(source, module)
+    hiding = _SuppressionIndex(written)
+    kept = tuple(item for item in verdict.diagnostics if not hiding.suppresses(item))
+    asked = tuple(item for item in verdict.undecided if not hiding.suppresses(item))
+    expected = {code: _would_be_reported(code, shows, ran=ran) for code in {each.code for each in written}}
+    idle = [each for each in written if each.key not in hiding.used_keys and expected[each.code]]
     if idle and stricter is not None:
         more = stricter()
         for found in (more.diagnostics, more.undecided):
             for item in found:
-                hiding.hides(item)
-        idle = [each for each in idle if each.reach not in hiding.used]
-    codes = Counter(each.comment.start for each in written)
+                hiding.suppresses(item)
+        idle = [each for each in idle if each.key not in hiding.used_keys]
+    codes = Counter(each.comment_span.start for each in written)
     idle_or_wrong = []
     if shows(UNUSED):
-        idle_or_wrong += [_unused(source, each, codes[each.comment.start]) for each in idle[:MAX_COMMENTS_TOLD]]
+        idle_or_wrong += [
+            _unused_diagnostic(source, each, codes[each.comment_span.start]) for each in idle[:MAX_COMMENTS_REPORTED]
+        ]
     if shows(MALFORMED):
         idle_or_wrong += wrong
     told = sorted((*kept, *idle_or_wrong), key=lambda item: (item.span.start, item.span.end, item.code))
     return Verdict(tuple(told), asked), len(verdict.diagnostics) - len(kept)
 
 
-class _Hiding:
+class _SuppressionIndex:
     """Which comments hide what. used: what those reach that have hidden something."""
 
     def __init__(self, written: Sequence[Suppression]) -> None:
-        self.used: set[_Reach] = set()
-        self._wide: dict[_Reach, None] = {}
-        self._on_line: dict[int, dict[_Reach, None]] = {}
+        self.used_keys: set[_SuppressionKey] = set()
+        self._wide: dict[_SuppressionKey, None] = {}
+        self._on_line: dict[int, dict[_SuppressionKey, None]] = {}
         for each in written:
             first, last = each.lines
             reaching = self._wide if first != last else self._on_line.setdefault(first, {})
-            reaching[each.reach] = None
+            reaching[each.key] = None
 
-    def hides(self, item: Diagnostic | Undecided) -> bool:
+    def suppresses(self, item: Diagnostic | Undecided) -> bool:
         """Whether some comment hides it, which is then used."""
-        if item.code in UNHIDEABLE:
+        if item.code in UNSUPPRESSIBLE:
             return False
         line, _ = item.source.position(item.span.start)
         hiding = [
@@ -113,14 +115,14 @@ class _Hiding:
             for code, lines in (*self._on_line.get(line, ()), *self._wide)
             if item.code.startswith(code) and lines[0] <= line <= lines[1]
         ]
-        self.used.update(hiding)
+        self.used_keys.update(hiding)
         return bool(hiding)
 
 
-def _is_expected(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> bool:
+def _would_be_reported(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> bool:
     """Whether a finding of the prefix would have been reported."""
     codes = [code for code in _codes() if code.startswith(prefix)]
-    if not ran and all(code.startswith(_SEEN_BY_RUNS) for code in codes):
+    if not ran and all(code.startswith(_CODES_OF_RUNS) for code in codes):
         return False
     return all(map(shows, codes))
 
@@ -146,7 +148,7 @@ _COMMENT = re.compile(r"(?://+|/\*+)[ \t]*ptxkit:[ \t]*([A-Za-z-]*)[ \t]*(?:\[([
 _WORD = re.compile(r"[^\s,]+")
 
 
-def _comments(text: str) -> Iterator[re.Match[str]]:
+def _ptxkit_comments(text: str) -> Iterator[re.Match[str]]:
     """The comments that speak to ptxkit: groups are the word, what stands in brackets, and the closing bracket."""
     for match in _TRIVIA.finditer(text):
         if match.group()[0] == "/" and MARK in match.group():
@@ -179,36 +181,42 @@ def _end_of_comment(text: str, start: int) -> int:
     return match.end()
 
 
-def _read(source: SourceFile, module: Module) -> tuple[list[Suppression], list[Diagnostic]]:
+def _parse_suppressions(source: SourceFile, module: Module) -> tuple[list[Suppression], list[Diagnostic]]:
     written: list[Suppression] = []
     wrong: list[Diagnostic] = []
-    places: _Places | None = None
-    for match in _comments(source.text):
+    places: _SuppressionScopes | None = None
+    for match in _ptxkit_comments(source.text):
         word, inside, closed = match.groups()
         comment = Span(match.start(), _end_of_comment(source.text, match.start()))
         if word not in (_LINE, _FILE):
-            if _is_meant(word):
-                wrong.append(_malformed(source, Span(*match.span(1)), f"ptxkit knows no `{word}` in a comment"))
+            if _is_misspelled_keyword(word):
+                wrong.append(
+                    _malformed_diagnostic(source, Span(*match.span(1)), f"ptxkit knows no `{word}` in a comment")
+                )
             continue
         found = list(_WORD.finditer(source.text, *match.span(2))) if inside else []
         codes = list({each.group(): each for each in reversed(found)}.values())[::-1]
         if not codes or not closed:
             message = "the comment does not say which codes it hides"
-            wrong.append(_malformed(source, Span(match.start(), match.end()), message))
+            wrong.append(_malformed_diagnostic(source, Span(match.start(), match.end()), message))
             continue
         if places is None:
-            places = _Places(source, module)
-        lines = (1, source.line_count) if word == _FILE else places.lines(comment)
+            places = _SuppressionScopes(source, module)
+        lines = (1, source.line_count) if word == _FILE else places.covered_lines(comment)
         for code in codes:
             place = Span(*code.span())
             if code.group() in _prefixes():
                 written.append(Suppression(code.group(), place, comment, lines, len(codes) == 1))
-            elif len(wrong) < MAX_COMMENTS_TOLD:
-                wrong.append(_malformed(source, place, f"there is no code `{code.group()}`{_near(code.group())}"))
-    return written, wrong[:MAX_COMMENTS_TOLD]
+            elif len(wrong) < MAX_COMMENTS_REPORTED:
+                wrong.append(
+                    _malformed_diagnostic(
+                        source, place, f"there is no code `{code.group()}`{_similar_code(code.group())}"
+                    )
+                )
+    return written, wrong[:MAX_COMMENTS_REPORTED]
 
 
-class _Places:
+class _SuppressionScopes:
     """For which lines a comment is."""
 
     def __init__(self, source: SourceFile, module: Module) -> None:
@@ -218,11 +226,11 @@ class _Places:
         self._blank = (0, 0)
         """The comments and blanks that were passed last: behind each of many comments stand the same."""
 
-    def lines(self, comment: Span) -> tuple[int, int]:
+    def covered_lines(self, comment: Span) -> tuple[int, int]:
         """The lines that a comment is for."""
         source = self._source
         line, _ = source.position(comment.start)
-        before = _before(source.text, comment.start)
+        before = _blanks_start(source.text, comment.start)
         if before == 0 or source.text[before - 1] == "\n":  # alone: it is for what comes next
             if not self._blank[0] <= comment.end <= self._blank[1]:
                 after = _TRIVIA_OR_BLANK.match(source.text, comment.end)
@@ -236,7 +244,7 @@ class _Places:
         return line, line
 
 
-def _before(text: str, offset: int) -> int:
+def _blanks_start(text: str, offset: int) -> int:
     """Where the blanks in front of an offset begin."""
     while offset and text[offset - 1] in " \t":
         offset -= 1
@@ -264,7 +272,7 @@ def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]
 # ---------------------------------------------------------------------------------------------- reporting
 
 
-def _unused(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
+def _unused_diagnostic(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
     """codes: how many its comment has."""
     mend = "remove the comment" if codes == 1 else f"remove `{each.code}` from the brackets"
     return Diagnostic(
@@ -272,7 +280,7 @@ def _unused(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
         Severity.WARNING,
         f"nothing of {each.code} is found here: the comment hides nothing",
         source,
-        each.place,
+        each.code_span,
         help=mend,
         fix=Fix(mend, (_removal(source, each),), safe=True),
     )
@@ -281,14 +289,14 @@ def _unused(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
 def _removal(source: SourceFile, each: Suppression) -> Edit:
     """Takes out the whole comment with the blanks before it, or one code with its comma."""
     text = source.text
-    if not each.alone:
-        start, end = each.place.start, each.place.end
+    if not each.is_only_code:
+        start, end = each.code_span.start, each.code_span.end
         after = re.compile(r"[ \t]*,[ \t]*").match(text, end)
         if after is not None:
             return Edit(Span(start, after.end()), "")
-        before = _before(text, start)
+        before = _blanks_start(text, start)
         return Edit(Span(before - (text[before - 1 : before] == ","), end), "")
-    start, end = _before(text, each.comment.start), each.comment.end
+    start, end = _blanks_start(text, each.comment_span.start), each.comment_span.end
     if text[end - 1] == "\r":  # a part of the line end, and not of the comment
         end -= 1
     if text[start - 1 : start] in ("\n", ""):
@@ -296,19 +304,19 @@ def _removal(source: SourceFile, each: Suppression) -> Edit:
     return Edit(Span(start, end), "")
 
 
-def _malformed(source: SourceFile, place: Span, message: str) -> Diagnostic:
+def _malformed_diagnostic(source: SourceFile, place: Span, message: str) -> Diagnostic:
     help_ = "write `// ptxkit: ignore[PTX401] why`, or `ignore-file[...]`"
     return Diagnostic(MALFORMED, Severity.WARNING, message, source, place, help=help_)
 
 
-def _is_meant(word: str) -> bool:
+def _is_misspelled_keyword(word: str) -> bool:
     """Whether a word that is none was meant as one; other words after the mark are left alone."""
     from difflib import get_close_matches
 
     return word in ("noqa", "disable", "allow", "suppress") or bool(get_close_matches(word, (_LINE, _FILE), n=1))
 
 
-def _near(word: str) -> str:
+def _similar_code(word: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(word.upper(), _codes(), n=1)
@@ -318,7 +326,7 @@ def _near(word: str) -> str:
 # ------------------------------------------------------------------------------------------------ writing
 
 
-def with_ignores(source: SourceFile, found: Sequence[Diagnostic], reason: str) -> str:
+def add_ignore_comments(source: SourceFile, found: Sequence[Diagnostic], reason: str) -> str:
     """The text with a comment at the end of each line that has findings; one that is there already gets their codes."""
     codes: dict[int, list[str]] = {}
     for item in found:

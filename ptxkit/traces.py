@@ -11,7 +11,7 @@ from enum import StrEnum
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile
 
-Three = tuple[int, int, int]
+Dim3 = tuple[int, int, int]
 
 
 class StepKind(StrEnum):
@@ -33,7 +33,7 @@ class StepKind(StrEnum):
     COMPLETE = "complete"
 
 
-class Part(StrEnum):
+class FindingRole(StrEnum):
     """What a step, or an access, has to do with the finding."""
 
     FAULT = "fault"
@@ -44,18 +44,18 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TracedAccess:
+class TraceAccess:
     """One of the accesses of a finding. thread, cta: places in the CTA and in the grid; line: of the PTX, from 1.
 
     space, start, size: the bytes, size 0 where it is about none. old, new: values as hexadecimal digits from the lowest
     address on, None where they are not known.
     """
 
-    part: Part
+    role: FindingRole
     instruction: str
     line: int
-    thread: Three
-    cta: Three
+    thread: Dim3
+    cta: Dim3
     space: str = ""
     start: int = 0
     size: int = 0
@@ -64,17 +64,17 @@ class TracedAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ThreadColumn:
     """Threads of a CTA that do the same in all steps shown. part: of a thread that the finding names."""
 
     label: str
-    cta: Three
+    cta: Dim3
     count: int
-    part: Part = Part.NONE
+    role: FindingRole = FindingRole.NONE
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """One moment. number: of accesses and synchronisations heard in the run so far, from 1; columns: who takes part.
 
     touching: those of them that use the bytes of the finding. left_out: how many steps between the one before and this
@@ -88,12 +88,12 @@ class Step:
     text: str
     columns: tuple[int, ...]
     touching: tuple[int, ...] = ()
-    part: Part = Part.NONE
-    left_out: int = 0
+    role: FindingRole = FindingRole.NONE
+    omitted_before: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class TraceBar:
     """An asynchronous operation. column: of a thread that issued it; first, last: positions of steps.
 
     last is None where it is not known complete by the end of the picture; is_complete: whether it is so at some time.
@@ -104,12 +104,12 @@ class Bar:
     column: int
     first: int
     last: int | None
-    part: Part = Part.NONE
+    role: FindingRole = FindingRole.NONE
     is_complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class FindingTrace:
     """A finding as a picture. missing: the ordering that lacks, in words. left_out: what the picture leaves out.
 
     launch: how the run can be seen again, in words. steps is empty where a second run did not show the finding.
@@ -122,9 +122,9 @@ class Trace:
     line: int
     source: SourceFile
     launch: tuple[str, ...] = ()
-    missing: str = ""
-    accesses: tuple[TracedAccess, ...] = ()
-    columns: tuple[Column, ...] = ()
-    steps: tuple[Step, ...] = ()
-    bars: tuple[Bar, ...] = ()
-    left_out: tuple[str, ...] = ()
+    missing_ordering: str = ""
+    accesses: tuple[TraceAccess, ...] = ()
+    columns: tuple[ThreadColumn, ...] = ()
+    steps: tuple[TraceStep, ...] = ()
+    bars: tuple[TraceBar, ...] = ()
+    omissions: tuple[str, ...] = ()

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.records import dataclass
-from ptxkit.results import NOT_CHECKED, Status
-from ptxkit.source import Place
+from ptxkit.results import UNCHECKED_CODE, Status
+from ptxkit.source import SourceLine
 
 
 class Unit(StrEnum):
@@ -43,7 +43,7 @@ class Size:
     """
 
     number: int | None
-    words: str = ""
+    depends_on: str = ""
     zeros: int | None = 0
 
 
@@ -85,7 +85,7 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class UnitSelection:
     """Why the transfer is done by this unit and not by another.
 
     decided: `run time`, where the kernel holds alternatives and branches on addresses or sizes; `compile time`.
@@ -111,7 +111,7 @@ class Transfer:
     """
 
     line: int
-    place: Place | None
+    source_line: SourceLine | None
     operation: str
     source: str
     destination: str
@@ -121,7 +121,7 @@ class Transfer:
     variable: str | None = None
     waits: tuple[Wait, ...] = ()
     fences: tuple[Fence, ...] = ()
-    choice: Choice | None = None
+    choice: UnitSelection | None = None
     reached: bool = True
     loads: tuple[int, ...] = ()
     function: str = ""
@@ -162,6 +162,6 @@ class FileTransfers:
     @property
     def status(self) -> Status:
         """`failed`, `findings` (an error), or `clean`."""
-        if any(item.code == NOT_CHECKED for item in self.diagnostics):
+        if any(item.code == UNCHECKED_CODE for item in self.diagnostics):
             return Status.FAILED
         return Status.FINDINGS if self.diagnostics else Status.CLEAN

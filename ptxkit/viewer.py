@@ -6,75 +6,84 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.linter import broken, lint_source
+from ptxkit.linter import crash_result, lint_source
 from ptxkit.records import replace
 from ptxkit.results import FileResult
 from ptxkit.settings.model import DEFAULT, Settings
-from ptxkit.source import Place, SourceFile
+from ptxkit.source import SourceFile, SourceLine
 from ptxkit.syntax.tree import Block, Body, Function, Module
 from ptxkit.transfers import KernelTransfers
 from ptxkit.views import FileView, FunctionView
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.kernel import Kernel
+    from ptxkit.analysis.kernel import KernelFacts
 
 MAX_BLOCKS = 20_000
 """Basic blocks of one function that are drawn."""
 
 
-def view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
+def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
     """The picture of a file. One that does not parse has its findings and its words; `unread` says what is missing.
 
     A part of the house that breaks is a finding (PTX100), and what the others found is there.
     """
     from ptxkit.syntax import PTXSyntaxError, parse
-    from ptxkit.syntax.colours import colours
+    from ptxkit.syntax.colours import highlight_spans
 
-    explored: dict[str, Kernel] = {}
+    explored: dict[str, KernelFacts] = {}
     result = lint_source(source, settings, explored)
     try:
         module = parse(source.text, source.path)
     except PTXSyntaxError:
-        pieces = tuple(colours(source.text, None))
+        pieces = tuple(highlight_spans(source.text, None))
         return FileView(
-            source, result, pieces=pieces, unread="The file has syntax errors: mend these to see its graph."
+            source,
+            result,
+            coloured_spans=pieces,
+            missing_functions_reason="The file has syntax errors: mend these to see its graph.",
         )
     seen = FileView(
         source,
         result,
         version=".".join(map(str, module.version)) if module.version else "",
         target=", ".join(module.targets),
-        pieces=tuple(colours(source.text, module)),
+        coloured_spans=tuple(highlight_spans(source.text, module)),
     )
     try:
-        return _filled(seen, module, explored)
+        return _with_functions(seen, module, explored)
     except Exception as error:
-        also = broken(source.path, error).diagnostics
-        return replace(seen, result=_with(result, also), unread="The analysis broke: there is no graph.")
+        also = crash_result(source.path, error).diagnostics
+        return replace(
+            seen,
+            result=_with_diagnostics(result, also),
+            missing_functions_reason="The analysis broke: there is no graph.",
+        )
 
 
-def _with(result: FileResult, more: tuple[Diagnostic, ...]) -> FileResult:
+def _with_diagnostics(result: FileResult, more: tuple[Diagnostic, ...]) -> FileResult:
     return replace(result, diagnostics=(*result.diagnostics, *more))
 
 
-def _filled(seen: FileView, module: Module, explored: Mapping[str, Kernel]) -> FileView:
-    from ptxkit.analysis.transfers import transfers
+def _with_functions(seen: FileView, module: Module, explored: Mapping[str, KernelFacts]) -> FileView:
+    from ptxkit.analysis.transfers import collect_transfers
 
-    tables = {each.name: each for each in transfers(module, products=True, explored=explored).kernels}
+    tables = {each.name: each for each in collect_transfers(module, products=True, explored=explored).kernels}
     functions = [
-        _function(module, item, start, tables.get(item.name))
+        _function_view(module, item, start, tables.get(item.name))
         for item, start in module.located()
         if isinstance(item, Function) and item.body is not None
     ]
     nothing = "" if functions else "The file holds no function with a body."
-    return replace(seen, functions=tuple(functions), places=dict(_places(module)), unread=nothing)
+    return replace(
+        seen, functions=tuple(functions), source_lines=dict(_source_lines(module)), missing_functions_reason=nothing
+    )
 
 
-def _function(module: Module, function: Function, start: int, table: KernelTransfers | None) -> FunctionView:
-    from ptxkit.analysis.flow import Flow
-    from ptxkit.analysis.happenings import happenings
+def _function_view(module: Module, function: Function, start: int, table: KernelTransfers | None) -> FunctionView:
+    from ptxkit.analysis.flow import ControlFlowGraph
+    from ptxkit.analysis.happenings import find_async_ops
     from ptxkit.analysis.program import flatten
-    from ptxkit.analysis.sketch import blocks_of, edges_of, facts_of, loops_of
+    from ptxkit.analysis.sketch import launch_facts_of, view_blocks, view_edges, view_loops
 
     assert module.source is not None
     line = module.source.position(start)[0]
@@ -85,22 +94,22 @@ def _function(module: Module, function: Function, start: int, table: KernelTrans
         function.kind,
         line,
         max(lines.values(), default=line),
-        facts=tuple(facts_of(program)),
-        happenings=tuple(each for _, each in happenings(program, lines)),
+        facts=tuple(launch_facts_of(program)),
+        async_ops=tuple(each for _, each in find_async_ops(program, lines)),
         transfers=table,
     )
     if not program.steps:
-        return replace(view, without_graph="The function has no instruction.")
-    flow = Flow(program)
-    if len(flow.starts) > MAX_BLOCKS:
+        return replace(view, no_graph_reason="The function has no instruction.")
+    flow = ControlFlowGraph(program)
+    if len(flow.block_starts) > MAX_BLOCKS:
         return replace(
-            view, without_graph=f"The function has {len(flow.starts):,} blocks; up to {MAX_BLOCKS:,} are drawn."
+            view, no_graph_reason=f"The function has {len(flow.block_starts):,} blocks; up to {MAX_BLOCKS:,} are drawn."
         )
-    blocks = blocks_of(flow, program, lines)
-    return replace(view, blocks=blocks, edges=edges_of(flow), loops=loops_of(flow, blocks))
+    blocks = view_blocks(flow, program, lines)
+    return replace(view, blocks=blocks, edges=view_edges(flow), loops=view_loops(flow, blocks))
 
 
-def _places(module: Module) -> Iterator[tuple[int, tuple[Place, ...]]]:
+def _source_lines(module: Module) -> Iterator[tuple[int, tuple[SourceLine, ...]]]:
     """By line: the source line of the first instruction there, where it is not that of the instruction before."""
     from ptxkit.analysis.source_lines import SourceLines
 
@@ -109,19 +118,19 @@ def _places(module: Module) -> Iterator[tuple[int, tuple[Place, ...]]]:
         return
     origins = SourceLines(module)
     for function in module.functions():
-        previous: tuple[Place, ...] = ()
-        for start in _instructions(function.body) if function.body is not None else ():
-            chain = origins.chain(function, start)
+        previous: tuple[SourceLine, ...] = ()
+        for start in _instruction_offsets(function.body) if function.body is not None else ():
+            chain = origins.inline_chain(function, start)
             if chain and chain != previous:
                 yield source.position(start)[0], chain
             previous = chain
 
 
-def _instructions(body: Body) -> Iterator[int]:
+def _instruction_offsets(body: Body) -> Iterator[int]:
     from ptxkit.syntax.tree import Instruction
 
     for statement, start in body.located():
         if isinstance(statement, Instruction):
             yield start
         elif isinstance(statement, Block):
-            yield from _instructions(statement.body)
+            yield from _instruction_offsets(statement.body)

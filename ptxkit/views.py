@@ -11,11 +11,11 @@ from enum import StrEnum
 
 from ptxkit.records import dataclass, field
 from ptxkit.results import FileResult
-from ptxkit.source import Place, SourceFile
+from ptxkit.source import SourceFile, SourceLine
 from ptxkit.transfers import KernelTransfers
 
 
-class Colour(StrEnum):
+class TokenClass(StrEnum):
     """What a piece of text is, for colours."""
 
     OPCODE = "opcode"
@@ -29,11 +29,11 @@ class Colour(StrEnum):
     COMMENT = "comment"
 
 
-Piece = tuple[int, int, Colour]
+ColouredSpan = tuple[int, int, TokenClass]
 """A coloured piece of a text: offsets `[start, end)`. It may go over several lines."""
 
 
-class Sort(StrEnum):
+class AsyncOpCategory(StrEnum):
     """What an instruction has to do with asynchronous operations and with other threads."""
 
     ISSUE = "issue"
@@ -53,20 +53,20 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class AsyncOp:
     """An instruction that synchronises or is asynchronous. words: what it does, as far as its text says."""
 
     line: int
-    sort: Sort
+    category: AsyncOpCategory
     opcode: str
-    words: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BlockView:
     """A basic block: lines of its first and last instruction, how many it has, the label it begins with.
 
-    sorts: of its instructions that are `Happening`s, in the order of the text. ends: `exit`, `return` or `trap` where
+    sorts: of its instructions that are `AsyncOp`s, in the order of the text. ends: `exit`, `return` or `trap` where
     control may leave the function at its end, else empty.
     """
 
@@ -74,11 +74,11 @@ class Block:
     last: int
     steps: int
     label: str = ""
-    sorts: tuple[Sort, ...] = ()
-    ends: str = ""
+    categories: tuple[AsyncOpCategory, ...] = ()
+    exit_kind: str = ""
 
 
-class Way(StrEnum):
+class EdgeKind(StrEnum):
     """How control goes from one block to another."""
 
     NEXT = "next"
@@ -92,12 +92,12 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ControlFlowEdge:
     """Control may go from one block to another, by their numbers. guard: the predicate of a branch, `@%p1`, `@!%p1`."""
 
     source: int
     target: int
-    way: Way
+    kind: EdgeKind
     guard: str = ""
 
 
@@ -123,12 +123,12 @@ class FunctionView:
     line: int
     last: int
     facts: tuple[tuple[str, str], ...] = ()
-    blocks: tuple[Block, ...] = ()
-    edges: tuple[Edge, ...] = ()
+    blocks: tuple[BlockView, ...] = ()
+    edges: tuple[ControlFlowEdge, ...] = ()
     loops: tuple[LoopView, ...] = ()
-    happenings: tuple[Happening, ...] = ()
+    async_ops: tuple[AsyncOp, ...] = ()
     transfers: KernelTransfers | None = None
-    without_graph: str = ""
+    no_graph_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class FileView:
     result: FileResult
     version: str = ""
     target: str = ""
-    pieces: tuple[Piece, ...] = ()
+    coloured_spans: tuple[ColouredSpan, ...] = ()
     functions: tuple[FunctionView, ...] = ()
-    places: Mapping[int, tuple[Place, ...]] = field(default_factory=dict)
-    unread: str = ""
+    source_lines: Mapping[int, tuple[SourceLine, ...]] = field(default_factory=dict)
+    missing_functions_reason: str = ""

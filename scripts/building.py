@@ -22,16 +22,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 KERNELS = ("transpose", "gemm")
-OF_KERNELS = ("cubin.*", "matches.*")
+PER_KERNEL_FILES = ("cubin.*", "matches.*")
 """What the cache folder has that no wheel brings along."""
 _SCRIPT = """
 import time
 def now(): return time.perf_counter(), time.process_time()
 marks = [now()]
 from ptxkit.device import compiler, use_device
-from ptxkit.device.libraries import nvjitlink
+from ptxkit.device.libraries import import_nvjitlink
 from ptxkit.kernels import {name}
-nvjitlink()
+import_nvjitlink()
 for _ in range(2):
     marks.append(now())
     {name}().compile("sm_90a")
@@ -48,31 +48,33 @@ def bench_build() -> int:
     """Print all figures."""
     print("seconds on the clock (of the processor), medians")
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
-    print(f"{'starting Python':52} {_told(_starts(environment))}")
+    print(f"{'starting Python':52} {_median_text(_startup_times(environment))}")
     for name in KERNELS:
         with tempfile.TemporaryDirectory() as top:
-            _kernel(name, Path(top), environment)
+            _bench_kernel(name, Path(top), environment)
     return 0
 
 
-def _kernel(name: str, top: Path, environment: Mapping[str, str]) -> None:
+def _bench_kernel(name: str, top: Path, environment: Mapping[str, str]) -> None:
     full, repeats = top / "full", 3
-    nothing = [_one(name, top / f"nothing{turn}", environment) for turn in range(repeats)]
-    _one(name, full, environment)
-    installed = [_one(name, _as_installed(full, top / f"installed{turn}"), environment) for turn in range(repeats)]
-    kept = [_one(name, full, environment) for _ in range(3 * repeats)]
-    print(f"{f'loading the packages that {name} needs':52} {_told(times[0] for times in kept)}")
+    nothing = [_time_process(name, top / f"nothing{turn}", environment) for turn in range(repeats)]
+    _time_process(name, full, environment)
+    installed = [
+        _time_process(name, _copy_as_installed(full, top / f"installed{turn}"), environment) for turn in range(repeats)
+    ]
+    kept = [_time_process(name, full, environment) for _ in range(3 * repeats)]
+    print(f"{f'loading the packages that {name} needs':52} {_median_text(times[0] for times in kept)}")
     for what, runs in (("nothing kept", nothing), ("as installed", installed), ("from the cache", kept)):
-        print(f"{f'{name} built, verified, compiled, {what}':52} {_told(times[1] for times in runs)}", end="")
-        print(f", again in that process {_told(times[2] for times in runs)}", flush=True)
+        print(f"{f'{name} built, verified, compiled, {what}':52} {_median_text(times[1] for times in runs)}", end="")
+        print(f", again in that process {_median_text(times[2] for times in runs)}", flush=True)
 
 
-def _as_installed(full: Path, folder: Path) -> Path:
-    shutil.copytree(full, folder, ignore=shutil.ignore_patterns(*OF_KERNELS))
+def _copy_as_installed(full: Path, folder: Path) -> Path:
+    shutil.copytree(full, folder, ignore=shutil.ignore_patterns(*PER_KERNEL_FILES))
     return folder
 
 
-def _one(name: str, cache: Path, environment: Mapping[str, str]) -> Times:
+def _time_process(name: str, cache: Path, environment: Mapping[str, str]) -> Times:
     """The times of one process that has this cache folder."""
     cache.mkdir(exist_ok=True)
     command = [sys.executable, "-c", _SCRIPT.format(name=name)]
@@ -82,7 +84,7 @@ def _one(name: str, cache: Path, environment: Mapping[str, str]) -> Times:
     return [(float(clock), float(processor)) for clock, processor in lines]
 
 
-def _starts(environment: Mapping[str, str]) -> Times:
+def _startup_times(environment: Mapping[str, str]) -> Times:
     script = "import time; print(time.process_time())"
     found = []
     for _ in range(5):
@@ -94,6 +96,6 @@ def _starts(environment: Mapping[str, str]) -> Times:
     return found
 
 
-def _told(times: Iterable[tuple[float, float]]) -> str:
+def _median_text(times: Iterable[tuple[float, float]]) -> str:
     clock, processor = (statistics.median(each) for each in zip(*times, strict=True))
     return f"{clock:.3f} s ({processor:.3f})"

@@ -10,11 +10,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from matrix_forms import subjects as matrices
+from matrix_forms import matrix_kernels as matrices
 
-from ptxkit.testing.both_sides import pairs
-from ptxkit.testing.both_sides import subjects as kernels
-from ptxkit.testing.compared import GPU, NEWEST, forms_in, key
+from ptxkit.testing.both_sides import compared_launches
+from ptxkit.testing.both_sides import subject_names as kernels
+from ptxkit.testing.compared import GPU, NEWEST, form_key, forms_in
 from ptxkit.testing.generator import random_kernel
 from ptxkit.testing.number_forms import variants
 
@@ -22,35 +22,35 @@ GENERATED = 300
 """Of the kernels of `device_kernels`, which runs thousands."""
 
 
-def reached() -> dict[str, set[str]]:
+def forms_by_script() -> dict[str, set[str]]:
     """The forms by script, with the options that it has of itself."""
     return {
-        "device_numbers": {key(each.match.form) for each in variants(NEWEST, GPU, 40, 1)},
+        "device_numbers": {form_key(each.match.form) for each in variants(NEWEST, GPU, 40, 1)},
         "device_matrices": forms_in(each.text for each in matrices("8.4", GPU, 12, 1)),
-        "device_textures": forms_in(_of_textures()),
-        "device_kernels": forms_in(_generated()),
-        "device_same": forms_in(_own()),
+        "device_textures": forms_in(_texture_texts()),
+        "device_kernels": forms_in(_generated_texts()),
+        "device_same": forms_in(_subject_texts()),
     }
 
 
-def _of_textures() -> Iterator[str]:
-    script = _script("device_textures")
+def _texture_texts() -> Iterator[str]:
+    script = _load_script("device_textures")
     yield from (script.KERNEL.format(body=case.body) for case in script.cases(0))
 
 
-def _generated() -> Iterator[str]:
+def _generated_texts() -> Iterator[str]:
     """The first kernels of the script's seed."""
     for number in range(GENERATED):
         yield random_kernel(Random(1_000_003 + number), (8, 7), GPU, 16, "k").module()
 
 
-def _own() -> Iterator[str]:
+def _subject_texts() -> Iterator[str]:
     for name in kernels():
-        texts = [each.text for each in pairs(name, 1)]
+        texts = [each.text for each in compared_launches(name, 1)]
         yield from (text for text in texts[:1] if ".target sm_10" not in text)
 
 
-def _script(name: str) -> Any:
+def _load_script(name: str) -> Any:
     """A script as a module: it has no suffix."""
     loader = SourceFileLoader(name, str(Path(__file__).with_name(name)))
     spec = importlib.util.spec_from_loader(name, loader)

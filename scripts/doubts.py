@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from ptxkit.analysis.explore import asynchronous_steps
+from ptxkit.analysis.explore import async_steps_of
 from ptxkit.analysis.program import flatten
 from ptxkit.rules import analyse
 from ptxkit.syntax import parse
 
-REASONS = 20
+MAX_REASONS = 20
 
 
-def count(files: Sequence[Path]) -> tuple[int, int]:
+def count_undecided(files: Sequence[Path]) -> tuple[int, int]:
     """Print a line a file that has doubts, then the reasons by rule; (asynchronous operations, those in doubt)."""
     print("Asynchronous operations (copies, reductions, multiplications, and what they are ordered by), those of them")
     print("that carry an undecided question, and how many questions there are in all, with or without an operation.")
@@ -23,7 +23,7 @@ def count(files: Sequence[Path]) -> tuple[int, int]:
     total = doubtful = questions = 0
     reasons: Counter[tuple[str, str]] = Counter()
     with ProcessPoolExecutor() as pool:
-        for file, (operations, open_ones, asked) in zip(files, pool.map(_of_file, files), strict=True):
+        for file, (operations, open_ones, asked) in zip(files, pool.map(_count_file, files), strict=True):
             total, doubtful, questions = total + operations, doubtful + open_ones, questions + asked.total()
             reasons.update(asked)
             if asked:
@@ -31,17 +31,17 @@ def count(files: Sequence[Path]) -> tuple[int, int]:
                 name = f"{file.parent.name}/{file.name}"[:48]
                 print(f"{name:48} {operations:10} {open_ones:10} {share:7.1%} {asked.total():10}", flush=True)
     print(f"{f'{len(files)} files':48} {total:10} {doubtful:10} {doubtful / max(total, 1):7.1%} {questions:10}")
-    for (code, reason), asked_times in reasons.most_common(REASONS):
+    for (code, reason), asked_times in reasons.most_common(MAX_REASONS):
         print(f"{asked_times:8}  {code}  {reason}")
     return total, doubtful
 
 
-def _of_file(file: Path) -> tuple[int, int, Counter[tuple[str, str]]]:
+def _count_file(file: Path) -> tuple[int, int, Counter[tuple[str, str]]]:
     module = parse(file.read_text("utf-8", "replace"), str(file))
     operations: set[int] = set()
     for function in module.functions():
         if function.body is not None:
-            operations.update(step.start for step in asynchronous_steps(flatten(module, function)))
+            operations.update(step.start for step in async_steps_of(flatten(module, function)))
     verdict = analyse(module)
     places = {each.span.start for each in verdict.undecided}
     return len(operations), len(operations & places), Counter((each.code, each.reason) for each in verdict.undecided)

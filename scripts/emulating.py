@@ -10,7 +10,7 @@ from typing import Any
 from measuring import REPEATS, fastest
 
 THREADS = 256
-_TURNS = 400
+_ITERATIONS = 400
 
 _HEAD = """.version 8.0
 .target sm_80
@@ -82,10 +82,10 @@ def bench_rates() -> bool:
     print(f"{'kernel':28} {'plain':>8} {'races watched':>14}")
     slow = False
     for name, body in _KERNELS.items():
-        steps = _run(body, data, THREADS, _TURNS, 1)
+        steps = _run(body, data, THREADS, _ITERATIONS, 1)
         seconds = fastest(
-            lambda body=body: _run(body, data, THREADS, _TURNS, 1, races=False),
-            lambda body=body: _run(body, data, THREADS, _TURNS, 1),
+            lambda body=body: _run(body, data, THREADS, _ITERATIONS, 1, races=False),
+            lambda body=body: _run(body, data, THREADS, _ITERATIONS, 1),
         )
         rates = [steps / each / 1e6 for each in seconds]
         slow = slow or (name in _ARITHMETIC and rates[0] < RATE)
@@ -98,12 +98,12 @@ def bench_tile() -> bool:
     import numpy
     from emulated_kernels import SIDE, wgmma_tile
 
-    from ptxkit.emulate import TensorMap, run
+    from ptxkit.emulate import TensorMapArgument, run
 
     text = str(wgmma_tile())
     numbers = numpy.random.default_rng(0).integers(-3, 4, (2, SIDE, SIDE)).astype(numpy.float32)
     halves = (numbers.view(numpy.uint32) >> 16).astype(numpy.uint16)
-    maps = [TensorMap.tiled(each, box=(SIDE, SIDE), element="bf16", swizzle=128) for each in halves]
+    maps = [TensorMapArgument.tiled(each, box=(SIDE, SIDE), element="bf16", swizzle=128) for each in halves]
     arguments = [*maps, numpy.zeros((SIDE, SIDE), numpy.float32)]
     (seconds,) = fastest(lambda: run(text, "wgmma_tile", arguments=arguments))
     found = run(text, "wgmma_tile", arguments=arguments)
@@ -117,13 +117,13 @@ def bench_ring() -> bool:
     from emulated_kernels import STAGES, TILE, TILES, ring
 
     from ptxkit.source import SourceFile
-    from ptxkit.verifier import Request, given_argument, verify_source
+    from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
     source, grid = SourceFile("ring.ptx", str(ring())), 2
     count = grid * TILES * TILE
     given = (f"source=f32[{count}]:random", f"target=f32[{count}]", f"tiles={TILES}")
-    request = Request(
-        schedules=_SCHEDULES, grid=(grid,), shared=0, arguments=dict(given_argument(each) for each in given)
+    request = VerifyRequest(
+        schedules=_SCHEDULES, grid=(grid,), shared=0, arguments=dict(parse_argument(each) for each in given)
     )
     (seconds,) = fastest(lambda: verify_source(source, request), repeats=3)
     found = verify_source(source, request)

@@ -18,7 +18,7 @@ from warnings import catch_warnings, simplefilter
 
 from measuring import ROOT
 
-SMALL = 6_000
+MAX_SEED_BYTES = 6_000
 """Bytes of the files of the corpus that are changed: many are checked in the time that one large one takes."""
 HEAD = ".version 8.6\n.target sm_90a\n.address_size 64\n"
 MEGA = 1_000_000
@@ -26,9 +26,11 @@ MEGA = 1_000_000
 Random = random.Random
 
 
-def texts() -> list[bytes]:
+def seed_texts() -> list[bytes]:
     """What is changed: real kernels and the fixtures of rules."""
-    found = [path.read_bytes() for path in sorted((ROOT / "corpus").rglob("*.ptx")) if path.stat().st_size <= SMALL]
+    found = [
+        path.read_bytes() for path in sorted((ROOT / "corpus").rglob("*.ptx")) if path.stat().st_size <= MAX_SEED_BYTES
+    ]
     assert found
     return found
 
@@ -36,7 +38,7 @@ def texts() -> list[bytes]:
 # --------------------------------------------------------------------------------------------- changes of a text
 
 
-def flipped(data: bytes, chance: Random) -> bytes:
+def flip_bits(data: bytes, chance: Random) -> bytes:
     """Some bits turned over."""
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 2, 8, 64))):
@@ -44,13 +46,13 @@ def flipped(data: bytes, chance: Random) -> bytes:
     return bytes(changed)
 
 
-def truncated(data: bytes, chance: Random) -> bytes:
+def truncate(data: bytes, chance: Random) -> bytes:
     """The beginning, or the end, or a hole in the middle."""
     first, last = sorted(chance.randrange(len(data)) for _ in range(2))
     return chance.choice((data[:first], data[first:], data[:first] + data[last:]))
 
 
-def junk(_: bytes, chance: Random) -> bytes:
+def make_junk(_: bytes, chance: Random) -> bytes:
     """Bytes, or printable ones, or words of PTX, in any order."""
     size = chance.choice((0, 1, 7, 100, 5_000, 50_000))
     kind = chance.randrange(3)
@@ -62,7 +64,7 @@ def junk(_: bytes, chance: Random) -> bytes:
     return " ".join(chance.choices(words.split(" "), k=size // 4)).encode()
 
 
-def shuffled(data: bytes, chance: Random) -> bytes:
+def shuffle_lines(data: bytes, chance: Random) -> bytes:
     """Its lines in another order, some twice."""
     lines = data.split(b"\n")
     return b"\n".join(
@@ -70,14 +72,14 @@ def shuffled(data: bytes, chance: Random) -> bytes:
     )
 
 
-def mixed(data: bytes, chance: Random) -> bytes:
+def mix_binary(data: bytes, chance: Random) -> bytes:
     """Binary data, NULs or other encodings among the text."""
     place = chance.randrange(len(data))
     other = chance.choice((b"\0" * 999, chance.randbytes(300), b"\xff\xfe", "é日本".encode(), b"\x1b[2J", b"\r", data))
     return data[:place] + other + data[place:]
 
 
-def repeated(data: bytes, chance: Random) -> bytes:
+def repeat_line(data: bytes, chance: Random) -> bytes:
     """One line a great many times, or as one long line."""
     lines = data.split(b"\n")
     place = chance.randrange(len(lines))
@@ -85,13 +87,13 @@ def repeated(data: bytes, chance: Random) -> bytes:
     return b"\n".join([*lines[:place], again, *lines[place:]])
 
 
-CHANGES: tuple[tuple[Callable[[bytes, Random], bytes], int], ...] = (
-    (flipped, 8),
-    (truncated, 4),
-    (shuffled, 2),
-    (mixed, 2),
-    (junk, 2),
-    (repeated, 1),
+MUTATORS: tuple[tuple[Callable[[bytes, Random], bytes], int], ...] = (
+    (flip_bits, 8),
+    (truncate, 4),
+    (shuffle_lines, 2),
+    (mix_binary, 2),
+    (make_junk, 2),
+    (repeat_line, 1),
 )
 """A change, and how often it is made."""
 
@@ -99,60 +101,60 @@ CHANGES: tuple[tuple[Callable[[bytes, Random], bytes], int], ...] = (
 # --------------------------------------------------------------------------------------------------- large ones
 
 
-def body(statements: str, declared: str = "") -> str:
+def kernel_module(statements: str, declared: str = "") -> str:
     """A kernel of these statements."""
     return f"{HEAD}.visible .entry k()\n{{\n\t.reg .b32 %r<9>;\n\t.reg .pred %p<3>;\n{declared}{statements}\tret;\n}}\n"
 
 
-def large(scale: float) -> dict[str, bytes]:
+def large_texts(scale: float) -> dict[str, bytes]:
     """Texts that are large or deep in one way each. scale: 1 for the whole size."""
     many = max(20, int(MEGA * scale))
     some = max(20, int(100_000 * scale))
     few = max(5, int(2_000 * scale))
     made = {
         "open braces": "{" * many,
-        "braces in a kernel": body("{" * many + "}" * many),
-        "closed braces": body("}" * many),
-        "brackets": body("mov.b32 %r1, " + "[" * many + ";\n"),
-        "parentheses": body("mov.b32 %r1, " + "(" * many + "1" + ")" * many + ";\n"),
-        "minus signs": body("mov.b32 %r1, " + "-" * many + "1;\n"),
-        "a sum": body("mov.b32 %r1, 1" + "+1" * many + ";\n"),
-        "a choice": body("mov.b32 %r1, " + "1?" * some + "1" + ":1" * some + ";\n"),
-        "a vector": body("mov.b64 {" + "%r1," * some + "%r1}, 1;\n"),
+        "braces in a kernel": kernel_module("{" * many + "}" * many),
+        "closed braces": kernel_module("}" * many),
+        "brackets": kernel_module("mov.b32 %r1, " + "[" * many + ";\n"),
+        "parentheses": kernel_module("mov.b32 %r1, " + "(" * many + "1" + ")" * many + ";\n"),
+        "minus signs": kernel_module("mov.b32 %r1, " + "-" * many + "1;\n"),
+        "a sum": kernel_module("mov.b32 %r1, 1" + "+1" * many + ";\n"),
+        "a choice": kernel_module("mov.b32 %r1, " + "1?" * some + "1" + ":1" * some + ";\n"),
+        "a vector": kernel_module("mov.b64 {" + "%r1," * some + "%r1}, 1;\n"),
         "nested vectors": HEAD + ".global .u32 a[] = " + "{" * some + "1" + "}" * some + ";\n",
-        "one long name": body("x" * many + ": bra " + "x" * many + ";\n"),
-        "one long opcode": body("add" + ".u32" * some + " %r1, %r1, %r1;\n"),
-        "one long number": body("mov.b32 %r1, " + "9" * many + ";\n"),
+        "one long name": kernel_module("x" * many + ": bra " + "x" * many + ";\n"),
+        "one long opcode": kernel_module("add" + ".u32" * some + " %r1, %r1, %r1;\n"),
+        "one long number": kernel_module("mov.b32 %r1, " + "9" * many + ";\n"),
         "one long string": HEAD + '.file 1 "' + "a" * many + '"\n',
         "a string that is never closed": HEAD + '.file 1 "' + "a\n" * some,
         "a comment that is never closed": HEAD + "/*" * some,
-        "one long line": body("add.u32 %r1, %r1, %r1; " * some),
+        "one long line": kernel_module("add.u32 %r1, %r1, %r1; " * some),
         "blanks": HEAD + " \t\n" * many,
         "NULs": "\0" * many,
-        "labels": body("".join(f"$L{n}: bra $L{n + 1};\n" for n in range(some)) + f"$L{some}:\n"),
-        "the same label": body("$L:\n" * some),
-        "branches": body("".join(f"@%p1 bra $L;\n$M{n}:\n" for n in range(few)) + "$L:\n"),
-        "loops in loops": body(
+        "labels": kernel_module("".join(f"$L{n}: bra $L{n + 1};\n" for n in range(some)) + f"$L{some}:\n"),
+        "the same label": kernel_module("$L:\n" * some),
+        "branches": kernel_module("".join(f"@%p1 bra $L;\n$M{n}:\n" for n in range(few)) + "$L:\n"),
+        "loops in loops": kernel_module(
             "".join(f"$L{n}:\n" for n in range(few)) + "".join(f"@%p1 bra $L{n};\n" for n in range(few))
         ),
-        "irreducible flow": body("".join(f"$L{n}: @%p1 bra $L{(n * 7919 + 13) % few};\n" for n in range(few))),
-        "registers": body("", "".join(f"\t.reg .b32 %q{n}<2000000000>;\n" for n in range(few))),
+        "irreducible flow": kernel_module("".join(f"$L{n}: @%p1 bra $L{(n * 7919 + 13) % few};\n" for n in range(few))),
+        "registers": kernel_module("", "".join(f"\t.reg .b32 %q{n}<2000000000>;\n" for n in range(few))),
         "variables": HEAD + "".join(f".shared .align 16 .b8 s{n}[2147483647];\n" for n in range(few)),
         "kernels": HEAD + "".join(f".entry k{n}() {{ ret; }}\n" for n in range(few)),
         "functions that call each other": HEAD
         + "".join(f".func f{n}();\n" for n in range(few))
         + "".join(f".func f{n}() {{ call f{(n + 1) % few}; call f{(n + 7) % few}; ret; }}\n" for n in range(few)),
         "parameters": HEAD + ".entry k(" + ", ".join(f".param .u64 p{n}" for n in range(some)) + ") { ret; }\n",
-        "comments for the linter": "// ptxkit: ignore-file[" + "PTX4, " * some + "]\n" + body(""),
+        "comments for the linter": "// ptxkit: ignore-file[" + "PTX4, " * some + "]\n" + kernel_module(""),
         "places of another source": HEAD
         + "".join(f'.file {n} "f{n}"\n' for n in range(few))
-        + body(".loc 1 1 1\n" * few),
-        "copies in flight": body(
+        + kernel_module(".loc 1 1 1\n" * few),
+        "copies in flight": kernel_module(
             "".join(f"cp.async.ca.shared.global [s+{n % 64 * 16}], [%rd1], 16;\n" for n in range(few))
             + "cp.async.commit_group;\n",
             "\t.reg .b64 %rd<3>;\n\t.shared .align 16 .b8 s[1024];\n",
         ),
-        "barriers": body("bar.sync 0;\n@%p1 bar.sync 1;\n" * few),
+        "barriers": kernel_module("bar.sync 0;\n@%p1 bar.sync 1;\n" * few),
         "an initial value": HEAD + ".global .u8 a[] = {" + "1," * many + "1};\n",
         "carriage returns": HEAD + "\r" * many,
     }
@@ -218,7 +220,7 @@ def wheel(members: list[tuple[str, bytes]]) -> bytes:
     return data.getvalue()
 
 
-def bomb(size: int, start: bytes = b"") -> bytes:
+def zip_bomb(size: int, start: bytes = b"") -> bytes:
     """A wheel whose one member is nearly nothing, and unpacks to so many bytes."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made, made.open("lib.so", "w") as member:
@@ -228,7 +230,7 @@ def bomb(size: int, start: bytes = b"") -> bytes:
     return data.getvalue()
 
 
-def understated(size: int) -> bytes:
+def understated_wheel(size: int) -> bytes:
     """A wheel that says that its member, a bomb, has a hundred bytes."""
     packed = zlib.compress(b"\0" * size, 9)[2:-4]
     name = b"k.ptx"
@@ -241,7 +243,7 @@ def understated(size: int) -> bytes:
     return local + packed + central + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 1, 1, len(central), place, 0)
 
 
-def container(text: bytes, chance: Random) -> tuple[str, bytes]:
+def make_container(text: bytes, chance: Random) -> tuple[str, bytes]:
     """A library, archive or wheel, most of them damaged; the end of its name, and what it holds."""
     lies = chance.random() < 0.6
     inner = fat_binary(text, chance, lies and chance.random() < 0.5)
@@ -256,51 +258,51 @@ def container(text: bytes, chance: Random) -> tuple[str, bytes]:
         members = [(chance.choice(NAMES), chance.choice((text, inner, elf(inner, chance, lies)))) for _ in range(3)]
         end, data = ".whl", wheel(members)
     if lies and chance.random() < 0.5:
-        data = data[:8] + chance.choice((flipped, truncated))(data[8:] or b"\0", chance)
+        data = data[:8] + chance.choice((flip_bits, truncate))(data[8:] or b"\0", chance)
     return end, data
 
 
 # --------------------------------------------------------------------------------------------------- all of them
 
 
-def written(folder: Path, count: int, seed: int, scale: float) -> tuple[int, list[str]]:
+def write_inputs(folder: Path, count: int, seed: int, scale: float) -> tuple[int, list[str]]:
     """Write so many inputs below a folder. How many files are read when the folder is linted, and what to name, too."""
     chance = random.Random(seed)
-    seeds = texts()
-    odd = places(folder / "odd")
+    seeds = seed_texts()
+    odd = make_odd_entries(folder / "odd")
     number = 0
-    for name, data in large(scale).items():
-        put(folder / "large" / f"{name}.ptx", data)
+    for name, data in large_texts(scale).items():
+        write_file(folder / "large" / f"{name}.ptx", data)
         number += 1
     for name, data in {
-        "bomb": bomb(int(400 * MEGA * scale)),
-        "understated": understated(int(100 * MEGA * scale)),
-        "bomb in a wheel": wheel([("inner.whl", bomb(int(50 * MEGA * scale)))]),
+        "bomb": zip_bomb(int(400 * MEGA * scale)),
+        "understated": understated_wheel(int(100 * MEGA * scale)),
+        "bomb in a wheel": wheel([("inner.whl", zip_bomb(int(50 * MEGA * scale)))]),
         "members": wheel([(f"{n}.ptx", b"") for n in range(int(2_000 * scale) + 1)]),
         "names": wheel([(name, seeds[0]) for name in NAMES]),
     }.items():
-        put(folder / "large" / f"{name}.whl", data)
+        write_file(folder / "large" / f"{name}.whl", data)
         number += 1
     while number < count:
         text = chance.choice(seeds)
         place = folder / f"{number % 97:02}"
         if chance.random() < 1 / 6:
-            end, data = container(text, chance)
+            end, data = make_container(text, chance)
         else:
-            change = chance.choices([each for each, _ in CHANGES], [weight for _, weight in CHANGES])[0]
+            change = chance.choices([each for each, _ in MUTATORS], [weight for _, weight in MUTATORS])[0]
             end, data = ".ptx", change(text, chance)
-        put(place / f"{number}{end}", data)
+        write_file(place / f"{number}{end}", data)
         number += 1
     return number, odd
 
 
-def put(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """Write a file, and the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
 
 
-def places(folder: Path) -> list[str]:
+def make_odd_entries(folder: Path) -> list[str]:
     """Links, pipes, folders and names that are no ordinary ones; what of them has to be named to be read."""
     folder.mkdir(parents=True)
     for name, target in {

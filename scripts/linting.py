@@ -74,7 +74,7 @@ def _compare(file: Path) -> bool:
         assemble = [str(ptxas()), "-O3", f"-arch={target[1] if target else 'sm_90a'}", str(file), "-o", output.name]
         lint = [sys.executable, "-m", "ptxkit", "lint", str(file)]
         mine, peer = fastest(lambda: _run(lint), lambda: _run(assemble), repeats=REPEATS)
-    parts = min((_parts(file) for _ in range(REPEATS)), key=sum)
+    parts = min((_time_parts(file) for _ in range(REPEATS)), key=sum)
     name = f"{file.parent.name}/{file.name}"[:42]
     ratio = mine / peer
     shown = "".join(f"{part * 1e3:9.0f}" for part in parts)
@@ -82,7 +82,7 @@ def _compare(file: Path) -> bool:
     return ratio <= 0.5
 
 
-def _parts(file: Path) -> list[float]:
+def _time_parts(file: Path) -> list[float]:
     done = subprocess.run(
         [sys.executable, "-c", STAGES, str(file)], capture_output=True, text=True, check=True, cwd=ROOT
     )
@@ -105,25 +105,25 @@ def growth(made: Callable[[Path, float], Path]) -> None:
 
     made: writes a module of so many megabytes into a folder.
     """
-    kinds = {"many kernels": made, "one kernel, repeated": _repeated, "one long kernel": _long}
+    kinds = {"many kernels": made, "one kernel, repeated": _repeat_kernel, "one long kernel": _lengthen_kernel}
     print("\nSeconds of processor time of `ptxkit lint` by megabytes, and what they grow with.")
     print(f"{'':22}{''.join(f'{size:>8g}' for size in SIZES)} {'exponent':>9} {'s/MB':>6} {'r2':>7}")
     with tempfile.TemporaryDirectory() as folder:
         for name, make in kinds.items():
-            points = [_point(make(Path(folder), size)) for size in SIZES]
-            exponent = _slope([(math.log(x), math.log(y)) for x, y in points])[0]
-            slope, certainty = _slope(points)
+            points = [_time_size(make(Path(folder), size)) for size in SIZES]
+            exponent = _fit_line([(math.log(x), math.log(y)) for x, y in points])[0]
+            slope, certainty = _fit_line(points)
             shown = "".join(f"{seconds:8.2f}" for _, seconds in points)
             print(f"{name:22}{shown} {exponent:9.2f} {slope:6.2f} {certainty:7.4f}", flush=True)
 
 
-def _point(file: Path) -> tuple[float, float]:
+def _time_size(file: Path) -> tuple[float, float]:
     start = processor_seconds()
     _run([sys.executable, "-m", "ptxkit", "lint", str(file)])
     return file.stat().st_size / 1e6, processor_seconds() - start
 
 
-def _slope(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _fit_line(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """The slope of the straight line with the least squares, and its coefficient of determination."""
     middle_x, middle_y = (sum(axis) / len(points) for axis in zip(*points, strict=True))
     spread = sum((x - middle_x) ** 2 for x, _ in points)
@@ -132,34 +132,34 @@ def _slope(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return slope, 1 - left / sum((y - middle_y) ** 2 for _, y in points)
 
 
-def _repeated(folder: Path, megabytes: float) -> Path:
+def _repeat_kernel(folder: Path, megabytes: float) -> Path:
     """The same kernel again and again, under new names."""
-    heading, kernel = _pattern()
+    heading, kernel = _split_pattern()
     copies = range(max(1, round(megabytes * 1e6 / len(kernel))))
     path = folder / f"repeated_{megabytes:g}MB.ptx"
-    path.write_text(heading + "".join(_named(kernel, copy) for copy in copies))
+    path.write_text(heading + "".join(_rename_copy(kernel, copy) for copy in copies))
     return path
 
 
-def _long(folder: Path, megabytes: float) -> Path:
+def _lengthen_kernel(folder: Path, megabytes: float) -> Path:
     """One kernel whose body is that of another again and again, each time between braces of its own."""
-    heading, kernel = _pattern()
+    heading, kernel = _split_pattern()
     begin, end = kernel.index("{"), kernel.rindex("}")
     body = re.sub(r"^\s*ret;", "", kernel[begin + 1 : end], flags=re.M)
     copies = range(max(1, round(megabytes * 1e6 / len(body))))
     path = folder / f"long_{megabytes:g}MB.ptx"
-    blocks = "".join(f"{{\n{_named(body, copy)}\n}}\n" for copy in copies)
+    blocks = "".join(f"{{\n{_rename_copy(body, copy)}\n}}\n" for copy in copies)
     path.write_text(f"{heading}{kernel[:begin]}{{\n{blocks}ret;\n}}\n")
     return path
 
 
-def _pattern() -> tuple[str, str]:
+def _split_pattern() -> tuple[str, str]:
     """What stands before the kernel, and the kernel."""
     text = re.sub(r"^[ \t]*\.(?:file|loc)\b.*\n|^[ \t]*\.section[^{]*\{[^}]*\}", "", PATTERN.read_text(), flags=re.M)
     start = text.index(".visible .entry")
     return text[:start], text[start : text.index("\n}", start) + 3]
 
 
-def _named(kernel: str, copy: int) -> str:
+def _rename_copy(kernel: str, copy: int) -> str:
     """A copy whose labels, and whose name where it has one, are its own."""
     return re.sub(r"\$L\w+|(?<=\.entry )\w+", rf"\g<0>_{copy}", kernel)

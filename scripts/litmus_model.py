@@ -18,18 +18,18 @@ from dataclasses import dataclass, field, replace
 from litmus_tests import State, Step, Test
 
 MASK = 0xFFFF_FFFF
-MOST_WORLDS = 300_000
+MAX_STATES = 300_000
 _EVENTS = 64
 """Events of a thread at most; one that has more is in a loop without an end."""
 _RELEASES, _ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
 
 
-class TooMany(Exception):  # noqa: N818 (a limit)
+class TooManyExecutionsError(Exception):
     """The executions are more than are looked at."""
 
 
 @dataclass
-class Outcome:
+class ExploredBehaviour:
     """What the executions of a test show. states: final ones. hangs: whether in one all wait for ever."""
 
     states: set[State] = field(default_factory=set)
@@ -38,7 +38,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, order=True)
-class Event:
+class ExecutionEvent:
     """One event. level: of its scope, -1 for a weak access. base: what precedes it. firsts: the first events of the
     release patterns that end in it. observed: the writes that it observes."""
 
@@ -53,7 +53,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class _Value:
+class _LocationState:
     """What a location holds. chain: the writes that a morally strong read of it observes; writer: the last of them."""
 
     value: int
@@ -62,7 +62,7 @@ class _Value:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ThreadState:
     """Where a thread is. base: what precedes its next event. fences, released: its own that may begin release patterns.
     told: locations, and the first events of patterns that it has observed there. waits: for a barrier. turns: what it
     was like when it turned back."""
@@ -82,29 +82,31 @@ _Barriers = tuple[tuple[tuple[int, int], int, tuple[tuple[int, str, int], ...]],
 
 
 @dataclass(frozen=True)
-class _World:
+class _ExecutionState:
     """One execution so far. barriers: by CTA and number, how many are awaited, and who has come."""
 
-    threads: tuple[_Place, ...]
-    memory: tuple[_Value, ...]
-    events: tuple[Event, ...] = ()
+    threads: tuple[_ThreadState, ...]
+    memory: tuple[_LocationState, ...]
+    events: tuple[ExecutionEvent, ...] = ()
     barriers: _Barriers = ()
 
 
-def explore(test: Test) -> Outcome:
+def explore(test: Test) -> ExploredBehaviour:
     """All executions of a test. Raises TooMany."""
     return _Explorer(test).run()
 
 
 class _Explorer:
     def __init__(self, test: Test) -> None:
-        self.test, self.outcome = test, Outcome()
+        self.test, self.outcome = test, ExploredBehaviour()
         self.names = [list(each.registers) for each in test.threads]
         self.places = list(test.places)
 
-    def run(self) -> Outcome:
+    def run(self) -> ExploredBehaviour:
         registers = [tuple(each.registers.values()) for each in self.test.threads]
-        first = _World(tuple(_Place(0, each) for each in registers), tuple(map(_Value, self.test.places.values())))
+        first = _ExecutionState(
+            tuple(_ThreadState(0, each) for each in registers), tuple(map(_LocationState, self.test.places.values()))
+        )
         seen, todo = {first}, [first]
         while todo:
             world = todo.pop()
@@ -113,11 +115,11 @@ class _Explorer:
                 self._end(world)
             todo += [each for each in following if each not in seen]
             seen.update(following)
-            if len(seen) > MOST_WORLDS:
-                raise TooMany
+            if len(seen) > MAX_STATES:
+                raise TooManyExecutionsError
         return self.outcome
 
-    def _end(self, world: _World) -> None:
+    def _end(self, world: _ExecutionState) -> None:
         if any(place.waits is not None or not self._is_over(world, at) for at, place in enumerate(world.threads)):
             self.outcome.hangs = True
             return
@@ -128,12 +130,12 @@ class _Explorer:
         memory = tuple(zip(self.places, (each.value for each in world.memory), strict=True))
         self.outcome.states.add((*state, memory))
 
-    def _is_over(self, world: _World, number: int) -> bool:
+    def _is_over(self, world: _ExecutionState, number: int) -> bool:
         return world.threads[number].pc >= len(self.test.threads[number].steps)
 
     # ---------------------------------------------------------------------------------------------------- steps
 
-    def _following(self, world: _World) -> Iterator[_World]:
+    def _following(self, world: _ExecutionState) -> Iterator[_ExecutionState]:
         for number, place in enumerate(world.threads):
             if place.waits is not None or self._is_over(world, number):
                 continue
@@ -149,61 +151,61 @@ class _Explorer:
             if found is not None:
                 yield self._opened(found)
 
-    def _computed(self, world: _World, number: int, place: _Place, step: Step) -> _World | None:
+    def _computed(self, world: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState | None:
         values = [self._value(number, place, each) for each in step.operands]
         if step.kind == "add":
             registers = self._set(number, place, step.register, sum(values) & MASK)
-            return _with(world, number, replace(place, pc=place.pc + 1, registers=registers))
+            return _with_thread(world, number, replace(place, pc=place.pc + 1, registers=registers))
         if step.kind == "branch" and (values[0] == values[1]) != (step.word == "eq"):
-            return _with(world, number, replace(place, pc=place.pc + 1))
+            return _with_thread(world, number, replace(place, pc=place.pc + 1))
         turns = place.turns
         if step.target <= place.pc:
             mark = (place.pc, place.registers, tuple(each.value for each in world.memory))
             if mark in turns or place.count > _EVENTS - 8:
                 return None
             turns |= {mark}
-        return _with(world, number, replace(place, pc=step.target, turns=turns))
+        return _with_thread(world, number, replace(place, pc=step.target, turns=turns))
 
-    def _value(self, number: int, place: _Place, operand: str | int) -> int:
+    def _value(self, number: int, place: _ThreadState, operand: str | int) -> int:
         known = operand if isinstance(operand, int) else place.registers[self.names[number].index(operand)]
         return known & MASK
 
-    def _set(self, number: int, place: _Place, register: str, value: int) -> tuple[int, ...]:
+    def _set(self, number: int, place: _ThreadState, register: str, value: int) -> tuple[int, ...]:
         return tuple(
             value if name == register else old for name, old in zip(self.names[number], place.registers, strict=True)
         )
 
     # ------------------------------------------------------------------------------------------- what orders
 
-    def _holds(self, first: Event, second: Event) -> bool:
+    def _holds(self, first: ExecutionEvent, second: ExecutionEvent) -> bool:
         """Whether two strong operations are morally strong: of one thread, or by scopes that hold both threads."""
         threads = self.test.threads
         apart = 0 if threads[first.thread].cta == threads[second.thread].cta else 2
         return first.thread == second.thread or min(first.level, second.level) >= apart
 
-    def _fenced(self, world: _World, number: int, place: _Place, step: Step) -> _World:
+    def _fenced(self, world: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         kind = "fence.sc" if step.order == "sc" else "fence"
-        event = Event(_bit(number, place), number, kind, "", step.scope, 0)
+        event = ExecutionEvent(_bit(number, place), number, kind, "", step.scope, 0)
         base = place.base | self._acquired(world, event, (first for _, first in place.told))
         if kind == "fence.sc":
-            base |= _all(e.base | e.bit for e in world.events if e.kind == kind and self._holds(e, event))
+            base |= _union(e.base | e.bit for e in world.events if e.kind == kind and self._holds(e, event))
         event = replace(event, base=base)
-        return _with(world, number, replace(_behind(place, event), fences=place.fences | event.bit), event)
+        return _with_thread(world, number, replace(_after_event(place, event), fences=place.fences | event.bit), event)
 
-    def _acquired(self, world: _World, last: Event, firsts: Iterator[int]) -> int:
+    def _acquired(self, world: _ExecutionState, last: ExecutionEvent, firsts: Iterator[int]) -> int:
         """What the release patterns tell whose first events are morally strong with the last of the acquire pattern."""
-        chosen = _all(firsts)
-        return _all(e.base | e.bit for e in world.events if e.bit & chosen and self._holds(e, last))
+        chosen = _union(firsts)
+        return _union(e.base | e.bit for e in world.events if e.bit & chosen and self._holds(e, last))
 
-    def _accessed(self, world: _World, number: int, place: _Place, step: Step) -> _World:
+    def _accessed(self, world: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         at, where = self.places.index(step.place), step.place
         old, level = world.memory[at], -1 if step.order == "weak" else step.scope
-        event = Event(_bit(number, place), number, step.kind, where, level, place.base)
+        event = ExecutionEvent(_bit(number, place), number, step.kind, where, level, place.base)
         if step.kind != "store" and level >= 0:
             writer = next((each for each in world.events if each.bit == old.writer), None)
             if writer is not None and writer.level >= 0 and self._holds(writer, event):
                 event = replace(event, observed=old.chain)
-        firsts = _all(each.firsts for each in world.events if each.bit & event.observed)
+        firsts = _union(each.firsts for each in world.events if each.bit & event.observed)
         told = place.told | {(where, each.bit) for each in world.events if each.bit & firsts}
         if step.kind != "store" and step.order in _ACQUIRES:
             acquired = self._acquired(world, event, (first for there, first in told if there == where))
@@ -214,17 +216,17 @@ class _Explorer:
         if step.kind != "load" and level >= 0:
             if step.order in _RELEASES:
                 released = (*released, (where, event.bit))
-            event = replace(event, firsts=place.fences | _all(bit for there, bit in released if there == where))
+            event = replace(event, firsts=place.fences | _union(bit for there, bit in released if there == where))
         memory = world.memory
         if step.kind != "load":
             chain = event.bit | (event.observed if step.kind == "update" else 0)
-            memory = (*memory[:at], _Value(value, event.bit, chain), *memory[at + 1 :])
-        made = replace(_behind(place, event), told=told, released=released)
+            memory = (*memory[:at], _LocationState(value, event.bit, chain), *memory[at + 1 :])
+        made = replace(_after_event(place, event), told=told, released=released)
         if step.kind != "store":
             made = replace(made, registers=self._set(number, place, step.register, old.value))
-        return replace(_with(world, number, made, event), memory=memory)
+        return replace(_with_thread(world, number, made, event), memory=memory)
 
-    def _written(self, number: int, place: _Place, step: Step, old: int) -> int:
+    def _written(self, number: int, place: _ThreadState, step: Step, old: int) -> int:
         values = [self._value(number, place, each) for each in step.operands]
         if step.word == "cas":
             return values[1] if old == values[0] else old
@@ -232,7 +234,7 @@ class _Explorer:
         ways |= {"xor": old ^ values[0], "min": min(old, values[0]), "max": max(old, values[0])}
         return ways.get(step.word, values[0]) & MASK
 
-    def _check(self, world: _World, event: Event, *, is_silent: bool) -> None:
+    def _check(self, world: _ExecutionState, event: ExecutionEvent, *, is_silent: bool) -> None:
         """Whether an access races with one before it; a store of what is there already races with no write."""
         for other in world.events:
             if other.place != event.place or other.thread == event.thread or other.bit & event.base:
@@ -246,16 +248,16 @@ class _Explorer:
 
     # ------------------------------------------------------------------------------------------------- barriers
 
-    def _arrived(self, world: _World, number: int, place: _Place, step: Step) -> _World:
+    def _arrived(self, world: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         key = (self.test.threads[number].cta, self._value(number, place, step.operands[0]))
         wanted = self._value(number, place, step.operands[1])
         come = next((who for known, _, who in world.barriers if known == key), ())
         others = tuple(each for each in world.barriers if each[0] != key)
         made = replace(place, pc=place.pc + 1, waits=key if step.word == "sync" else None)
         barriers = tuple(sorted((*others, (key, wanted, tuple(sorted((*come, (number, step.word, place.base))))))))
-        return replace(_with(world, number, made), barriers=barriers)
+        return replace(_with_thread(world, number, made), barriers=barriers)
 
-    def _opened(self, world: _World) -> _World:
+    def _opened(self, world: _ExecutionState) -> _ExecutionState:
         """Let those go on for whom all that a barrier waits for have come."""
         for each in world.barriers:
             key, wanted, come = each
@@ -265,7 +267,7 @@ class _Explorer:
             )
             if len(come) < (wanted or alive):
                 continue
-            told, threads = _all(base for _, _, base in come), list(world.threads)
+            told, threads = _union(base for _, _, base in come), list(world.threads)
             for who, word, _ in come:
                 if word == "sync":
                     threads[who] = replace(threads[who], base=threads[who].base | told, waits=None)
@@ -274,22 +276,24 @@ class _Explorer:
         return world
 
 
-def _bit(number: int, place: _Place) -> int:
+def _bit(number: int, place: _ThreadState) -> int:
     return 1 << (number * _EVENTS + place.count)
 
 
-def _all(sets: Iterator[int]) -> int:
+def _union(sets: Iterator[int]) -> int:
     found = 0
     for each in sets:
         found |= each
     return found
 
 
-def _behind(place: _Place, event: Event) -> _Place:
+def _after_event(place: _ThreadState, event: ExecutionEvent) -> _ThreadState:
     return replace(place, pc=place.pc + 1, base=place.base | event.base | event.bit, count=place.count + 1)
 
 
-def _with(world: _World, number: int, made: _Place, event: Event | None = None) -> _World:
+def _with_thread(
+    world: _ExecutionState, number: int, made: _ThreadState, event: ExecutionEvent | None = None
+) -> _ExecutionState:
     threads = (*world.threads[:number], made, *world.threads[number + 1 :])
     events = world.events if event is None else tuple(sorted((*world.events, event)))
     return replace(world, threads=threads, events=events)

@@ -22,7 +22,7 @@ State = tuple[tuple[tuple[str, int], ...], ...]
 """Final registers of each thread, in the order of their names, and in the last place the locations."""
 
 
-class NotSupported(Exception):  # noqa: N818 (no error of this program)
+class UnsupportedTestError(Exception):
     """A test that says something that a kernel, or this format's part that is known here, cannot say."""
 
 
@@ -84,7 +84,7 @@ def parse(source: str) -> Test:
     initial, rest = rest.split("}", 1)
     found = re.search(r"(~\s*exists|\bexists\b|\bforall\b)", rest)
     if found is None:
-        raise NotSupported("no condition")
+        raise UnsupportedTestError("no condition")
     table, condition = rest[: found.start()], rest[found.end() :]
     rows = [[cell.strip() for cell in row.split("|")] for row in table.split(";") if row.strip()]
     threads = list(_threads(rows[0]))
@@ -104,9 +104,9 @@ def _threads(cells: list[str]) -> Iterator[Thread]:
     for cell in cells:
         found = _HEAD.fullmatch(cell)
         if found is None:
-            raise NotSupported(f"threads: {cell}")
+            raise UnsupportedTestError(f"threads: {cell}")
         if int(found.group(3)):
-            raise NotSupported("several GPUs")
+            raise UnsupportedTestError("several GPUs")
         cta = numbers.setdefault((int(found.group(3)), int(found.group(2))), len(numbers))
         ranks[cta] = ranks.get(cta, -1) + 1
         yield Thread(cta, ranks[cta])
@@ -117,7 +117,7 @@ def _initial(text: str, threads: list[Thread]) -> dict[str, int]:
     for each in filter(None, (part.strip() for part in text.split(";"))):
         found = _INITIAL.fullmatch(each)
         if found is None or not found.group(3).isdigit():
-            raise NotSupported(f"initial state: {each}")
+            raise UnsupportedTestError(f"initial state: {each}")
         where = places if found.group(1) is None else threads[int(found.group(1))].registers
         where[found.group(2)] = int(found.group(3))
     return places
@@ -137,7 +137,7 @@ def _program(thread: Thread, cells: list[str], places: dict[str, int]) -> None:
         thread.steps.append(_step(opcode, operands, thread, places))
     for at, label in waiting:
         if label not in labels:
-            raise NotSupported(f"no label {label}")
+            raise UnsupportedTestError(f"no label {label}")
         old = thread.steps[at]
         thread.steps[at] = Step(old.kind, old.word, operands=old.operands, target=labels[label])
 
@@ -185,7 +185,7 @@ def _step(opcode: str, operands: list[str], thread: Thread, places: dict[str, in
             return Step("goto")
         case "add":
             return Step("add", register=register(operands[0]), operands=tuple(map(value, operands[1:])))
-    raise NotSupported(f"`{opcode}`")
+    raise UnsupportedTestError(f"`{opcode}`")
 
 
 def _count_barriers(threads: list[Thread]) -> None:
@@ -217,7 +217,7 @@ def _condition(text: str, threads: list[Thread], places: dict[str, int]) -> Call
         if word in ("and", "or", "not") or word.isdigit():
             return word
         if word not in places:
-            raise NotSupported(f"condition: {word}")
+            raise UnsupportedTestError(f"condition: {word}")
         return f"R[-1]['{word}']"
 
     code = compile(re.sub(r"\s+", " ", _ATOM.sub(named, text)).strip(), "condition", "eval")

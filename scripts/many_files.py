@@ -16,7 +16,7 @@ from measuring import ROOT, processor_seconds
 
 COUNT = 100
 SOURCES = ("compilers", "kernels", "seeds")
-JOBS_LIMIT, KEPT_LIMIT = 1.7, 20.0
+JOBS_LIMIT, CACHED_LIMIT = 1.7, 20.0
 """How many times as fast two jobs should be as one, and a second run as the first."""
 
 
@@ -25,7 +25,7 @@ def bench_files(count: int = COUNT, repeats: int = 1) -> int:
     with tempfile.TemporaryDirectory(prefix="ptxkit-files-") as name:
         folder, kept = Path(name, "ptx"), Path(name, "kept")
         folder.mkdir()
-        chosen = sample(count)
+        chosen = sample_files(count)
         for number, path in enumerate(chosen):
             shutil.copy(path, folder / f"{number:03}.{path.name}")
         size = sum(path.stat().st_size for path in chosen)
@@ -34,11 +34,11 @@ def bench_files(count: int = COUNT, repeats: int = 1) -> int:
         )
 
         def lint(*options: str) -> Callable[[], tuple[int, bytes]]:
-            return lambda: _linted(folder, *options)
+            return lambda: _run_lint(folder, *options)
 
         def cold() -> tuple[int, bytes]:
             shutil.rmtree(kept, ignore_errors=True)
-            return _linted(folder, "--cache-dir", str(kept))
+            return _run_lint(folder, "--cache-dir", str(kept))
 
         ways = {
             "--jobs 1": lint("--no-cache", "--jobs", "1"),
@@ -59,18 +59,18 @@ def bench_files(count: int = COUNT, repeats: int = 1) -> int:
     one, two, first, second = (best[way][0] for way in ways)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"two jobs are {one / two:.2f} times as fast as one, on {cores} cores (wanted: {JOBS_LIMIT})")
-    print(f"a second run is {first / second:.1f} times as fast as the first (wanted: {KEPT_LIMIT:g})")
+    print(f"a second run is {first / second:.1f} times as fast as the first (wanted: {CACHED_LIMIT:g})")
     print("all four print the same" if len(outputs) == 1 else "THEY DO NOT PRINT THE SAME")
-    return 1 if one / two < JOBS_LIMIT or first / second < KEPT_LIMIT or len(outputs) > 1 else 0
+    return 1 if one / two < JOBS_LIMIT or first / second < CACHED_LIMIT or len(outputs) > 1 else 0
 
 
-def sample(count: int) -> list[Path]:
+def sample_files(count: int) -> list[Path]:
     """Files of the corpus, in an order that nobody chose."""
     found = [path for source in SOURCES for path in (ROOT / "corpus" / source).rglob("*.ptx")]
     return sorted(found, key=lambda path: hashlib.sha256(path.name.encode()).digest())[:count]
 
 
-def _linted(folder: Path, *options: str) -> tuple[int, bytes]:
+def _run_lint(folder: Path, *options: str) -> tuple[int, bytes]:
     """Exit status and report; 2 would mean that something could not be checked."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PTXKIT_")}
     command = [sys.executable, "-m", "ptxkit", "lint", "--format", "concise", *options, str(folder)]

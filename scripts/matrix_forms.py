@@ -15,11 +15,11 @@ import numpy as np
 
 from ptxkit.emulate.numbers.carriers import narrow
 from ptxkit.emulate.numbers.formats import FORMATS
-from ptxkit.emulate.tensor.fragments import repacked
+from ptxkit.emulate.tensor.fragments import pack_elements
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.isa.functions import bits
-from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.testing.number_forms import matches_of
 
 SECTIONS = ("Multiply-and-Accumulate Instruction: mma", "Warp-level matrix transpose instruction")
@@ -29,7 +29,7 @@ _METADATA = {16: (0x4, 0x8, 0x9, 0xC, 0xD, 0xE), 32: (0x4, 0xE)}
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class MatrixKernel:
     """A kernel of one CTA. inputs: its first argument; results: words of 32 bits that it writes to its second."""
 
     title: str
@@ -39,7 +39,7 @@ class Subject:
     results: int
 
 
-def subjects(version: str, target: str, most: int, seed: int) -> Iterator[Subject]:
+def matrix_kernels(version: str, target: str, most: int, seed: int) -> Iterator[MatrixKernel]:
     """A kernel for each way to fill the forms, at most so many for each form."""
     major, minor = map(int, version.split("."))
     head = f".version {version}\n.target {target}\n.address_size 64\n"
@@ -48,14 +48,14 @@ def subjects(version: str, target: str, most: int, seed: int) -> Iterator[Subjec
         for form in table().forms(name):
             made = 0
             for match in matches_of(form, random):
-                if form.tolerated or unmet(list(match.gates), (major, minor), parse_target(target)):
+                if form.tolerated or unmet_gates(list(match.gates), (major, minor), parse_target(target)):
                     continue
                 if form.section.startswith(SECTIONS):
-                    found = _of_registers(head, match, seed + made)
+                    found = _register_kernel(head, match, seed + made)
                 elif form.section.startswith(GROUPS):
-                    found = _of_tiles(head, match, seed + made)
+                    found = _tile_kernel(head, match, seed + made)
                 elif "wmma.mma" in match.canonical:
-                    found = _of_fragments(head, match, seed + made)
+                    found = _fragment_kernel(head, match, seed + made)
                 else:
                     break
                 if found is not None:
@@ -68,7 +68,7 @@ def subjects(version: str, target: str, most: int, seed: int) -> Iterator[Subjec
 # ------------------------------------------------------------------------------------------- registers to registers
 
 
-def _of_registers(head: str, match: Match, seed: int) -> Subject | None:
+def _register_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
     """mma and movmatrix: each operand from the input, the result to the output."""
     random = np.random.default_rng(seed)
     lines, words, names = [], [], []
@@ -95,7 +95,7 @@ def _of_registers(head: str, match: Match, seed: int) -> Subject | None:
             offset += 32 * width
             words.append(_registers(match, operand.role, random))
     text = _kernel(head, [*lines, f"{match.canonical} {', '.join(names)};", *stores], size)
-    return Subject(_title(match), text, 32, np.concatenate(words), len(stores) * 8 * size)
+    return MatrixKernel(_title(match), text, 32, np.concatenate(words), len(stores) * 8 * size)
 
 
 def _kernel(head: str, lines: list[str], size: int) -> str:
@@ -141,23 +141,23 @@ def codes(word: str, shape: tuple[int, ...], random: Any) -> Any:
         low = 0 if word.startswith("u") else -100
         return random.integers(low, 100, shape).astype(f"i{width // 8}").view(np.uint8).ravel()
     flat = random.integers(0, 1 << width, (*shape[:-1], shape[-1] * width // 32, 32 // width)).astype(np.uint8)
-    return np.ascontiguousarray(repacked(flat, width)).view(np.uint8).ravel()
+    return np.ascontiguousarray(pack_elements(flat, width)).view(np.uint8).ravel()
 
 
 def element(match: Match, role: str) -> str:
     """The type of a matrix's elements; `b32` of what is no matrix."""
-    meaning = table().meanings(match)[0]
+    meaning = table().semantics_of(match)[0]
     names = {"a": "left", "b": "right", "c": "third", "d": "result", "adesc": "left", "bdesc": "right"}
-    return str(meaning.words.get(names.get(role, ""), "b32"))
+    return str(meaning.named_arguments.get(names.get(role, ""), "b32"))
 
 
 # --------------------------------------------------------------------------------------------------------- wmma
 
 
-def _of_fragments(head: str, match: Match, seed: int) -> Subject | None:
+def _fragment_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
     """wmma.mma between loads and a store, since the fragments have no known layout."""
     random = np.random.default_rng(seed)
-    chosen, words = match.modifiers, table().meanings(match)[0].words
+    chosen, words = match.modifiers, table().semantics_of(match)[0].named_arguments
     al, bl = (str(chosen.get(each) or each_default) for each, each_default in (("al", "row"), ("bl", "col")))
     shape = str(chosen["shape"])
     m, n, k = (int(part) for part in shape[1:].replace("n", " ").replace("k", " ").split())
@@ -182,17 +182,17 @@ def _of_fragments(head: str, match: Match, seed: int) -> Subject | None:
     lines.append(f"{match.canonical} {names['d']}, {names['a']}, {names['b']}, {names['c']};")
     lines.append(f"wmma.store.d.sync.aligned.row.{shape}.global.{types['d']} [%out], {names['d']};")
     text = _kernel(head, lines, 4).replace("add.u64 %out, %out, %at;", "")
-    return Subject(_title(match), text, 32, np.concatenate(data), m * n * bits(str(types["d"])) // 32)
+    return MatrixKernel(_title(match), text, 32, np.concatenate(data), m * n * bits(str(types["d"])) // 32)
 
 
 # -------------------------------------------------------------------------------------------------------- wgmma
 
 
-def _of_tiles(head: str, match: Match, seed: int) -> Subject | None:
+def _tile_kernel(head: str, match: Match, seed: int) -> MatrixKernel | None:
     """wgmma: two tiles of shared memory filled with numbers, each way to lie there in turn."""
     random = np.random.default_rng(seed)
     left, right = element(match, "adesc" if "adesc" in match.roles else "a"), element(match, "bdesc")
-    spaces = [_filled(left, random), _filled(right, random)]
+    spaces = [_fill_shared(left, random), _fill_shared(right, random)]
     mode, names, lines = seed % 4, [], []
     stores: list[str] = []
     for operand in match.operands:
@@ -245,10 +245,10 @@ def _of_tiles(head: str, match: Match, seed: int) -> Subject | None:
         "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;",
         *stores,
     ]
-    return Subject(_title(match), _kernel(head, body, 4), 128, np.concatenate(spaces), len(stores) * 128)
+    return MatrixKernel(_title(match), _kernel(head, body, 4), 128, np.concatenate(spaces), len(stores) * 128)
 
 
-def _filled(word: str, random: Any) -> Any:
+def _fill_shared(word: str, random: Any) -> Any:
     """Half of shared memory."""
     width = bits(word)
     shape = (_SECOND * 8 // width,) if width >= 8 else (1, _SECOND * 8 // width)

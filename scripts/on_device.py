@@ -13,7 +13,7 @@ from typing import Any
 
 from building import bench_build
 from streams_on_device import heat_in_rods, histogram_of_a_gib, saxpy_of_a_gib, sum_of_a_gib
-from turns import LAUNCHES, TURNS, Call, report_moved, report_work
+from turns import LAUNCHES_PER_SAMPLE, SAMPLES, Call, report_bandwidth, report_throughput
 
 
 def bench_device() -> int:
@@ -26,7 +26,10 @@ def bench_device() -> int:
     except (NoDeviceError, ImportError) as error:
         print(f"nothing is measured: {error}")
         return 2
-    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {TURNS} turns of {LAUNCHES}")
+    print(
+        f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; median of {SAMPLES} turns of "
+        f"{LAUNCHES_PER_SAMPLE}"
+    )
     print(f"{'kernel':34} {'ms':>9} {'GB/s':>7}  beside")
     streams = saxpy_of_a_gib, sum_of_a_gib, histogram_of_a_gib, heat_in_rods
     for measure in (_copy, _transpose, _softmax, _layer_norm, *streams):
@@ -50,7 +53,9 @@ def _copy(torch: Any) -> None:
     mine = lambda: kernel[pieces(source.numel())](source, target, source.numel())  # noqa: E731
     mine()
     assert torch.equal(source, target), "bulk_copy is wrong"
-    report_moved(torch, "bulk copy, 8 GiB", 2 * source.numel(), mine, {"driver's copy": lambda: other.copy_(source)})
+    report_bandwidth(
+        torch, "bulk copy, 8 GiB", 2 * source.numel(), mine, {"driver's copy": lambda: other.copy_(source)}
+    )
 
 
 def _transpose(torch: Any) -> None:
@@ -67,7 +72,7 @@ def _transpose(torch: Any) -> None:
     mine()
     assert torch.equal(source.t(), target), "transpose is wrong"
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: source.t().contiguous()}
-    report_moved(torch, "transpose, fp32 16384 x 16384", 2 * source.numel() * 4, mine, rivals)
+    report_bandwidth(torch, "transpose, fp32 16384 x 16384", 2 * source.numel() * 4, mine, rivals)
 
 
 def _softmax(torch: Any) -> None:
@@ -78,9 +83,9 @@ def _softmax(torch: Any) -> None:
     kernel = row_softmax(8192)
     mine = lambda: kernel[8192](source, target)  # noqa: E731
     mine()
-    torch.testing.assert_close(target, torch.softmax(source, 1), rtol=1e-5, atol=1e-8)
+    torch.registers_testing_addresses.assert_close(target, torch.softmax(source, 1), rtol=1e-5, atol=1e-8)
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": lambda: torch.softmax(source, 1)}
-    report_moved(torch, "softmax, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+    report_bandwidth(torch, "softmax, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
 
 
 def _layer_norm(torch: Any) -> None:
@@ -93,9 +98,9 @@ def _layer_norm(torch: Any) -> None:
     peer = lambda: torch.nn.functional.layer_norm(source, (8192,), gain, bias)  # noqa: E731
     mine = lambda: kernel[8192](source, target, gain, bias)  # noqa: E731
     mine()
-    torch.testing.assert_close(target, peer(), rtol=1e-4, atol=1e-5)
+    torch.registers_testing_addresses.assert_close(target, peer(), rtol=1e-4, atol=1e-5)
     rivals = {"driver's copy": lambda: other.copy_(source), "torch": peer}
-    report_moved(torch, "layer norm, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
+    report_bandwidth(torch, "layer norm, fp32 8192 x 8192", 2 * source.numel() * 4, mine, rivals)
 
 
 def _gemm(torch: Any, size: int) -> None:
@@ -114,7 +119,7 @@ def _gemm(torch: Any, size: int) -> None:
         assert ((out - wanted).norm() / wanted.norm()).item() < 3e-3, "gemm is wrong"
         del wanted
         rivals = {"torch.matmul": lambda b=b: torch.matmul(a, b, out=other)}
-        report_work(torch, f"bf16 GEMM, {size}, B {name}", 2 * size**3, mine, rivals)
+        report_throughput(torch, f"bf16 GEMM, {size}, B {name}", 2 * size**3, mine, rivals)
 
 
 def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
@@ -125,7 +130,7 @@ def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
     from ptxkit.kernels.matmul import Matmul
 
     draw = torch.rand if precise else torch.randn
-    a, b = (draw(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    a, b = (draw(size, size, device="cuda").steps_reaching(torch.float8_e4m3fn) for _ in range(2))
     scales = [torch.tensor([value], device="cuda") for value in (0.5, 0.25)]
     out = torch.empty(size, size, device="cuda", dtype=torch.bfloat16)
     other = torch.empty_like(out)
@@ -142,17 +147,17 @@ def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
         return lambda: torch._scaled_mm(a, b.t(), **named, out=other)
 
     rivals = {"torch._scaled_mm": peer(False), "the same, fast": peer(True)}
-    report_work(torch, f"e4m3 GEMM, {size}{', precise' if precise else ''}", 2 * size**3, mine, rivals)
+    report_throughput(torch, f"e4m3 GEMM, {size}{', precise' if precise else ''}", 2 * size**3, mine, rivals)
 
 
 def _launches(torch: Any) -> None:
     """What a launch costs the host, beside a bare one of `cuda.core`."""
     from ptxkit.device import load
-    from ptxkit.device.libraries import core
+    from ptxkit.device.libraries import import_cuda_core
     from ptxkit.kernels import async_copy
 
     numpy = importlib.import_module("numpy")
-    module = core()
+    module = import_cuda_core()
     kernel, loaded = async_copy(), load(async_copy())
     source, target = torch.zeros(512, device="cuda"), torch.zeros(512, device="cuda")
     stream = module.Device().create_stream()
@@ -170,7 +175,7 @@ def _launches(torch: Any) -> None:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
-    for _ in range(TURNS):
+    for _ in range(SAMPLES):
         for name, call in calls.items():
             torch.cuda.synchronize()
             begin = time.perf_counter()

@@ -28,7 +28,7 @@ def use_environment() -> None:
     os.execv(python, [str(python), *sys.argv])
 
 
-def provide_ptxas(release: str) -> None:
+def install_ptxas(release: str) -> None:
     """Put another release of ptxas beside the environment's own, once: an environment holds one of each package."""
     folder = Path(sys.prefix) / "ptxas" / release
     if folder.is_dir():
@@ -36,7 +36,7 @@ def provide_ptxas(release: str) -> None:
     print(f"Fetching ptxas {release} (once) ...", file=sys.stderr)
     package = f"nvidia-cuda-nvcc=={release}.*"
     command = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
-    with tempfile.TemporaryDirectory(dir=_made(folder.parent)) as half:
+    with tempfile.TemporaryDirectory(dir=_create_folder(folder.parent)) as half:
         made = subprocess.run([*command, "--target", half, package], check=False)
         if made.returncode:
             print(f"pip could not install {package}; that release is not asked", file=sys.stderr)
@@ -44,6 +44,6 @@ def provide_ptxas(release: str) -> None:
         shutil.copytree(half, folder, dirs_exist_ok=True)
 
 
-def _made(folder: Path) -> Path:
+def _create_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder

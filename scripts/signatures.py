@@ -11,20 +11,20 @@ from itertools import product
 from math import prod
 from random import Random
 
-from ptxkit.build.arrangement import inputs, result_roles
-from ptxkit.build.instructions import describe
-from ptxkit.build.names import spelled
-from ptxkit.build.operands import constant, type_word
+from ptxkit.build.arrangement import find_result_roles, list_input_roles
+from ptxkit.build.instructions import describe_forms
+from ptxkit.build.names import to_name_part
+from ptxkit.build.operands import constant_value, type_word
 from ptxkit.build.types import SCALARS
 from ptxkit.isa import table
-from ptxkit.isa.binding import bind
-from ptxkit.isa.folding import fold, truth
+from ptxkit.isa.binding import bind_form
+from ptxkit.isa.folding import fold, is_true
 from ptxkit.isa.forms import Form, Match, Modifier, OperandForm
 
 #: Choices of modifiers of one form that are looked at: they tell the types of its operands.
-CHOICES = 400
+MAX_CHOICES = 400
 #: Ways to call one method that are told apart; behind that, operands are only counted.
-MOST_OVERLOADS = 12
+MAX_OVERLOADS = 12
 
 HEADING = '''"""Generated from the instruction table by scripts/stubs: not to be edited.
 
@@ -69,7 +69,7 @@ class Shape:
     results: set[str] = field(default_factory=set)
 
 
-def stub() -> str:
+def render_stub() -> str:
     """The text of the stub file."""
     methods: dict[str, list[Form]] = defaultdict(list)
     for name in table().names:
@@ -81,33 +81,33 @@ def stub() -> str:
 
 def method_name(form: Form) -> str:
     """The method for a form: its name and the words that every opcode of it has at its beginning."""
-    return "_".join([form.name, *(spelled(slot.name) for slot in form.modifiers if slot.stem)])
+    return "_".join([form.name, *(to_name_part(slot.name) for slot in form.modifiers if slot.stem)])
 
 
 def _method(name: str, forms: Sequence[Form]) -> str:
     shapes: dict[tuple[str, ...], Shape] = {}
     for form in forms:
         for match in _matches(form):
-            roles = result_roles(match)
-            names = tuple(inputs(match.operands, roles))
+            roles = find_result_roles(match)
+            names = tuple(list_input_roles(match.operands, roles))
             shape = shapes.setdefault(names, Shape({each: set() for each in names}))
-            by_role = {each.role: each for each in _flat(match.operands)}
+            by_role = {each.role: each for each in _flatten(match.operands)}
             for each in names:
                 shape.operands[each].add(_type(by_role[each]) if each in by_role else "Value")
             shape.results.add(_result(match, roles))
     python = name + "_" * keyword.iskeyword(name)
     keywords = _keywords(forms)
-    pages = textwrap.indent(describe(dict.fromkeys(forms)).replace("\\", "\\\\"), " " * 8).strip()
-    if not shapes or len(shapes) > MOST_OVERLOADS:
+    pages = textwrap.indent(describe_forms(dict.fromkeys(forms)).replace("\\", "\\\\"), " " * 8).strip()
+    if not shapes or len(shapes) > MAX_OVERLOADS:
         results = {result for shape in shapes.values() for result in shape.results}
-        return _signature(python, "*operands: object", keywords, _only(results), f'"""{pages}\n        """')
+        return _signature(python, "*operands: object", keywords, _single_result(results), f'"""{pages}\n        """')
     found = []
     for shape in shapes.values():
-        operands = ", ".join(f"{_safe(each)}: {_union(types)}" for each, types in shape.operands.items())
+        operands = ", ".join(f"{_escape_keyword(each)}: {_union(types)}" for each, types in shape.operands.items())
         if operands:
             operands += ", /"
         page = f'"""{pages}\n        """' if not found else "..."
-        text = _signature(python, operands, keywords, _only(shape.results), page)
+        text = _signature(python, operands, keywords, _single_result(shape.results), page)
         found.append(("    @overload\n" if len(shapes) > 1 else "") + text)
     return "\n".join(found)
 
@@ -138,29 +138,29 @@ def _matches(form: Form) -> Iterator[Match]:
     """The form with modifiers of all kinds: all choices, or as many of them at random, the same each time."""
     values = [_values(slot) for slot in form.modifiers]
     choices = product(*values)
-    if prod(map(len, values)) > CHOICES:
+    if prod(map(len, values)) > MAX_CHOICES:
         random = Random(form.syntax)
-        choices = iter([tuple(random.choice(each) for each in values) for _ in range(CHOICES)])
+        choices = iter([tuple(random.choice(each) for each in values) for _ in range(MAX_CHOICES)])
     for chosen in choices:
         modifiers = dict(zip((slot.name for slot in form.modifiers), chosen, strict=True))
-        if all(truth(fold(rule.condition, form, modifiers)) for rule in form.rules):
-            yield from bind(form, modifiers, table().value_gates)
+        if all(is_true(fold(rule.condition, form, modifiers)) for rule in form.rules):
+            yield from bind_form(form, modifiers, table().value_gates)
 
 
 def _values(slot: Modifier) -> tuple[str | None, ...]:
     return (*slot.values, None) if slot.optional else slot.values
 
 
-def _flat(forms: Sequence[OperandForm]) -> Iterator[OperandForm]:
+def _flatten(forms: Sequence[OperandForm]) -> Iterator[OperandForm]:
     for form in forms:
         yield form
         if form.kind in ("pair", "vector"):
-            yield from _flat(form.elements)
+            yield from _flatten(form.elements)
 
 
 def _type(form: OperandForm) -> str:
     if form.kind == "address":
-        space = constant(form.space) if form.space is not None else "generic"
+        space = constant_value(form.space) if form.space is not None else "generic"
         plain = SPACES.get(space if isinstance(space, str) else "", "Address[Any]")
         return "tuple[object, ...]" if form.elements else plain
     if form.kind == "immediate":
@@ -196,10 +196,10 @@ def _union(types: set[str]) -> str:
     return " | ".join(parts)
 
 
-def _only(results: set[str]) -> str:
+def _single_result(results: set[str]) -> str:
     """The result of a method, where it is always of one kind."""
     return results.pop() if len(results) == 1 else "Any"
 
 
-def _safe(name: str) -> str:
+def _escape_keyword(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name

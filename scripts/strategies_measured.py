@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from ptxkit.testing import strategies
 
-WANTED = 100
+MIN_KERNELS_PER_SECOND = 100
 """Small kernels a second."""
 
 KERNEL = """.version 8.7
@@ -29,15 +29,16 @@ def bench_strategies(examples: int) -> int:
     """Print a line for each strategy; 1 where one that makes kernels makes fewer than WANTED a second."""
     print(f"examples a second of processor time, each with its text, {examples} of each; all health checks on")
     slow = False
-    for name, strategy, makes_kernels in _measured():
-        _made(strategy, 5)  # what is read and remembered once
-        rate = _made(strategy, examples)
-        slow |= makes_kernels and rate < WANTED
-        print(f"{name:32} {rate:8.0f}{f'   fewer than {WANTED}' if makes_kernels and rate < WANTED else ''}")
+    for name, strategy, makes_kernels in _strategies():
+        _examples_per_second(strategy, 5)  # what is read and remembered once
+        rate = _examples_per_second(strategy, examples)
+        is_slow = makes_kernels and rate < MIN_KERNELS_PER_SECOND
+        slow |= is_slow
+        print(f"{name:32} {rate:8.0f}{f'   fewer than {MIN_KERNELS_PER_SECOND}' if is_slow else ''}")
     return int(slow)
 
 
-def _measured() -> Iterator[tuple[str, SearchStrategy[Any], bool]]:
+def _strategies() -> Iterator[tuple[str, SearchStrategy[Any], bool]]:
     """Name, strategy, and whether its examples are whole kernels."""
     yield "instructions()", strategies.instructions(), False
     yield "instructions(valid=False)", strategies.instructions(valid=False), False
@@ -53,7 +54,7 @@ def _measured() -> Iterator[tuple[str, SearchStrategy[Any], bool]]:
     yield "litmus()", strategies.litmus(), True
 
 
-def _made(strategy: SearchStrategy[Any], count: int) -> float:
+def _examples_per_second(strategy: SearchStrategy[Any], count: int) -> float:
     """Examples a second."""
     made = 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turns import report_moved
+from turns import report_bandwidth
 
 from ptxkit.build import Global, Kernel, b8, u64
 
@@ -22,13 +22,13 @@ def saxpy_of_a_gib(torch: Any) -> None:
     source = torch.randint_like(copied, 256)
     kernel, grid, count = saxpy(), ctas(y.numel()), y.numel()
     kernel[grid](x, y, 0.5, count)
-    torch.testing.assert_close(y, wanted, rtol=0, atol=1e-6)
+    torch.registers_testing_addresses.assert_close(y, wanted, rtol=0, atol=1e-6)
     mine = lambda: kernel[grid](x, y, -1e-3, count)  # noqa: E731
     rivals = {
         "driver's copy": lambda: copied.copy_(source),
         "torch": lambda: torch.add(y, x, alpha=1e-3, out=other),
     }
-    report_moved(torch, "saxpy, fp32, 1 GiB each", 3 * GIB, mine, rivals)
+    report_bandwidth(torch, "saxpy, fp32, 1 GiB each", 3 * GIB, mine, rivals)
 
 
 def sum_of_a_gib(torch: Any) -> None:
@@ -47,7 +47,7 @@ def sum_of_a_gib(torch: Any) -> None:
         mine()
         bits.add(total.item())
     assert len(bits) == 1, "reduction gives other bits each time"
-    torch.testing.assert_close(total[0].double(), source.double().sum(), rtol=1e-6, atol=0)
+    torch.registers_testing_addresses.assert_close(total[0].double(), source.double().sum(), rtol=1e-6, atol=0)
     half = torch.randint(256, (GIB // 2,), dtype=torch.uint8, device="cuda")
     other, read = torch.empty_like(half), source.view(torch.uint8)
     rivals = {
@@ -55,7 +55,7 @@ def sum_of_a_gib(torch: Any) -> None:
         "driver's copy": lambda: other.copy_(half),
         "torch.sum": lambda: torch.sum(source),
     }
-    report_moved(torch, "sum, fp32, 1 GiB", GIB, mine, rivals)
+    report_bandwidth(torch, "sum, fp32, 1 GiB", GIB, mine, rivals)
 
 
 def histogram_of_a_gib(torch: Any) -> None:
@@ -79,16 +79,16 @@ def histogram_of_a_gib(torch: Any) -> None:
         "torch.bincount": lambda: torch.bincount(keys, minlength=BINS),
         "torch.histc": lambda: torch.histc(floats, bins=BINS, min=0, max=BINS - 1),
     }
-    report_moved(torch, "histogram, 65,536 bins, 1 GiB", GIB, mine, rivals)
+    report_bandwidth(torch, "histogram, 65,536 bins, 1 GiB", GIB, mine, rivals)
 
 
 def heat_in_rods(torch: Any) -> None:
     """64 steps; the figure is that of bytes that a launch for each step would move."""
     from ptxkit.kernels import halo_exchange
-    from ptxkit.kernels.halo_exchange import CLUSTER, LENGTH
+    from ptxkit.kernels.halo_exchange import CLUSTER, ROD_ELEMENTS
 
-    rods, steps = 2**26 // LENGTH, 64
-    source = torch.randn(rods, LENGTH, device="cuda")
+    rods, steps = 2**26 // ROD_ELEMENTS, 64
+    source = torch.randn(rods, ROD_ELEMENTS, device="cuda")
     target, other = torch.zeros_like(source), torch.empty_like(source)
     kernel = halo_exchange()
     weights = torch.tensor([[[0.25, 0.5, 0.25]]], device="cuda")
@@ -111,7 +111,7 @@ def heat_in_rods(torch: Any) -> None:
         warm = (beyond[:, :-2] + beyond[:, 2:]) * 0.25 + warm * 0.5
     assert torch.equal(target[:256], warm), "halo_exchange is wrong"
     rivals = {"driver's copy each step": copies, "torch, conv1d each step": peer}
-    report_moved(torch, f"heat, 64 steps, {rods} x {LENGTH}", 2 * source.numel() * 4 * steps, mine, rivals)
+    report_bandwidth(torch, f"heat, 64 steps, {rods} x {ROD_ELEMENTS}", 2 * source.numel() * 4 * steps, mine, rivals)
 
 
 _PIECE = 8192

@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from ptxkit.garbage import keep_all
+from ptxkit.garbage import freeze_all
 
 os.environ["PTXKIT_NO_CACHE"] = "1"
 
@@ -17,4 +17,4 @@ settings.load_profile("suite")  # `--hypothesis-profile=default` has more exampl
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Thousands of tests and all that they import stay to the end: no search for garbage walks over them."""
-    keep_all()
+    freeze_all()

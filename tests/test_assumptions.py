@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.assumptions import LaunchConflictError, with_heading, with_launches
+from ptxkit.assumptions import LaunchConflictError, apply_launches, override_heading
 from ptxkit.linter import lint_source
 from ptxkit.settings import words
-from ptxkit.settings.model import Level, Settings
+from ptxkit.settings.model import ConfigLayer, Settings
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 
@@ -19,7 +19,7 @@ TEXT = HEAD + ".entry k() .maxntid 256 { barrier.cluster.arrive; barrier.cluster
 
 
 def linted(text: str, **given: object) -> list[str]:
-    settings = Settings.of([Level("x", **given)])  # type: ignore[arg-type]
+    settings = Settings.of([ConfigLayer("x", **given)])  # type: ignore[arg-type]
     return [item.code for item in lint_source(SourceFile("k.ptx", text), settings).diagnostics]
 
 
@@ -33,14 +33,14 @@ def test_another_heading_changes_what_is_allowed_and_no_place() -> None:
 
 
 def test_options_of_the_target_stay() -> None:
-    module = with_heading(parse(TEXT), "sm_100a", (8, 6))
+    module = override_heading(parse(TEXT), "sm_100a", (8, 6))
     assert (module.version, module.targets) == ((8, 6), ("sm_100a", "texmode_independent"))
-    same = with_heading(parse(TEXT), None, None)
+    same = override_heading(parse(TEXT), None, None)
     assert same == parse(TEXT)
 
 
 def test_a_launch_becomes_what_the_kernel_declares() -> None:
-    module = with_launches(parse(TEXT), [words.launch("k:block=16x8,cluster=2")])
+    module = apply_launches(parse(TEXT), [words.parse_launch("k:block=16x8,cluster=2")])
     [kernel] = module.functions()
     reqntid, cluster = kernel.directive("reqntid"), kernel.directive("reqnctapercluster")
     assert reqntid is not None
@@ -50,10 +50,10 @@ def test_a_launch_becomes_what_the_kernel_declares() -> None:
 
 def test_the_last_launch_that_fits_counts_and_others_stay_as_they_are() -> None:
     module = parse(TEXT + ".entry other() { ret; }\n")
-    launched = with_launches(module, [words.launch("block=64"), words.launch("k*:block=32")])
+    launched = apply_launches(module, [words.parse_launch("block=64"), words.parse_launch("k*:block=32")])
     blocks = [kernel.directive("reqntid") for kernel in launched.functions()]
     assert [each.words[0] for each in blocks if each] == ["32", "64"]
-    assert with_launches(module, [words.launch("nobody:block=64")]) == module
+    assert apply_launches(module, [words.parse_launch("nobody:block=64")]) == module
 
 
 @pytest.mark.parametrize(
@@ -67,10 +67,10 @@ def test_the_last_launch_that_fits_counts_and_others_stay_as_they_are() -> None:
 def test_a_launch_that_a_kernel_cannot_have_is_told(directives: str, launch: str, message: str) -> None:
     text = HEAD + f".entry k() {directives} {{ ret; }}\n"
     with pytest.raises(LaunchConflictError) as raised:
-        with_launches(parse(text), [words.launch(launch)])
+        apply_launches(parse(text), [words.parse_launch(launch)])
     assert message in str(raised.value)
-    assert with_launches(parse(text), [words.launch(launch.replace("k:", ""))]) == parse(text)
-    result = lint_source(SourceFile("k.ptx", text), Settings(launches=(words.launch(launch),)))
+    assert apply_launches(parse(text), [words.parse_launch(launch.replace("k:", ""))]) == parse(text)
+    result = lint_source(SourceFile("k.ptx", text), Settings(launches=(words.parse_launch(launch),)))
     assert (result.status, result.diagnostics[0].code) == ("failed", "PTX100")
 
 
@@ -95,5 +95,5 @@ ret;
 }
 """
     )
-    assert linted(text, launch=(words.launch("k:block=256"),)) == []
-    assert linted(text, launch=(words.launch("k:block=128"),)) == ["PTX504"]
+    assert linted(text, launch=(words.parse_launch("k:block=256"),)) == []
+    assert linted(text, launch=(words.parse_launch("k:block=128"),)) == ["PTX504"]

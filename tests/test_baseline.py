@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.baseline import BaselineError, read, text_of, without_known
+from ptxkit.baseline import BaselineError, baseline_text, read_baseline, remove_known
 from ptxkit.linter import lint_source
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
@@ -23,20 +23,20 @@ def linted(text: str, path: Path) -> FileResult:
 def known(tmp_path: Path, *texts: str) -> list[int]:
     """How many findings of each text are known, where those of the first were kept."""
     baseline, path = tmp_path / "known.json", tmp_path / "sub" / "k.ptx"
-    baseline.write_text(text_of(str(baseline), [linted(texts[0], path)]))
-    found = read(str(baseline))
-    return [without_known(linted(text, path), found, str(baseline)).known for text in texts]
+    baseline.write_text(baseline_text(str(baseline), [linted(texts[0], path)]))
+    found = read_baseline(str(baseline))
+    return [remove_known(linted(text, path), found, str(baseline)).known for text in texts]
 
 
 def test_what_was_kept_is_known_and_the_file_is_clean(tmp_path: Path) -> None:
     baseline, path = tmp_path / "known.json", tmp_path / "k.ptx"
     result = linted(HEAD + BODY, path)
-    baseline.write_text(text_of(str(baseline), [result]))
+    baseline.write_text(baseline_text(str(baseline), [result]))
     assert json.loads(baseline.read_text()) == {
         "version": 1,
         "files": {"k.ptx": [{"code": "PTX106", "function": "k", "statement": "add.f32 %f, %f, %missing;", "count": 1}]},
     }
-    left = without_known(result, read(str(baseline)), str(baseline))
+    left = remove_known(result, read_baseline(str(baseline)), str(baseline))
     assert (left.status, left.known, left.diagnostics) == ("clean", 1, ())
 
 
@@ -52,7 +52,7 @@ def test_other_statements_functions_and_files_are_new(tmp_path: Path) -> None:
     assert known(tmp_path, HEAD + BODY, *(HEAD + other for other in others)) == [1, 0, 0, 0]
     baseline = tmp_path / "known.json"
     result = linted(HEAD + BODY, tmp_path / "elsewhere.ptx")
-    assert without_known(result, read(str(baseline)), str(baseline)) == result
+    assert remove_known(result, read_baseline(str(baseline)), str(baseline)) == result
 
 
 def test_one_more_of_a_kind_is_new(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_a_file_that_is_no_baseline_says_so(tmp_path: Path, text: str, message: 
     path = tmp_path / "known.json"
     path.write_text(text)
     with pytest.raises(BaselineError, match=message):
-        read(str(path))
+        read_baseline(str(path))
 
 
 def test_a_missing_baseline_says_how_to_write_one(tmp_path: Path) -> None:
     with pytest.raises(BaselineError, match=r"cannot be read: No such file or directory; write one with"):
-        read(str(tmp_path / "nowhere.json"))
+        read_baseline(str(tmp_path / "nowhere.json"))

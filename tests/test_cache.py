@@ -43,26 +43,26 @@ def copies(home: Path) -> list[Path]:
 
 
 def test_the_second_time_the_copy_is_read(home: Path, source: Path) -> None:
-    assert cache.compiled("thing", [str(source)], made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
     assert len(copies(home)) == 1
-    assert cache.compiled("thing", [str(source)], not_made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
 @pytest.mark.parametrize("text", ["texT", "text ", ""])
 def test_a_copy_of_another_text_is_not_used(home: Path, source: Path, text: str) -> None:
-    cache.compiled("thing", [str(source)], made)
+    cache.load_or_compile("thing", [str(source)], made)
     source.write_text(text, encoding="utf-8")
-    assert cache.compiled("thing", [str(source)], lambda: [text]) == [text]
+    assert cache.load_or_compile("thing", [str(source)], lambda: [text]) == [text]
     assert len(copies(home)) == 2
     source.write_text("text", encoding="utf-8")
-    assert cache.compiled("thing", [str(source)], not_made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
 def test_a_source_more_or_less_makes_another_copy(home: Path, source: Path, tmp_path: Path) -> None:
-    cache.compiled("thing", [str(source)], made)
+    cache.load_or_compile("thing", [str(source)], made)
     (tmp_path / "more.isa").write_text("", encoding="utf-8")
-    assert cache.compiled("thing", [str(source), str(tmp_path / "more.isa")], lambda: 2) == 2
-    assert cache.compiled("thing", [], lambda: 3) == 3
+    assert cache.load_or_compile("thing", [str(source), str(tmp_path / "more.isa")], lambda: 2) == 2
+    assert cache.load_or_compile("thing", [], lambda: 3) == 3
 
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
@@ -78,37 +78,37 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("how", DAMAGE)
 def test_a_damaged_copy_is_made_again(home: Path, source: Path, how: str) -> None:
-    cache.compiled("thing", [str(source)], made)
+    cache.load_or_compile("thing", [str(source)], made)
     (path,) = copies(home)
     path.write_bytes(DAMAGE[how](path.read_bytes()))
-    assert cache.compiled("thing", [str(source)], made) == DATA
-    assert cache.compiled("thing", [str(source)], not_made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
 def test_sound_data_of_a_strange_kind_is_made_again(home: Path, source: Path) -> None:
-    cache.compiled("thing", [str(source)], made)
+    cache.load_or_compile("thing", [str(source)], made)
     (path,) = copies(home)
-    cache.write(str(path), (), "of other sources")
-    assert cache.compiled("thing", [str(source)], made) == DATA
+    cache.write_entry(str(path), (), "of other sources")
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
 
 
 def test_the_copy_beside_the_package_comes_first(home: Path, source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "package" / cache.PREBUILT
     folder.mkdir(parents=True)
-    cache.write(str(folder / "thing.bin"), cache.key_of([str(source)]), ["brought along"])
-    assert cache.compiled("thing", [str(source)], not_made) == ["brought along"]
+    cache.write_entry(str(folder / "thing.bin"), cache.checksum_key([str(source)]), ["brought along"])
+    assert cache.load_or_compile("thing", [str(source)], not_made) == ["brought along"]
     assert not home.exists()
     source.write_text("edited", encoding="utf-8")
-    assert cache.compiled("thing", [str(source)], made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
 
 
 def test_a_folder_that_others_can_write_is_not_trusted(home: Path, source: Path) -> None:
     home.mkdir(parents=True)
     home.chmod(0o777)
-    assert cache.compiled("thing", [str(source)], made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
     assert copies(home) == []
     home.chmod(0o700)
-    cache.compiled("thing", [str(source)], made)
+    cache.load_or_compile("thing", [str(source)], made)
     assert len(copies(home)) == 1
 
 
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_made_does_no_harm(
 ) -> None:
     monkeypatch.setattr(cache, "PACKAGE", str(tmp_path / "package"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(source))
-    assert cache.compiled("thing", [str(source)], made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
 
 
 def test_a_copy_that_cannot_be_written_does_no_harm(home: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_a_copy_that_cannot_be_written_does_no_harm(home: Path, source: Path, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    assert cache.compiled("thing", [str(source)], made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], made) == DATA
     assert list(home.iterdir()) == []
 
 
@@ -135,7 +135,7 @@ def test_a_mistake_in_a_source_is_not_hidden(home: Path, source: Path) -> None:
 
     for _ in range(2):
         with pytest.raises(ValueError, match="a mistake"):
-            cache.compiled("thing", [str(source)], broken)
+            cache.load_or_compile("thing", [str(source)], broken)
 
 
 def test_old_copies_are_cleared_away(home: Path, source: Path) -> None:
@@ -143,10 +143,10 @@ def test_old_copies_are_cleared_away(home: Path, source: Path) -> None:
     for number in range(9):
         (home / f"thing.old.{number}.bin").write_bytes(b"")
         (home / f"other.old.{number}.bin").write_bytes(b"")
-    cache.compiled("thing", [str(source)], made)
+    cache.load_or_compile("thing", [str(source)], made)
     assert len(copies(home)) == 4
     assert len(list(home.glob("other.*"))) == 9
-    assert cache.compiled("thing", [str(source)], not_made) == DATA
+    assert cache.load_or_compile("thing", [str(source)], not_made) == DATA
 
 
 def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> None:
@@ -156,7 +156,7 @@ def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> N
         from ptxkit import cache
         cache.PACKAGE = '/nowhere'
         for _ in range(60):
-            found = cache.compiled('thing', [sys.argv[1]], lambda: list(range(5000)))
+            found = cache.load_or_compile('thing', [sys.argv[1]], lambda: list(range(5000)))
             assert found == list(range(5000)), found
             for path in glob.glob(sys.argv[2] + '/ptxkit/*.bin'):
                 with suppress(FileNotFoundError):
@@ -176,19 +176,19 @@ def test_processes_that_race_all_get_the_data(tmp_path: Path, source: Path) -> N
 def test_what_is_remembered_belongs_to_one_state_of_the_installation(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "stamp", lambda: "one")
-    assert cache.remembered("thing", made) == DATA
-    assert cache.remembered("thing", not_made) == DATA
-    monkeypatch.setattr(cache, "stamp", lambda: "another")
-    assert cache.remembered("thing", lambda: [1]) == [1]
+    monkeypatch.setattr(cache, "installation_stamp", lambda: "one")
+    assert cache.load_or_compute("thing", made) == DATA
+    assert cache.load_or_compute("thing", not_made) == DATA
+    monkeypatch.setattr(cache, "installation_stamp", lambda: "another")
+    assert cache.load_or_compute("thing", lambda: [1]) == [1]
 
 
 def test_a_file_that_vanishes_meanwhile_is_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here.py").write_text("1")
     monkeypatch.setattr(cache, "PACKAGE", str(tmp_path))
-    before = cache._state_now()
+    before = cache._installation_state()
     (tmp_path / "gone.py").symlink_to("nowhere")
-    assert cache._state_now() == before
+    assert cache._installation_state() == before
 
 
 def test_an_installed_package_has_the_contents_of_its_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,10 +199,10 @@ def test_an_installed_package_has_the_contents_of_its_checkout(tmp_path: Path, m
             (tmp_path / path).write_text(text)
         monkeypatch.setattr(cache, "PACKAGE", str(tmp_path / package))
         monkeypatch.setattr(cache, "grammar_folder", lambda folder=tmp_path / grammars: str(folder))
-        found.append(cache.contents.__wrapped__())
+        found.append(cache.installation_checksum.__wrapped__())
     assert found[0] == found[1]
     (tmp_path / "site/ptxkit/isa/a.py").write_text("4")
-    assert cache.contents.__wrapped__() != found[0]
+    assert cache.installation_checksum.__wrapped__() != found[0]
 
 
 def test_a_relative_cache_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +214,6 @@ def test_a_relative_cache_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("HOME", str(home))
     for given in ("cache", "./cache", "", "../theirs/cache"):
         monkeypatch.setenv("XDG_CACHE_HOME", given)
-        assert cache.user_folder() == str(home / ".cache" / "ptxkit")
+        assert cache.user_cache_folder() == str(home / ".cache" / "ptxkit")
     monkeypatch.setenv("HOME", "cache")
-    assert cache.user_folder() is None
+    assert cache.user_cache_folder() is None

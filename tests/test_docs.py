@@ -8,7 +8,7 @@ import sys
 from html import unescape
 from pathlib import Path
 
-from ptxkit.rules.book import book
+from ptxkit.rules.book import all_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,7 +17,7 @@ def test_the_site_has_a_page_for_each_code_and_links_that_lead_somewhere(tmp_pat
     folder = tmp_path / "site"
     script = [sys.executable, str(ROOT / "scripts" / "docs"), str(folder)]
     done = subprocess.run(script, capture_output=True, text=True, check=True)
-    pages = book()
+    pages = all_pages()
     assert done.stdout == f"{len(pages) + 2} files in {folder}\n"
     names = {path.name for path in folder.iterdir()}
     assert names == {"index.html", "style.css", *(f"{page.code}.html" for page in pages)}

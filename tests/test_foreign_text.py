@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.foreign_text import visible, visible_lines, visible_path
+from ptxkit.foreign_text import escape_lines, escape_path, escape_text
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ from ptxkit.foreign_text import visible, visible_lines, visible_path
     ],
 )
 def test_what_is_no_plain_character_is_spelt_out(text: str, shown: str) -> None:
-    assert visible(text) == shown
+    assert escape_text(text) == shown
 
 
 def test_line_feeds_of_a_text_of_several_lines_stay() -> None:
-    assert visible_lines("a\r\nb\x1b\n") == "a\\x0d\nb\\x1b\n"
+    assert escape_lines("a\r\nb\x1b\n") == "a\\x0d\nb\\x1b\n"
 
 
 def test_no_path_is_a_command_to_github() -> None:
-    assert visible_path("::error::x.ptx") == "./::error::x.ptx"
-    assert visible_path("##[error]x.ptx") == "./##[error]x.ptx"
-    assert visible_path("dir/::x\n.ptx") == r"dir/::x\x0a.ptx"
+    assert escape_path("::error::x.ptx") == "./::error::x.ptx"
+    assert escape_path("##[error]x.ptx") == "./##[error]x.ptx"
+    assert escape_path("dir/::x\n.ptx") == r"dir/::x\x0a.ptx"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ptxkit.garbage import AT_MOST, no_collections
+from ptxkit.garbage import MAX_UNCOLLECTED_OBJECTS, pause_collection
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,14 +27,14 @@ class _Ring:
 
 def look_for_garbage() -> None:
     most = 0
-    for _ in range(3 * AT_MOST // 50_000):
-        with no_collections():
+    for _ in range(3 * MAX_UNCOLLECTED_OBJECTS // 50_000):
+        with pause_collection():
             pass  # what a parse does
         kept = [_Ring() for _ in range(50_000)]  # what an analysis needs to its end
         most = max(most, _Ring.alive)
         del kept
     gc.collect()
-    assert most < 2 * AT_MOST
+    assert most < 2 * MAX_UNCOLLECTED_OBJECTS
     assert _Ring.alive == 0
 
 
@@ -46,9 +46,9 @@ def test_garbage_is_looked_for_though_texts_are_read_in_between() -> None:
 
 
 def test_nothing_is_looked_for_inside() -> None:
-    with no_collections():
+    with pause_collection():
         assert not gc.isenabled()
-        with no_collections():
+        with pause_collection():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()

@@ -6,7 +6,7 @@ import json
 
 from ptxkit import lint
 from ptxkit.diagnostics import Verdict
-from ptxkit.grouping import folded, group_names
+from ptxkit.grouping import fold_groups, group_names
 from ptxkit.linter import lint_source
 from ptxkit.report import full_report, json_report, plain
 from ptxkit.report.concise import concise_report
@@ -45,7 +45,7 @@ def result_of(text: str) -> FileResult:
 def test_copies_of_one_source_line_are_one_fault() -> None:
     found = result_of(copied((9, 9, 9)))
     assert [item.code for item in found.diagnostics] == ["PTX401"] * 3
-    [first] = folded(found.diagnostics)
+    [first] = fold_groups(found.diagnostics)
     assert first.message.endswith("(3 places)")
     lines = [found.diagnostics[at].source.position(found.diagnostics[at].span.start)[0] for at in (1, 2)]
     assert first.notes[-1] == f"the same holds at lines {lines[0]}, {lines[1]}"
@@ -54,7 +54,7 @@ def test_copies_of_one_source_line_are_one_fault() -> None:
 
 def test_two_source_lines_are_two_faults() -> None:
     found = result_of(copied((9, 9, 11)))
-    assert [item.message.endswith("(2 places)") for item in folded(found.diagnostics)] == [True, False]
+    assert [item.message.endswith("(2 places)") for item in fold_groups(found.diagnostics)] == [True, False]
     assert group_names(found.diagnostics) == ["PTX401-1", "PTX401-1", None]
 
 
@@ -62,7 +62,7 @@ def test_without_source_lines_nobody_knows_what_is_a_copy() -> None:
     text = "\n".join(line for line in copied((9, 9)).splitlines() if not line.startswith((".loc", ".file")))
     found = lint(text)
     assert len(found.diagnostics) == 2
-    assert folded(found.diagnostics) == found.diagnostics
+    assert fold_groups(found.diagnostics) == found.diagnostics
     assert group_names(found.diagnostics) == [None, None]
 
 
@@ -70,7 +70,7 @@ def test_one_wrong_spelling_is_one_fault_wherever_it_stands() -> None:
     wrong = "fence.proxy.async.shared::gpu;\n" * 20 + "fence.proxy.async.shared::sys;\n"
     found = lint(f"{HEAD}{wrong}ret;\n}}\n")
     assert [item.code for item in found.diagnostics] == ["PTX103"] * 21
-    first, second = folded(found.diagnostics)
+    first, second = fold_groups(found.diagnostics)
     assert first.message.endswith("(20 places)")
     assert first.notes[-1].endswith("and 11 more")
     assert "places" not in second.message
@@ -88,5 +88,5 @@ def test_reports_for_people_show_and_count_a_fault_once_and_documents_keep_all()
 
 
 def test_nothing_is_folded_where_there_is_nothing() -> None:
-    assert folded(Verdict(()).diagnostics) == ()
+    assert fold_groups(Verdict(()).diagnostics) == ()
     assert group_names(()) == []

@@ -10,9 +10,9 @@ import pytest
 
 import ptxkit
 from ptxkit.analysis import budget
-from ptxkit.baseline import entries
+from ptxkit.baseline import baseline_entries
 from ptxkit.diagnostics import Severity
-from ptxkit.linter import growing, lint_source
+from ptxkit.linter import lint_incremental, lint_source
 from ptxkit.results import Status
 from ptxkit.settings.model import DEFAULT
 from ptxkit.source import SourceFile
@@ -68,7 +68,7 @@ TWO = f"{UNFENCED}{UNFENCED[UNFENCED.index('.visible') :].replace('bulk_add_one'
 )
 def test_a_result_that_grows_ends_as_the_whole_one(text: str, first: tuple[str, str]) -> None:
     source = SourceFile("k.ptx", text)
-    *parts, last = growing(source, DEFAULT, first)
+    *parts, last = lint_incremental(source, DEFAULT, first)
     assert last == lint_source(source)
     found = [{(item.code, item.span.start) for item in part.diagnostics} for part in (*parts, last)]
     assert all(before <= after for before, after in pairwise(found))
@@ -77,22 +77,24 @@ def test_a_result_that_grows_ends_as_the_whole_one(text: str, first: tuple[str, 
 def test_a_kernel_and_a_rule_are_heard_first() -> None:
     functions = [each.name for each in parse(TWO).functions() if each.kind == "entry"]
     for name in functions:
-        found = next(part for part in growing(SourceFile("k.ptx", TWO), DEFAULT, (name, "PTX401")) if part.diagnostics)
-        assert [(code, function) for code, function, _ in entries(found.diagnostics)] == [("PTX401", name)]
+        found = next(
+            part for part in lint_incremental(SourceFile("k.ptx", TWO), DEFAULT, (name, "PTX401")) if part.diagnostics
+        )
+        assert [(code, function) for code, function, _ in baseline_entries(found.diagnostics)] == [("PTX401", name)]
 
 
 def test_what_comments_hide_is_told_at_the_end_alone() -> None:
     line = next(line for line in UNFENCED.splitlines() if "cp.async.bulk.global" in line)
     text = UNFENCED.replace(line, f"{line} // ptxkit: ignore[PTX401] the host fences")
-    [found] = growing(SourceFile("k.ptx", text), DEFAULT, ("", "PTX401"))
+    [found] = lint_incremental(SourceFile("k.ptx", text), DEFAULT, ("", "PTX401"))
     assert (found.diagnostics, found.suppressed) == ((), 1)
 
 
 def test_what_is_left_for_want_of_budget_does_not_hang_on_what_is_heard_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "MAX_TOTAL_LOOKUPS", 3)
+    monkeypatch.setattr(budget, "MAX_TOTAL_PAIR_CHECKS", 3)
     source = SourceFile("k.ptx", TWO)
     for code in ("PTX401", "PTX302", "PTX303"):
-        *_, last = growing(source, DEFAULT, ("again", code))
+        *_, last = lint_incremental(source, DEFAULT, ("again", code))
         assert last == lint_source(source)
         assert any(item.code == "PTX300" for item in last.undecided)
 

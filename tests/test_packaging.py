@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.resources import grammars
+from ptxkit.resources import grammar_path
 from tests.cli.support import BROKEN, CLEAN
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +51,7 @@ def build_wheel(folder: Path) -> Path:
 
 def the_wheel_holds_every_grammar_and_every_module(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    folder = grammars()
+    folder = grammar_path()
     wanted = {f"ptxkit/_grammars/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*") if path.is_file()}
     for pattern in ("*.py", "*.css", "*.js"):
         wanted |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "ptxkit").rglob(pattern)}

@@ -10,7 +10,7 @@ import pytest
 import ptxkit
 from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.linter import lint_source
-from ptxkit.settings.model import Level, Settings
+from ptxkit.settings.model import ConfigLayer, Settings
 from ptxkit.source import SourceFile
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,7 +23,7 @@ def kernel(body: str, name: str = "k") -> str:
     return f".entry {name}()\n{{\n.reg .f32 %r<4>;\n{body}\nret;\n}}\n"
 
 
-def codes(text: str, level: Level | None = None) -> list[str]:
+def codes(text: str, level: ConfigLayer | None = None) -> list[str]:
     settings = Settings.of([level]) if level else Settings()
     return [item.code for item in lint_source(SourceFile("k.ptx", text), settings).diagnostics]
 
@@ -119,10 +119,10 @@ def fixed(text: str, verdict: Verdict) -> str:
 def test_of_what_is_not_asked_for_no_comment_is_idle() -> None:
     text = HEAD + kernel("ret; // ptxkit: ignore[PTX401]")
     assert codes(text) == ["PTX191"]
-    assert codes(text, Level("x", ignore=("PTX4",))) == []
-    assert codes(text, Level("x", ignore=("PTX191",))) == []
+    assert codes(text, ConfigLayer("x", ignore=("PTX4",))) == []
+    assert codes(text, ConfigLayer("x", ignore=("PTX191",))) == []
     assert codes(text.replace("PTX401", "PTX901")) == []
-    assert codes(text.replace("PTX401", "PTX901"), Level("x", notes=True)) == ["PTX191"]
+    assert codes(text.replace("PTX401", "PTX901"), ConfigLayer("x", notes=True)) == ["PTX191"]
     assert codes(text.replace("PTX401", "PTX651")) == []
 
 
@@ -133,7 +133,7 @@ def test_what_only_the_strict_policy_warns_of_is_not_idle_under_the_other() -> N
     lines[line] = re.sub(r"//.*", "// ptxkit: ignore[PTX402] known", lines[line])
     text = "\n".join(lines)
     assert codes(text) == []
-    assert codes(text, Level("x", policy="strict")) == []
+    assert codes(text, ConfigLayer("x", policy="strict")) == []
     assert codes(text.replace("ignore[PTX402]", "ignore[PTX405]")) == ["PTX191"]
 
 

@@ -4,86 +4,92 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.access_actions import access_actions
+from ptxkit.analysis.access_actions import compile_access
 from ptxkit.analysis.bounds import bound_checks
-from ptxkit.analysis.control_actions import control_action
-from ptxkit.analysis.event_actions import record_of, wait_action
-from ptxkit.analysis.fits import fit_checks
-from ptxkit.analysis.homes import home_checks
-from ptxkit.analysis.lanes import IN_THREAD
-from ptxkit.analysis.meeting_actions import is_collective, meet_action, met_action
-from ptxkit.analysis.members import member_checks
-from ptxkit.analysis.operands import Operands
-from ptxkit.analysis.origins import space_checks
+from ptxkit.analysis.control_actions import compile_control
+from ptxkit.analysis.event_actions import compile_record, compile_wait
+from ptxkit.analysis.fits import operand_checks
+from ptxkit.analysis.homes import cta_rank_checks
+from ptxkit.analysis.lanes import LANE_OPS
+from ptxkit.analysis.meeting_actions import compile_convergence, compile_cta_barrier, is_collective_instruction
+from ptxkit.analysis.members import member_mask_checks
+from ptxkit.analysis.operands import OperandCompiler
+from ptxkit.analysis.origins import address_space_checks
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.slicing import Interests
-from ptxkit.analysis.store_actions import tell_action
-from ptxkit.analysis.tensor_actions import tensor_access, tensor_memory
-from ptxkit.analysis.value_actions import assignment, forget_names
-from ptxkit.analysis.windows import window_checks
+from ptxkit.analysis.slicing import ProgramSlice
+from ptxkit.analysis.store_actions import compile_broadcast_store
+from ptxkit.analysis.tensor_actions import compile_tensor_access, compile_tensor_allocation
+from ptxkit.analysis.value_actions import compile_assignment, compile_unknown_instruction
+from ptxkit.analysis.windows import generic_window_checks
 from ptxkit.isa import effects as fx
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Action
+    from ptxkit.analysis.walker import StepAction
 
 
-def actions_of(step: Step, wanted: Interests | None, bounded: frozenset[str]) -> list[Action]:
+def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:
     """What a walker does at a step; without what only makes values that are not `wanted` (None: all are)."""
     if step.match is None:
-        return [forget_names(Operands(step, IN_THREAD))]
-    operands = Operands(step, IN_THREAD)
-    events: list[Action | None] = []
-    values: list[Action | None] = []
-    control: list[Action | None] = []
+        return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
+    operands = OperandCompiler(step, LANE_OPS)
+    events: list[StepAction | None] = []
+    values: list[StepAction | None] = []
+    control: list[StepAction | None] = []
     for effect in step.match.effects:
         match effect:
             case fx.Value():
-                if wanted is None or wanted.wants(step, effect):
-                    values.append(assignment(operands, effect))
+                if wanted is None or wanted.is_needed(step, effect):
+                    values.append(compile_assignment(operands, effect))
             case fx.Control():
-                control.append(control_action(operands, effect))
+                control.append(compile_control(operands, effect))
             case fx.MbarrierWait():
-                values.append(wait_action(operands, effect))
+                values.append(compile_wait(operands, effect))
             case _:
-                keeps, outside = (True, frozenset[str]()) if wanted is None else (wanted.memory, wanted.outside)
-                events.extend(_events(operands, effect, keeps=keeps, outside=outside))
-                if isinstance(effect, fx.Access) and (wanted is None or wanted.told):
-                    events.append(tell_action(operands, effect, wanted))
-    if is_collective(step.match):
-        events.append(meet_action(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
+                keeps, outside = (
+                    (True, frozenset[str]())
+                    if wanted is None
+                    else (wanted.includes_private_stores, wanted.global_access_kinds)
+                )
+                events.extend(_compile_effect(operands, effect, keeps=keeps, outside=outside))
+                if isinstance(effect, fx.Access) and (wanted is None or wanted.includes_shared_stores):
+                    events.append(compile_broadcast_store(operands, effect, wanted))
+    if is_collective_instruction(step.match):
+        events.append(compile_convergence(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
     # Effects read the registers as they were before the instruction; control leaves last.
     checks = (
-        *space_checks(operands),
-        *window_checks(operands),
-        *fit_checks(operands),
+        *address_space_checks(operands),
+        *generic_window_checks(operands),
+        *operand_checks(operands),
         *bound_checks(operands, bounded),
-        *member_checks(operands),
-        *home_checks(operands),
+        *member_mask_checks(operands),
+        *cta_rank_checks(operands),
     )
     return [action for action in (*checks, *events, *values, *control) if action is not None]
 
 
-def value_changes(step: Step, wanted: Interests | None) -> list[Action]:
+def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepAction]:
     """What a walker does at a step that only computes values."""
     effects = step.effects
-    chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.wants(step, e))]
-    operands = Operands(step, IN_THREAD)
-    return [action for effect in chosen if (action := assignment(operands, effect)) is not None]
+    chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.is_needed(step, e))]
+    operands = OperandCompiler(step, LANE_OPS)
+    return [action for effect in chosen if (action := compile_assignment(operands, effect)) is not None]
 
 
-def _events(operands: Operands, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]) -> list[Action | None]:
+def _compile_effect(
+    operands: OperandCompiler, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]
+) -> list[StepAction | None]:
     """What is recorded of an effect."""
     match effect:
         case fx.Barrier(level="warp", order="relaxed"):
-            return [meet_action(operands, effect)]
+            return [compile_convergence(operands, effect)]
         case fx.Access(space="tensor"):
-            return [tensor_access(operands, effect)]
+            return [compile_tensor_access(operands, effect)]
         case fx.Access():
-            return access_actions(operands, effect, keeps=keeps, outside=outside)
+            return compile_access(operands, effect, keeps=keeps, outside=outside)
         case fx.TensorMemory():
-            return [tensor_memory(operands, effect)]
+            return [compile_tensor_allocation(operands, effect)]
         case fx.CtaGroup() | fx.Home():
             return []
         case fx.Barrier(level="cta", action="sync"):
-            return [record_of(operands, effect), met_action(operands, effect)]
-    return [record_of(operands, effect)]
+            return [compile_record(operands, effect), compile_cta_barrier(operands, effect)]
+    return [compile_record(operands, effect)]

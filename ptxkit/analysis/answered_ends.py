@@ -9,68 +9,80 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from ptxkit.analysis.causality import Causality, Path
+from ptxkit.analysis.causality import HappensBefore, WarpPath
 from ptxkit.analysis.collectives import WARP
-from ptxkit.analysis.deciders import Deciders
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.deciders import ConditionInputs
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.thread import ThreadView
 from ptxkit.isa.effects import Access
 
 #: Special registers that may decide, too: which thread it is, and how many there are.
-_PLACES = ("%tid", "%laneid", "%lanemask", "%warpid", "%ntid", "%nwarpid", "%ctaid", "%nctaid", "WARP_SZ")
+_THREAD_POSITION_REGISTERS = (
+    "%tid",
+    "%laneid",
+    "%lanemask",
+    "%warpid",
+    "%ntid",
+    "%nwarpid",
+    "%ctaid",
+    "%nctaid",
+    "WARP_SZ",
+)
 
 
-class AnsweredEnds:
+class AtomicGuardedInval:
     """What atomics of a kernel decide."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: KernelFacts) -> None:
         self._kernel = kernel
-        self._decided: dict[Step, Step | None] = {}
-        self._causality: dict[int, Causality] = {}
+        self._guarding_atomics: dict[Step, Step | None] = {}
+        self._happens_before: dict[int, HappensBefore] = {}
 
-    def atomic_of(self, end: Step) -> Step | None:
+    def guarding_atomic_of(self, end: Step) -> Step | None:
         """The atomic whose answer, and nothing else that is in memory, decides whether a step is executed."""
-        if end not in self._decided:
-            self._decided[end] = self._decide(end)
-        return self._decided[end]
+        if end not in self._guarding_atomics:
+            self._guarding_atomics[end] = self._find_guarding_atomic(end)
+        return self._guarding_atomics[end]
 
-    def _decide(self, end: Step) -> Step | None:
+    def _find_guarding_atomic(self, end: Step) -> Step | None:
         program = self._kernel.program
-        if not self._atomics or program.called or not any(step is end for step in program.steps):
+        if not self._atomics or program.callees or not any(step is end for step in program.steps):
             return None
-        found = self._deciders.of(end, None)
-        places = all(name.startswith(_PLACES) for name in found.specials)
-        return next(iter(found.answers)) if len(found.answers) == 1 and places and not found.is_data else None
+        found = self._condition_inputs.inputs_of(end, None)
+        places = all(name.startswith(_THREAD_POSITION_REGISTERS) for name in found.special_registers)
+        return next(iter(found.atomics)) if len(found.atomics) == 1 and places and not found.is_data else None
 
     @cached_property
     def _atomics(self) -> set[Step]:
-        return {step for step in self._kernel.program.steps if _answers(step)}
+        return {step for step in self._kernel.program.steps if _is_returning_atomic(step)}
 
     @cached_property
-    def _deciders(self) -> Deciders:
-        return Deciders(self._kernel.program, self._kernel.explorer.certainty, self._atomics)
+    def _condition_inputs(self) -> ConditionInputs:
+        return ConditionInputs(self._kernel.program, self._kernel.explorer.input_independence, self._atomics)
 
-    def is_behind(self, world: World, wait: tuple[Thread, int], end: tuple[Thread, int]) -> bool:
+    def may_be_ordered_after(
+        self, world: ScenarioFacts, wait: tuple[ThreadView, int], end: tuple[ThreadView, int]
+    ) -> bool:
         """Whether anything may order one thread's wait before another's end of the object's life."""
         (giver, since), (taker, until) = wait, end
-        if giver.tid // WARP == taker.tid // WARP or not world.is_whole:
+        if giver.tid // WARP == taker.tid // WARP or not world.is_complete:
             return True  # lanes tell each other in many ways
-        causality = self._causality.get(id(world))
+        causality = self._happens_before.get(id(world))
         if causality is None:
-            causality = self._causality[id(world)] = Causality(world, world.budget, released=True)
+            causality = self._happens_before[id(world)] = HappensBefore(world, world.budget, released=True)
         here, there = causality.path_of(giver.tid), causality.path_of(taker.tid)
-        start, stop = _place(causality, here, giver, since), _place(causality, there, taker, until)
+        start, stop = _path_position(causality, here, giver, since), _path_position(causality, there, taker, until)
         return start is None or stop is None or causality.may_precede(here, start, there, stop)
 
 
-def _place(causality: Causality, path: Path, thread: Thread, position: int) -> int | None:
+def _path_position(causality: HappensBefore, path: WarpPath, thread: ThreadView, position: int) -> int | None:
     """Where a path has an event of one of its threads."""
     event = thread.trace.events[position]
-    return causality.places(path.group).get((event.step, event.visit))
+    return causality.positions_by_execution(path.group).get((event.step, event.visit))
 
 
-def _answers(step: Step) -> bool:
+def _is_returning_atomic(step: Step) -> bool:
     """Whether a step is an atomic that gives an answer, and releases nothing by itself."""
     return (
         step.match is not None

@@ -6,12 +6,12 @@ from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
 
 
-def asynchronous_steps(program: Program) -> list[Step]:
+def async_steps_of(program: Program) -> list[Step]:
     """The instructions that are asynchronous, or that asynchronous ones are ordered by."""
-    return [step for step in program.acting if any(map(_is_one, step.effects))]
+    return [step for step in program.effectful_steps if any(map(_is_async_effect, step.effects))]
 
 
-def _is_one(effect: Effect) -> bool:
+def _is_async_effect(effect: Effect) -> bool:
     if isinstance(effect, Access):
         return effect.completion is not None or effect.proxy != "generic"
     if isinstance(effect, Value | Control | MemoryFence):
@@ -19,6 +19,6 @@ def _is_one(effect: Effect) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup) or type(effect).__name__.startswith("Mbarrier")
 
 
-def is_asynchronous(program: Program) -> bool:
+def has_async_steps(program: Program) -> bool:
     """Whether a kernel, or a function that it calls, has any."""
-    return any(asynchronous_steps(each) for each in (program, *program.called.values()))
+    return any(async_steps_of(each) for each in (program, *program.callees.values()))

@@ -8,37 +8,37 @@ Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.test_wait / mbarrier.
 
 from __future__ import annotations
 
-from ptxkit.analysis.kernel import World
-from ptxkit.analysis.places import place_of
-from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.kernel import ScenarioFacts
+from ptxkit.analysis.places import location_of
+from ptxkit.analysis.thread import ThreadView
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 
 
-def is_awaited(world: World, address: int, ordinal: int | None) -> bool | None:
+def is_phase_awaited(world: ScenarioFacts, address: int, ordinal: int | None) -> bool | None:
     """Whether some thread of a CTA waits for a phase of the mbarrier at an address, or for a later one.
 
     ordinal: the number of the phase, from 1, which never ends; None where only the rehearsals could tell. The answer is
     None where nobody knows.
     """
-    is_whole = all(actor.ended == "exit" for actor in world.cast.actors)
-    if is_whole and world.rehearsals:
+    is_whole = all(actor.end_reason == "exit" for actor in world.simulation.thread_classes)
+    if is_whole and world.schedules:
         stuck = [
-            place_of(world.cast.actors[each.actor].rank, each.event)
-            for rehearsal in world.rehearsals
-            for each in rehearsal.stuck
+            location_of(world.simulation.thread_classes[each.thread_class].rank, each.event)
+            for rehearsal in world.schedules
+            for each in rehearsal.blocked_threads
         ]
         own = world.scenario.rank, address
         return own in stuck or (None if stuck else False)
     if ordinal is None:
         return None
-    threads = [*world.threads.values(), *(world.everyone(MbarrierArrive, MbarrierWait) or ())]
-    if any(_last_awaited(thread, address) >= ordinal for thread in threads):
+    threads = [*world.threads.values(), *(world.all_threads(MbarrierArrive, MbarrierWait) or ())]
+    if any(_last_awaited_phase(thread, address) >= ordinal for thread in threads):
         return True
-    is_known = is_whole and world.is_whole and not any(_is_vague(thread) for thread in threads)
+    is_known = is_whole and world.is_complete and not any(_may_wait_untraced(thread) for thread in threads)
     return False if is_known else None
 
 
-def _last_awaited(thread: Thread, address: int) -> int:
+def _last_awaited_phase(thread: ThreadView, address: int) -> int:
     """The number of the last phase that a thread surely waits for; 0 where there is none."""
     phase = arrivals = 0
     events = [(at, e) for at, e in thread.positions(MbarrierArrive, MbarrierWait) if e.address == address]
@@ -52,7 +52,7 @@ def _last_awaited(thread: Thread, address: int) -> int:
     return phase
 
 
-def _is_vague(thread: Thread) -> bool:
+def _may_wait_untraced(thread: ThreadView) -> bool:
     """Whether a thread may wait for something else than its trace shows."""
     waits = [event for _, event in thread.positions(MbarrierWait)]
-    return thread.trace.opaque or any(not isinstance(event.address, int) for event in waits)
+    return thread.trace.has_unknown_call or any(not isinstance(event.address, int) for event in waits)

@@ -9,37 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptxkit.analysis.actors import Actor
-from ptxkit.analysis.scenario import Launch
+from ptxkit.analysis.actors import ThreadClass
+from ptxkit.analysis.scenario import LaunchConfig
 from ptxkit.isa.effects import Barrier, MbarrierInit
 
 #: Threads of a warp and of a warpgroup.
 _WARP, _WARPGROUP = 32, 128
 #: Sizes that are tried at most, and threads of the largest block that any GPU takes.
-MAX_SIZES, LARGEST = 8, 1024
+MAX_SIZES, MAX_BLOCK_SIZE = 8, 1024
 
 
-def launches(launch: Launch, actors: Iterable[Actor], tried: Iterable[int]) -> list[Launch]:
+def alternative_launches(
+    launch: LaunchConfig, actors: Iterable[ThreadClass], tried: Iterable[int]
+) -> list[LaunchConfig]:
     """Launches of other sizes than those `tried` that the counts of barriers suggest, or that are a part of the
     largest block: whole warps, no more of them than the launch allows."""
-    most = launch.threads if launch.is_limit else LARGEST
-    sizes = [size for count in _counts(actors) for size in _suggested(count)]
-    sizes += [launch.threads >> shift for shift in range(1, LARGEST.bit_length())]
+    most = launch.threads if launch.is_limit else MAX_BLOCK_SIZE
+    sizes = [size for count in _arrival_counts(actors) for size in _suggested_sizes(count)]
+    sizes += [launch.threads >> shift for shift in range(1, MAX_BLOCK_SIZE.bit_length())]
     skipped = set(tried)
-    found: list[Launch] = []
+    found: list[LaunchConfig] = []
     for size in dict.fromkeys(sizes):
         _, y, z = launch.block
         if _WARP <= size <= most and not size % _WARP and not size % (y * z) and size not in skipped:
-            found.append(Launch((size // (y * z), y, z), launch.cluster, is_exact=False))
+            found.append(LaunchConfig((size // (y * z), y, z), launch.cluster, is_exact=False))
     return found[:MAX_SIZES]
 
 
-def _suggested(count: int) -> tuple[int, ...]:
+def _suggested_sizes(count: int) -> tuple[int, ...]:
     alone = (count, count * _WARP, count * _WARPGROUP)
     return (*alone, *(size + more for size in alone for more in (_WARP, _WARPGROUP)))
 
 
-def _counts(actors: Iterable[Actor]) -> list[int]:
+def _arrival_counts(actors: Iterable[ThreadClass]) -> list[int]:
     """The arrivals, or threads, that mbarriers and barriers are said to wait for."""
     found: dict[int, None] = {}
     for actor in actors:

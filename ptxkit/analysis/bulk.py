@@ -16,10 +16,10 @@ from ptxkit.analysis.space import CTA_BITS, EVEN_CTA, shared_offsets
 from ptxkit.analysis.type_words import is_float, width_of
 
 Numbers: TypeAlias = Iterable[int]
-Bulk: TypeAlias = Callable[..., "list[int] | None"]
+VectorizedOp: TypeAlias = Callable[..., "list[int] | None"]
 
 #: The bits of a shift's amount that count.
-_AMOUNT = (1 << 32) - 1
+_SHIFT_AMOUNT_MASK = (1 << 32) - 1
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -56,7 +56,9 @@ def _mul(width: int, a: Numbers, b: Numbers) -> list[int]:
 
 def _mul_wide(width: int, is_signed: bool, a: Numbers, b: Numbers) -> list[int]:
     kept = (1 << 2 * width) - 1
-    return [x * y & kept for x, y in zip(_read(a, width, is_signed), _read(b, width, is_signed), strict=False)]
+    return [
+        x * y & kept for x, y in zip(_interpret(a, width, is_signed), _interpret(b, width, is_signed), strict=False)
+    ]
 
 
 def _and(width: int, a: Numbers, b: Numbers) -> list[int] | None:
@@ -86,12 +88,14 @@ def _not(width: int, a: Numbers) -> list[int]:
 
 def _shl(width: int, a: Numbers, n: Numbers) -> list[int]:
     kept = (1 << width) - 1
-    return [x << min(y & _AMOUNT, width) & kept for x, y in zip(a, n, strict=False)]
+    return [x << min(y & _SHIFT_AMOUNT_MASK, width) & kept for x, y in zip(a, n, strict=False)]
 
 
 def _shr(width: int, is_signed: bool, a: Numbers, n: Numbers) -> list[int]:
     kept = (1 << width) - 1
-    return [x >> min(y & _AMOUNT, width) & kept for x, y in zip(_read(a, width, is_signed), n, strict=False)]
+    return [
+        x >> min(y & _SHIFT_AMOUNT_MASK, width) & kept for x, y in zip(_interpret(a, width, is_signed), n, strict=False)
+    ]
 
 
 def _select(_: int, a: Numbers, b: Numbers, p: Numbers) -> list[int]:
@@ -102,7 +106,7 @@ def _convert(source: str, result: str, a: Numbers) -> list[int] | None:
     if is_float(source) or is_float(result):
         return None
     kept = (1 << width_of(result)) - 1
-    return [x & kept for x in _read(a, width_of(source), source.startswith("s"))]
+    return [x & kept for x in _interpret(a, width_of(source), source.startswith("s"))]
 
 
 def _compare(operation: str, kind: str, a: Numbers, b: Numbers) -> list[int] | None:
@@ -110,17 +114,17 @@ def _compare(operation: str, kind: str, a: Numbers, b: Numbers) -> list[int] | N
     if holds is None or is_float(kind):
         return None
     is_signed, width = kind.startswith("s"), width_of(kind)
-    return list(map(int, map(holds, _read(a, width, is_signed), _read(b, width, is_signed))))
+    return list(map(int, map(holds, _interpret(a, width, is_signed), _interpret(b, width, is_signed))))
 
 
 def _in_shared(space: str, a: Numbers) -> list[int] | None:
     return shared_offsets(space, list(a))
 
 
-def _read(values: Numbers, width: int, is_signed: bool) -> Numbers:
+def _interpret(values: Numbers, width: int, is_signed: bool) -> Numbers:
     """The numbers as their type reads them: mostly as they are."""
     if isinstance(values, repeat):
-        (value,) = _read([next(values)], width, is_signed)
+        (value,) = _interpret([next(values)], width, is_signed)
         return repeat(value)
     found = values if isinstance(values, list) else list(values)
     largest = max(found, default=0)
@@ -151,10 +155,10 @@ _OPERATIONS: dict[str, tuple[int, Callable[..., list[int] | None]]] = {
     "compare": (2, _compare),
     "in_shared": (1, _in_shared),
 }
-BULK_OPERATIONS = tuple(_OPERATIONS)
+VECTORIZED_OPS = tuple(_OPERATIONS)
 
 
-def bulk_of(name: str) -> Bulk:
+def vectorized_op(name: str) -> VectorizedOp:
     """The function of an operation of BULK_OPERATIONS: of what the table fixed, and for each operand a list of numbers,
     or what all threads have."""
     fixed, function = _OPERATIONS[name]

@@ -11,7 +11,7 @@ from ptxkit.isa.forms import Match
 Found = TypeVar("Found")
 
 
-def by_match(function: Callable[[Match], Found]) -> Callable[[Match], Found]:
+def cached_by_match(function: Callable[[Match], Found]) -> Callable[[Match], Found]:
     """Remembers what a function says of each match. The table keeps all matches, and they are the same by identity."""
     known: dict[int, tuple[Match, Found]] = {}
 

@@ -11,33 +11,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxkit.analysis.program import Program
-from ptxkit.analysis.space import CTA_BITS, MOST_SHARED
-from ptxkit.analysis.terms import Held, Lanes
-from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
+from ptxkit.analysis.space import CTA_BITS, MAX_SHARED_BYTES
+from ptxkit.analysis.terms import GroupValue, LaneValues
+from ptxkit.analysis.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access
 
 
-class Capacity:
+class SharedCapacity:
     """How far the shared memory of a program's CTAs can reach."""
 
     def __init__(self, program: Program) -> None:
         given = [v.address for v in program.variables if v.space == "shared" and v.size is None]
         #: Behind the last byte that a launch can give; None where it gives none.
-        self._end = max(given) + MOST_SHARED if given else None
+        self._end = max(given) + MAX_SHARED_BYTES if given else None
 
-    def holds(self, groups: Iterable[GroupTrace]) -> bool:
+    def fits(self, groups: Iterable[GroupTrace]) -> bool:
         """Whether nothing that these groups access lies behind the end of what a launch can give."""
         end = self._end
-        return end is None or not any(_uses(event, end) for group in groups for event in group.events)
+        return end is None or not any(_accesses_beyond(event, end) for group in groups for event in group.events)
 
 
-def _uses(event: Event | GroupEvent | Opaque, end: int) -> bool:
+def _accesses_beyond(event: TraceEvent | GroupEvent | UnknownCall, end: int) -> bool:
     """Whether the first or the last of the threads accesses a place in shared memory from `end` on."""
-    if isinstance(event, Opaque) or not isinstance(event.effect, Access) or event.effect.space == "local":
+    if isinstance(event, UnknownCall) or not isinstance(event.effect, Access) or event.effect.space == "local":
         return False
-    held = event.address if isinstance(event, Event) else event.fields[0]
-    return any(isinstance(place, int) and place & (1 << CTA_BITS) - 1 >= end for place in _ends(held))
+    held = event.address if isinstance(event, TraceEvent) else event.fields[0]
+    return any(isinstance(place, int) and place & (1 << CTA_BITS) - 1 >= end for place in _first_and_last(held))
 
 
-def _ends(held: Held | None) -> tuple[object, ...]:
-    return (held.at(0), held.at(held.count - 1)) if isinstance(held, Lanes) else (held,)
+def _first_and_last(held: GroupValue | None) -> tuple[object, ...]:
+    return (held.at(0), held.at(held.count - 1)) if isinstance(held, LaneValues) else (held,)

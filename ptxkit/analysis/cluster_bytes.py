@@ -8,80 +8,89 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.cast import Cast
-from ptxkit.analysis.objects import Object
-from ptxkit.analysis.places import Place, place_of, places_of
-from ptxkit.analysis.rehearsal import Rehearsal, Stuck
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.cast import SyncSimulation
+from ptxkit.analysis.objects import MbarrierState
+from ptxkit.analysis.places import MbarrierLocation, location_of, locations_of
+from ptxkit.analysis.rehearsal import BlockedThread, ScheduleResult
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack
 from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Imbalance:
+class TxImbalance:
     """An mbarrier that other bytes are announced to than come. wait: the event that waits for them for ever.
 
     announced, brought: bytes; in the phase that is waited for, or in the whole kernel where nobody waits for ever.
     arrived: whether any thread arrives at it at all.
     """
 
-    place: Place
-    announced: int
-    brought: int
-    expects: tuple[Event, ...]
-    copies: tuple[Event, ...]
-    wait: Event | None = None
-    arrived: bool = True
+    location: MbarrierLocation
+    expected_bytes: int
+    copied_bytes: int
+    expects: tuple[TraceEvent, ...]
+    copies: tuple[TraceEvent, ...]
+    wait: TraceEvent | None = None
+    has_arrivals: bool = True
 
 
-def imbalances(cast: Cast, rehearsal: Rehearsal) -> Iterator[Imbalance]:
+def find_tx_imbalances(cast: SyncSimulation, rehearsal: ScheduleResult) -> Iterator[TxImbalance]:
     """The mbarriers whose bytes are wrong, once all actors wait or have ended."""
-    if rehearsal.excess or rehearsal.uneven:
+    if rehearsal.excess_arrivals or rehearsal.count_mismatches:
         return
-    stuck = [(waiting, place_of(cast.actors[waiting.actor].rank, waiting.event)) for waiting in rehearsal.stuck]
-    waiting = {each.actor for each in rehearsal.stuck}
-    cut = any(actor.ended != "exit" and number not in waiting for number, actor in enumerate(cast.actors))
+    stuck = [
+        (waiting, location_of(cast.thread_classes[waiting.thread_class].rank, waiting.event))
+        for waiting in rehearsal.blocked_threads
+    ]
+    waiting = {each.thread_class for each in rehearsal.blocked_threads}
+    cut = any(actor.end_reason != "exit" and number not in waiting for number, actor in enumerate(cast.thread_classes))
     if cut:
         return
     if stuck:
         for each, place in stuck:
-            found = None if place is None or each.state is None else _of_phase(cast, each, each.state, place)
+            found = (
+                None if place is None or each.mbarrier is None else _phase_imbalance(cast, each, each.mbarrier, place)
+            )
             if found is not None:
                 yield found
     else:
-        for place in rehearsal.uneven_bytes:
-            found = _of_kernel(cast, place)
+        for place in rehearsal.tx_mismatches:
+            found = _kernel_imbalance(cast, place)
             if found is not None:
                 yield found
 
 
-def _of_phase(cast: Cast, stuck: Stuck, state: Object, place: Place) -> Imbalance | None:
+def _phase_imbalance(
+    cast: SyncSimulation, stuck: BlockedThread, state: MbarrierState, place: MbarrierLocation
+) -> TxImbalance | None:
     """What keeps a phase from its end: bytes, where all arrivals are there, or announcements that are no arrivals."""
-    events = list(dict.fromkeys(cast.at(place)))
+    events = list(dict.fromkeys(cast.events_at(place)))
     copies = tuple(event for event in events if isinstance(event.effect, MbarrierComplete))
-    if state.pending == 0 and state.bytes:
-        came = state.expected - state.bytes
-        return Imbalance(place, state.expected, came, tuple(dict.fromkeys(state.expects)), copies, stuck.event)
-    if state.pending and not any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events):
-        came = state.expected - state.bytes
+    if state.pending_arrivals == 0 and state.tx_count:
+        came = state.expected_bytes - state.tx_count
+        return TxImbalance(
+            place, state.expected_bytes, came, tuple(dict.fromkeys(state.expect_events)), copies, stuck.event
+        )
+    if state.pending_arrivals and not any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events):
+        came = state.expected_bytes - state.tx_count
         expects = tuple(event for event in events if isinstance(event.effect, MbarrierExpect))
-        return Imbalance(place, state.expected, came, expects, copies, stuck.event, arrived=False)
+        return TxImbalance(place, state.expected_bytes, came, expects, copies, stuck.event, has_arrivals=False)
     return None
 
 
-def _of_kernel(cast: Cast, place: Place) -> Imbalance | None:
+def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbalance | None:
     """What is announced and comes in a whole kernel in which no wait stays; None where the size of a copy is not known,
     and where more is announced than comes: nobody waits for that phase.
     """
     announced = brought = 0
-    expects: dict[Event, None] = {}
-    copies: dict[Event, None] = {}
-    for actor in cast.actors:
+    expects: dict[TraceEvent, None] = {}
+    copies: dict[TraceEvent, None] = {}
+    for actor in cast.thread_classes:
         for event in actor.events:
-            size = _announced(event)
+            size = _expected_bytes_of(event)
             if size is None and not isinstance(event.effect, MbarrierComplete):
                 continue
-            if place not in (places_of(actor.rank, event) or ()):
+            if place not in (locations_of(actor.rank, event) or ()):
                 continue
             if size is not None:
                 announced += size * len(actor.tids)
@@ -93,10 +102,10 @@ def _of_kernel(cast: Cast, place: Place) -> Imbalance | None:
                 return None
     if announced >= brought:
         return None
-    return Imbalance(place, announced, brought, tuple(expects), tuple(copies))
+    return TxImbalance(place, announced, brought, tuple(expects), tuple(copies))
 
 
-def _announced(event: Event) -> int | None:
+def _expected_bytes_of(event: TraceEvent) -> int | None:
     effect = event.effect
     if isinstance(effect, MbarrierExpect):
         size = event.size

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.kernel import ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Effect
 from ptxkit.records import dataclass
 
@@ -22,39 +22,41 @@ WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Uneven:
+class UnevenExecution:
     """An instruction that one thread of a team executes more often than another one of it, both to their ends."""
 
     step: Step
-    more: Thread
-    less: Thread
-    times: tuple[int, int]
+    most_frequent: ThreadView
+    least_frequent: ThreadView
+    counts: tuple[int, int]
 
 
-def executions(thread: Thread, concerns: Callable[[Effect], bool]) -> dict[Step, int]:
+def count_executions(thread: ThreadView, concerns: Callable[[Effect], bool]) -> dict[Step, int]:
     """How often a thread executes each instruction with such an effect."""
     seen: dict[Step, set[int]] = defaultdict(set)
     for event in thread.trace.events:
-        if isinstance(event, Event) and concerns(event.effect):
+        if isinstance(event, TraceEvent) and concerns(event.effect):
             seen[event.step].add(event.visit)
     return {step: len(visits) for step, visits in seen.items()}
 
 
-def compared(world: World, concerns: Callable[[Effect], bool], size: int) -> Iterator[tuple[Step, Uneven | None]]:
+def compare_executions(
+    world: ScenarioFacts, concerns: Callable[[Effect], bool], size: int
+) -> Iterator[tuple[Step, UnevenExecution | None]]:
     """Of each team of `size` threads in a row and each instruction: what is uneven about it, None where nothing is."""
-    teams: dict[int, list[tuple[Thread, dict[Step, int]]]] = defaultdict(list)
+    teams: dict[int, list[tuple[ThreadView, dict[Step, int]]]] = defaultdict(list)
     for thread in world.threads.values():
-        if thread.trace.ended == "exit" and not thread.trace.opaque:
-            teams[thread.tid // size].append((thread, executions(thread, concerns)))
+        if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
+            teams[thread.tid // size].append((thread, count_executions(thread, concerns)))
     for team in teams.values():
         for step in dict.fromkeys(step for _, times in team for step in times):
-            yield step, _uneven(step, team)
+            yield step, _find_uneven(step, team)
 
 
-def _uneven(step: Step, team: list[tuple[Thread, dict[Step, int]]]) -> Uneven | None:
+def _find_uneven(step: Step, team: list[tuple[ThreadView, dict[Step, int]]]) -> UnevenExecution | None:
     """The most and the least busy thread; threads whose path is sure come first."""
-    ranked = sorted(team, key=lambda each: not each[0].trace.is_sure())
+    ranked = sorted(team, key=lambda each: not each[0].trace.is_certain())
     more, most = max(ranked, key=lambda each: each[1].get(step, 0))
     less, least = min(ranked, key=lambda each: each[1].get(step, 0))
     times = most.get(step, 0), least.get(step, 0)
-    return Uneven(step, more, less, times) if times[0] != times[1] else None
+    return UnevenExecution(step, more, less, times) if times[0] != times[1] else None

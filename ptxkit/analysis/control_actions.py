@@ -4,64 +4,64 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.operands import Operands
-from ptxkit.analysis.terms import Lanes, of_lane
-from ptxkit.analysis.walker import END
+from ptxkit.analysis.operands import OperandCompiler
+from ptxkit.analysis.terms import LaneValues, value_of_lane
+from ptxkit.analysis.walker import END_INDEX
 from ptxkit.isa import effects as fx
 from ptxkit.syntax.tree import Arguments, Name, Operand
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Action, Walker
+    from ptxkit.analysis.walker import LockstepExecutor, StepAction
 
 
-def control_action(operands: Operands, effect: fx.Control) -> Action:
+def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction:
     """Goes where an effect leads."""
     match effect.kind:
         case "branch":
-            where = _label(operands, operands.step.instruction.operands[-1])
+            where = _label_index(operands, operands.step.instruction.operands[-1])
             return lambda _: where
         case "branch_indexed":
-            return _indexed_branch(operands)
+            return _compile_indexed_branch(operands)
         case "call":
-            return _call(operands)
+            return _compile_call(operands)
         case "return":
-            return lambda walker: walker.leave()
+            return lambda walker: walker.return_or_exit()
         case "trap":
             return _trap
-    return lambda _: END
+    return lambda _: END_INDEX
 
 
-def _trap(walker: Walker) -> int:
+def _trap(walker: LockstepExecutor) -> int:
     """Ends the launch: what the threads would have done comes no more."""
-    walker.trace.ended = "trap"
-    return END
+    walker.trace.end_reason = "trap"
+    return END_INDEX
 
 
-def _label(operands: Operands, operand: Operand) -> int:
+def _label_index(operands: OperandCompiler, operand: Operand) -> int:
     target = operands.scope.label(operand.text) if isinstance(operand, Name) else None
-    return END if target is None else target
+    return END_INDEX if target is None else target
 
 
-def _indexed_branch(operands: Operands) -> Action:
+def _compile_indexed_branch(operands: OperandCompiler) -> StepAction:
     selector, *_, last = operands.step.instruction.operands
     index = operands.reader(selector)
     names = operands.scope.branch_targets(last.text) if isinstance(last, Name) else ()
     targets = [found for name in names if (found := operands.scope.label(name)) is not None]
 
-    def jump(walker: Walker) -> int:
+    def jump(walker: LockstepExecutor) -> int:
         held = index(walker)
-        value = of_lane(held, 0)
-        if isinstance(held, Lanes):
-            walker.part(held.values)
+        value = value_of_lane(held, 0)
+        if isinstance(held, LaneValues):
+            walker.diverge(held.values)
         if isinstance(value, int):
-            return targets[value] if value < len(targets) else END
+            return targets[value] if value < len(targets) else END_INDEX
         walker.note_guess()
-        return targets[walker.visit % len(targets)] if targets else END
+        return targets[walker.visit % len(targets)] if targets else END_INDEX
 
     return jump
 
 
-def _call(operands: Operands) -> Action:
+def _compile_call(operands: OperandCompiler) -> StepAction:
     name = ""
     results: tuple[str, ...] = ()
     arguments: tuple[Operand, ...] = ()
@@ -73,4 +73,4 @@ def _call(operands: Operands) -> Action:
         elif isinstance(operand, Arguments):
             results = tuple(e.text for e in operand.elements if isinstance(e, Name))
     back = operands.step.index + 1
-    return lambda walker: walker.enter(name, back, results, arguments)
+    return lambda walker: walker.enter_function(name, back, results, arguments)

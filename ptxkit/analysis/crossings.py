@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.kernel import ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import RangeIndex
-from ptxkit.analysis.thread import Looks, Thread
-from ptxkit.analysis.touches import covers_shared, extent, is_async_read, is_generic_write
-from ptxkit.analysis.trace import Event, Opaque
+from ptxkit.analysis.ranges import IntervalIndex
+from ptxkit.analysis.thread import PairBudget, ThreadView
+from ptxkit.analysis.touches import access_range, is_async_read, is_generic_write, orders_shared_before_async
+from ptxkit.analysis.trace import TraceEvent, UnknownCall
 from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class ProxyCrossing:
     """fence: the first that covers the crossing; None where none does."""
 
     write: Step
@@ -27,7 +27,7 @@ class Crossing:
     fence: Step | None
 
 
-def crossings_of(world: World) -> Iterator[Crossing]:
+def find_proxy_crossings(world: ScenarioFacts) -> Iterator[ProxyCrossing]:
     """The crossings between the walked threads of one scenario, each pair of instructions looked at a few times."""
     readers = [
         (thread, position, event)
@@ -37,54 +37,62 @@ def crossings_of(world: World) -> Iterator[Crossing]:
     ]
     if not readers:
         return
-    looks = Looks(world.budget)
+    looks = PairBudget(world.budget)
     for writer in world.threads.values():
-        writes = _writes(writer)
+        writes = _generic_writes(writer)
         for reader, position, event in readers:
-            low, high = extent(event) or (0, 1)
+            low, high = access_range(event) or (0, 1)
             for at, write in dict.fromkeys(writes.overlapping(low, high)):
                 ordered = reader is not writer or at < position
                 if ordered and looks.allow((writer.tid, reader.tid, write.step, event.step)):
-                    yield from _crossing(world, writer, at, write, reader, position, event)
+                    yield from _check_crossing(world, writer, at, write, reader, position, event)
 
 
-def _writes(writer: Thread) -> RangeIndex[tuple[int, Event]]:
+def _generic_writes(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
     """The thread's generic writes, each from where it is done."""
-    done = {copy.position: copy.done for copy in writer.copies if copy.group == "cp.async"}
-    writes: RangeIndex[tuple[int, Event]] = RangeIndex()
+    done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
+    writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
     for position, event in writer.accesses:
         written = done.get(position, position)
         if is_generic_write(event) and written is not None:
-            writes.add(*(extent(event) or (0, 0)), (written, event))
+            writes.add(*(access_range(event) or (0, 0)), (written, event))
     return writes
 
 
-def _crossing(
-    world: World, writer: Thread, written: int, write: Event, reader: Thread, position: int, read: Event
-) -> Iterator[Crossing]:
-    bytes_ = extent(read) or (0, 1)
+def _check_crossing(
+    world: ScenarioFacts,
+    writer: ThreadView,
+    written: int,
+    write: TraceEvent,
+    reader: ThreadView,
+    position: int,
+    read: TraceEvent,
+) -> Iterator[ProxyCrossing]:
+    bytes_ = access_range(read) or (0, 1)
     if writer is reader:
         spans = [(reader, written, position)]
     else:
-        ways = list(world.order(writer, written, reader, position))
-        spans = [(writer, written, way.released) for way in ways] + [(reader, way.acquired, position) for way in ways]
+        ways = list(world.sync_edges(writer, written, reader, position))
+        spans = [(writer, written, way.release_position) for way in ways] + [
+            (reader, way.acquire_position, position) for way in ways
+        ]
     if not spans:
         return
-    fence = next((found for span in spans if (found := _fence_in(*span)) is not None), None)
-    if fence is None and any(_is_murky(world, *span, bytes_) for span in spans):
+    fence = next((found for span in spans if (found := _first_fence_in(*span)) is not None), None)
+    if fence is None and any(_is_ambiguous(world, *span, bytes_) for span in spans):
         return
-    yield Crossing(write.step, read.step, fence)
+    yield ProxyCrossing(write.step, read.step, fence)
 
 
-def _fence_in(thread: Thread, low: int, high: int) -> Step | None:
+def _first_fence_in(thread: ThreadView, low: int, high: int) -> Step | None:
     for event in thread.trace.events[low:high]:
-        if isinstance(event, Event) and covers_shared(event, None):
+        if isinstance(event, TraceEvent) and orders_shared_before_async(event, None):
             return event.step
     return None
 
 
-def _is_murky(world: World, thread: Thread, low: int, high: int, bytes_: tuple[int, int]) -> bool:
+def _is_ambiguous(world: ScenarioFacts, thread: ThreadView, low: int, high: int, bytes_: tuple[int, int]) -> bool:
     """Whether the bytes may have been replaced on the way, or something unknown was called."""
-    if any(isinstance(event, Opaque) for event in thread.trace.events[low:high]):
+    if any(isinstance(event, UnknownCall) for event in thread.trace.events[low:high]):
         return True
-    return world.rewrites.between(thread, low, high, bytes_)
+    return world.async_overwrites.may_overwrite_between(thread, low, high, bytes_)

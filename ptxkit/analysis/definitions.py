@@ -15,28 +15,28 @@ from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Name
 
 #: Instructions that one search looks at.
-MAX_SEARCH = 4_000
+MAX_SEARCH_STEPS = 4_000
 
 
-class Definitions:
+class ReachingDefinitions:
     """The assignments of a program's registers."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._assigning: dict[str, list[Step]] = defaultdict(list)
+        self._definitions_by_register: dict[str, list[Step]] = defaultdict(list)
         for step in program.steps:
             match = step.match
             for role in match.results if match is not None else ():
                 operand = match.operand(role, step.instruction) if match is not None else None
                 for register in registers_in(operand, step.scope) if operand is not None else ():
-                    self._assigning[register].append(step)
+                    self._definitions_by_register[register].append(step)
 
-    def before(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
+    def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
         """The assignments that may reach a step; none where the search is too long, or nothing assigns it.
 
         surely: the only assignment of a register is looked for, too; else it is taken to reach the step.
         """
-        found = self._assigning.get(register, [])
+        found = self._definitions_by_register.get(register, [])
         if len(found) <= 1 and not surely:
             return frozenset(found)
         wanted = set(found)
@@ -47,7 +47,7 @@ class Definitions:
             index = waiting.pop()
             if index in seen:
                 continue
-            if len(seen) >= MAX_SEARCH:
+            if len(seen) >= MAX_SEARCH_STEPS:
                 return frozenset()
             seen.add(index)
             earlier = self._program.steps[index]
@@ -62,12 +62,12 @@ class Definitions:
     def _predecessors(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = defaultdict(list)
         for step in self._program.steps:
-            for after in successors(self._program, step):
+            for after in step_successors(self._program, step):
                 found[after].append(step.index)
         return found
 
 
-def successors(program: Program, step: Step) -> list[int]:
+def step_successors(program: Program, step: Step) -> list[int]:
     """The indices of the steps that may come next; calls return."""
     controls = [effect for effect in step.effects if isinstance(effect, Control)]
     following = [step.index + 1] if step.index + 1 < len(program.steps) else []

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 
-class Dominance:
+class DominatorTree:
     """Dominance in a graph given by what may come after each node. roots: where paths begin, each of them anywhere.
 
     parents: by node, the immediate dominator; None of roots, of nodes where only several roots meet, and of nodes that
@@ -19,14 +19,14 @@ class Dominance:
 
     def __init__(self, after: Sequence[Sequence[int]], roots: Iterable[int]) -> None:
         count = len(after)
-        self._top = count  # a node before all roots, so that there is one tree
-        self._after: list[Sequence[int]] = [*after, tuple(dict.fromkeys(roots))]
+        self._virtual_root = count  # a node before all roots, so that there is one tree
+        self._successors: list[Sequence[int]] = [*after, tuple(dict.fromkeys(roots))]
         self._order = self._postorder()
-        self._parents: list[int | None] = [None] * len(self._after)
-        self._immediate()
+        self._parents: list[int | None] = [None] * len(self._successors)
+        self._compute_immediate()
         self.parents = [None if parent in (None, count) else parent for parent in self._parents[:count]]
 
-    def reaches(self, node: int) -> bool:
+    def is_reachable(self, node: int) -> bool:
         """Whether a root reaches a node."""
         return self._parents[node] is not None
 
@@ -34,47 +34,47 @@ class Dominance:
         """Whether every path from a root to a node passes the first one; what nothing reaches has itself only."""
         if first == node:
             return True
-        if not self.reaches(first) or not self.reaches(node):
+        if not self.is_reachable(first) or not self.is_reachable(node):
             return False
         (low, high), (at, _) = self._spans[first], self._spans[node]
         return low <= at < high
 
-    def common(self, nodes: Iterable[int]) -> int | None:
+    def common_dominator(self, nodes: Iterable[int]) -> int | None:
         """The nearest node that every path to any of these passes; None where there is none."""
         found: int | None = None
         for node in nodes:
-            if not self.reaches(node):
+            if not self.is_reachable(node):
                 return None
-            found = node if found is None else self._meet(found, node)
-        return None if found == self._top else found
+            found = node if found is None else self._intersect(found, node)
+        return None if found == self._virtual_root else found
 
     def _postorder(self) -> list[int]:
         """By node: when a search in depth is done with it; -1 of nodes that it does not reach."""
-        order = [-1] * len(self._after)
-        seen = {self._top}
-        stack = [(self._top, iter(self._after[self._top]))]
+        order = [-1] * len(self._successors)
+        seen = {self._virtual_root}
+        stack = [(self._virtual_root, iter(self._successors[self._virtual_root]))]
         done = 0
         while stack:
             node, following = stack[-1]
             fresh = next((other for other in following if other not in seen), None)
             if fresh is not None:
                 seen.add(fresh)
-                stack.append((fresh, iter(self._after[fresh])))
+                stack.append((fresh, iter(self._successors[fresh])))
                 continue
             stack.pop()
             order[node] = done
             done += 1
         return order
 
-    def _immediate(self) -> None:
+    def _compute_immediate(self) -> None:
         """Finds the nearest dominators of all nodes."""
         order = self._order
         nodes = sorted((node for node, at in enumerate(order) if at >= 0), key=order.__getitem__, reverse=True)
-        before: list[list[int]] = [[] for _ in self._after]
+        before: list[list[int]] = [[] for _ in self._successors]
         for node in nodes:
-            for other in self._after[node]:
+            for other in self._successors[node]:
                 before[other].append(node)
-        self._parents[self._top] = self._top
+        self._parents[self._virtual_root] = self._virtual_root
         changed = True
         while changed:
             changed = False
@@ -82,12 +82,12 @@ class Dominance:
                 found: int | None = None
                 for other in before[node]:
                     if self._parents[other] is not None:
-                        found = other if found is None else self._meet(found, other)
+                        found = other if found is None else self._intersect(found, other)
                 if self._parents[node] != found:
                     self._parents[node] = found
                     changed = True
 
-    def _meet(self, first: int, second: int) -> int:
+    def _intersect(self, first: int, second: int) -> int:
         order, parents = self._order, self._parents
         while first != second:
             while order[first] < order[second]:
@@ -99,12 +99,12 @@ class Dominance:
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
         """By node: its number in the tree, and the number behind those below it."""
-        below: list[list[int]] = [[] for _ in self._after]
+        below: list[list[int]] = [[] for _ in self._successors]
         for node, parent in enumerate(self._parents):
-            if parent is not None and node != self._top:
+            if parent is not None and node != self._virtual_root:
                 below[parent].append(node)
-        spans = [(-1, -1)] * len(self._after)
-        stack = [(self._top, False)]
+        spans = [(-1, -1)] * len(self._successors)
+        stack = [(self._virtual_root, False)]
         count = 0
         while stack:
             node, is_done = stack.pop()
@@ -118,7 +118,7 @@ class Dominance:
         return spans
 
 
-def reversed_graph(after: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+def reverse_graph(after: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     """By node: those that may come just before it."""
     found: list[list[int]] = [[] for _ in after]
     for node, following in enumerate(after):

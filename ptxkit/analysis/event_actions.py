@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.operands import Operands, Reader, constant
-from ptxkit.analysis.terms import lifted, mask
+from ptxkit.analysis.operands import OperandCompiler, ValueReader, constant_reader
+from ptxkit.analysis.terms import bit_mask, lift
 from ptxkit.isa import effects as fx
-from ptxkit.isa.expressions import Expression, Role
+from ptxkit.isa.expressions import Expression, OperandRole
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Action, Walker
+    from ptxkit.analysis.walker import LockstepExecutor, StepAction
 
 
-def record_of(operands: Operands, effect: fx.Effect) -> Action:
+def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
     """Records an effect with its operands' values."""
     barrier = effect.address if isinstance(effect, fx.ProxyFence) else getattr(effect, "barrier", None)
-    address = operands.shared(barrier, _space(effect)) if isinstance(barrier, str) else None
-    size = _box(operands) if isinstance(effect, fx.MbarrierComplete) else None
+    address = operands.shared_offset_reader(barrier, _space(effect)) if isinstance(barrier, str) else None
+    size = _copy_size_reader(operands) if isinstance(effect, fx.MbarrierComplete) else None
     size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
     amount = operands.evaluator(_amount(effect))
     expect = operands.evaluator(getattr(effect, "expect", None))
-    ctas = ctas_of(operands, getattr(effect, "multicast", None))
+    ctas = cta_mask_reader(operands, getattr(effect, "multicast", None))
 
-    def record(walker: Walker) -> None:
+    def record(walker: LockstepExecutor) -> None:
         walker.record(
             effect,
             address(walker) if address else None,
@@ -38,11 +38,11 @@ def record_of(operands: Operands, effect: fx.Effect) -> Action:
     return record
 
 
-def ctas_of(operands: Operands, multicast: str | None) -> Reader | None:
+def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:
     """The mask of the CTAs that a multicast goes to."""
     if multicast == fx.ALL:
-        return lambda walker: mask(walker.scenario.launch.cluster_size)
-    return operands.evaluator(Role(multicast)) if multicast else None
+        return lambda walker: bit_mask(walker.scenario.launch.cluster_size)
+    return operands.evaluator(OperandRole(multicast)) if multicast else None
 
 
 def _space(effect: fx.Effect) -> str:
@@ -50,31 +50,31 @@ def _space(effect: fx.Effect) -> str:
     return "generic" if isinstance(effect, fx.ProxyFence) else "shared"
 
 
-def _box(operands: Operands) -> Reader | None:
+def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
     """The bytes of a tensor copy: unknown, unless the module's maker knows the map, but the same for each copy of its
     kind by the same tensor map."""
-    if operands.step.box is not None:
-        return constant(operands.step.box)
+    if operands.step.box_bytes is not None:
+        return constant_reader(operands.step.box_bytes)
     match = operands.step.match
     maps = [e.address for e in match.effects if isinstance(e, fx.Access) and e.via == "tensormap"] if match else []
-    operand = operands.role(maps[0]) if maps else None
+    operand = operands.operand_of_role(maps[0]) if maps else None
     if match is None or operand is None:
         return None
     reader, kind = operands.reader(operand), match.canonical
-    return lambda walker: lifted(lambda address: walker.terms.of(("box", kind, address)), reader(walker))
+    return lambda walker: lift(lambda address: walker.symbolic_values.intern(("box", kind, address)), reader(walker))
 
 
-def wait_action(operands: Operands, effect: fx.MbarrierWait) -> Action:
+def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
     """A wait that may answer false does so first, and true when it is asked again: code that does not ask again has
     not waited."""
-    target = operands.role(effect.result)
-    register = operands.scope.register(target.text) if isinstance(target, Name) else "_"
-    record, step = record_of(operands, effect), operands.step
-    barrier = operands.shared(effect.barrier)
+    target = operands.operand_of_role(effect.result)
+    register = operands.scope.register_name(target.text) if isinstance(target, Name) else "_"
+    record, step = compile_record(operands, effect), operands.step
+    barrier = operands.shared_offset_reader(effect.barrier)
 
-    def wait(walker: Walker) -> None:
-        answered = walker.asks_again(step, barrier(walker) if barrier else None)
-        walker.set(register, int(answered))
+    def wait(walker: LockstepExecutor) -> None:
+        answered = walker.is_second_poll(step, barrier(walker) if barrier else None)
+        walker.write_register(register, int(answered))
         if answered:
             record(walker)
 
@@ -90,5 +90,5 @@ def _amount(effect: fx.Effect) -> Expression | None:
         case fx.Barrier(number=number):
             return number
         case fx.MbarrierWait(phase=phase):
-            return Role(phase)
+            return OperandRole(phase)
     return None

@@ -11,83 +11,83 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.by_match import by_match
-from ptxkit.analysis.layout import Variable
-from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.origins import addresses_of
+from ptxkit.analysis.by_match import cached_by_match
+from ptxkit.analysis.layout import DeclaredVariable
+from ptxkit.analysis.operands import OperandCompiler, ValueReader
+from ptxkit.analysis.origins import address_operands
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.terms import Lanes, Term, Value, of_lane
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.terms import LaneValues, SymbolicValue, Value, value_of_lane
+from ptxkit.analysis.trace import OperandViolation
 from ptxkit.isa import effects as fx
-from ptxkit.isa.expressions import Const, Expression, Role
+from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.isa.folding import fold_constants
 from ptxkit.isa.forms import Immediates, Match, OperandForm
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Walker
+    from ptxkit.analysis.walker import LockstepExecutor
 
-Check = Callable[["Walker"], None]
+Check = Callable[["LockstepExecutor"], None]
 
 #: Bytes to which an mbarrier object is aligned, and a box of a tensor in shared memory.
-_MBARRIER, _BOX = 8, 16
+_MBARRIER, _TENSOR_BOX_BYTES = 8, 16
 #: The most bytes that a phase of an mbarrier can wait for.
-MOST_BYTES = (1 << 20) - 1
+MAX_TX_BYTES = (1 << 20) - 1
 #: The state spaces whose addresses are looked at.
 _SPACES = ("shared", "local", "global", "generic")
 _WARP = 32
 #: Lanes that are looked at where an address is unknown but for a number, which takes long to tell for all: a linear map
 #: of the lane's bits is off its alignment for one of these, if for any.
-_SOME = (2, 4, 8, 16)
+_ALIGNMENTS = (2, 4, 8, 16)
 
 
-def fit_checks(operands: Operands) -> list[Check]:
+def operand_checks(operands: OperandCompiler) -> list[Check]:
     """The checks of a step: one for each address that must be aligned, and each number that has limits."""
     match = operands.step.match
     if match is None:
         return []
-    checks = (_addresses, _numbers, _masks, _rules)
+    checks = (_address_checks, _number_checks, _mask_checks, _rule_checks)
     return [check for each in checks for check in each(operands, match)]
 
 
 # ---------------------------------------------------------------------------------------------- addresses
 
 
-def _addresses(operands: Operands, match: Match) -> Iterator[Check]:
+def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     collective = "aligned" in operands.step.instruction.opcode.split(".")
-    for form, space in _looked_at(match):
-        operand = operands.role(form.role)
+    for form, space in _checked_addresses(match):
+        operand = operands.operand_of_role(form.role)
         needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
         if needed > 1:
             used = _lanes_of(operands, match, form.role) if collective else _WARP
-            yield _aligned(operands, form.role, space, operands.reader(operand), needed, used)
+            yield _alignment_check(operands, form.role, space, operands.reader(operand), needed, used)
 
 
-@by_match
-def _looked_at(match: Match) -> tuple[tuple[OperandForm, str], ...]:
+@cached_by_match
+def _checked_addresses(match: Match) -> tuple[tuple[OperandForm, str], ...]:
     """The operands that are addresses in a state space that is looked at, with it."""
-    return tuple((form, space) for form, space in addresses_of(match) if space.partition("::")[0] in _SPACES)
+    return tuple((form, space) for form, space in address_operands(match) if space.partition("::")[0] in _SPACES)
 
 
-def _alignment(operands: Operands, match: Match, form: OperandForm) -> int:
+def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> int:
     """Bytes to which the address in an operand must be aligned; 1 where it is free, or nobody knows."""
     if form.object == "mbarrier":
         return _MBARRIER
     found = _constant(operands, form.alignment) or 1
     boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in match.effects)
-    return min(found, _BOX) if boxes else found
+    return min(found, _TENSOR_BOX_BYTES) if boxes else found
 
 
-def _constant(operands: Operands, expression: Expression | None) -> int | None:
+def _constant(operands: OperandCompiler, expression: Expression | None) -> int | None:
     """The number that an expression is in this instruction."""
-    if isinstance(expression, Const):
+    if isinstance(expression, ConstantExpr):
         return expression.value if isinstance(expression.value, int) else None
-    operand = operands.role(expression.name) if isinstance(expression, Role) else None
+    operand = operands.operand_of_role(expression.name) if isinstance(expression, OperandRole) else None
     return None if operand is None else evaluate(operand)
 
 
-def _lanes_of(operands: Operands, match: Match, role: str) -> int:
+def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
     """How many lanes of a warp that executes an instruction together give an address that is used; 1 where nothing is
     said of the others."""
     counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
@@ -95,43 +95,45 @@ def _lanes_of(operands: Operands, match: Match, role: str) -> int:
     return max(known, default=1)
 
 
-def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: int, used: int) -> Check:
+def _alignment_check(
+    operands: OperandCompiler, role: str, space: str, reader: ValueReader, needed: int, used: int
+) -> Check:
     """used: so many lanes of a warp, from the first on, give an address that is used."""
     step = operands.step
 
-    def look(walker: Walker, value: Value, thread: int | None = None) -> None:
-        if isinstance(value, Term):
+    def look(walker: LockstepExecutor, value: Value, thread: int | None = None) -> None:
+        if isinstance(value, SymbolicValue):
             symbol = symbol_of(walker, value)
             if symbol is None:
-                _compare(walker, step, role, value, needed, thread)
+                _compare_with_same_pointer(walker, step, role, value, needed, thread)
             elif symbol[1] % min(needed, symbol[0].alignment):
-                misfit = Misfit(step, role, symbol[1], "alignment", needed, symbol[0], thread=thread)
-                walker.trace.misfits.setdefault((step, role), misfit)
-        elif (step, role) not in walker.trace.misfits:
+                misfit = OperandViolation(step, role, symbol[1], "alignment", needed, symbol[0], thread=thread)
+                walker.trace.operand_violations.setdefault((step, role), misfit)
+        elif (step, role) not in walker.trace.operand_violations:
             held = variable_of(walker, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
             rank, ctas = _rank_of(walker, space, value), walker.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
-                misfit = Misfit(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
-                walker.trace.misfits[(step, role)] = misfit
+                misfit = OperandViolation(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
+                walker.trace.operand_violations[(step, role)] = misfit
             elif held is not None and rank >= ctas > 1:
-                walker.trace.misfits[(step, role)] = Misfit(step, role, rank, "rank", ctas)
+                walker.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
 
-    def check(walker: Walker) -> None:
-        first, second = walker.first, walker.second
+    def check(walker: LockstepExecutor) -> None:
+        first, second = walker.first_active, walker.second_active
         if used < _WARP and walker.tids[first] % _WARP:
             return
         held = reader(walker)
-        value = of_lane(held, first)
+        value = value_of_lane(held, first)
         look(walker, value)
-        if walker.visit or not isinstance(held, Lanes):
+        if walker.visit or not isinstance(held, LaneValues):
             return
         if second is not None and used == _WARP:
-            look(walker, of_lane(held, second))
+            look(walker, value_of_lane(held, second))
         seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
-        lanes = walker.warp(used)
-        for index in lanes if isinstance(value, int) else [lanes[at] for at in _SOME if at < len(lanes)]:
+        lanes = walker.active_lanes_of_warp(used)
+        for index in lanes if isinstance(value, int) else [lanes[at] for at in _ALIGNMENTS if at < len(lanes)]:
             value = held.at(index)
             if _remainder(value, needed) not in seen:
                 seen.add(_remainder(value, needed))
@@ -142,28 +144,30 @@ def _aligned(operands: Operands, role: str, space: str, reader: Reader, needed: 
 
 def _remainder(value: Value, needed: int) -> tuple[int, int]:
     """What two addresses have in common that are both aligned, or both not: an unknown, and bytes past a multiple."""
-    return (value.identity, value.offset % needed) if isinstance(value, Term) else (-1, value % needed)
+    return (value.identity, value.offset % needed) if isinstance(value, SymbolicValue) else (-1, value % needed)
 
 
-def _compare(walker: Walker, step: Step, role: str, value: Term, needed: int, thread: int | None) -> None:
+def _compare_with_same_pointer(
+    walker: LockstepExecutor, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
+) -> None:
     """Compares an address by a pointer to others by the same one; guesses may contradict each other."""
-    if walker.visit or walker.trace.guessed is not None:
+    if walker.visit or walker.trace.first_guess is not None:
         return
-    seen = walker.trace.pointers.setdefault(value.identity, {})
+    seen = walker.trace.pointer_alignments.setdefault(value.identity, {})
     if (needed, value.offset % needed) in seen:
         return
     for (also, past), other in seen.items():
         common = min(needed, also)
         distance = (value.offset - past) % common
         if distance:
-            misfit = Misfit(step, role, distance, "apart", common, other=other, thread=thread)
-            walker.trace.misfits.setdefault((step, role), misfit)
+            misfit = OperandViolation(step, role, distance, "apart", common, other=other, thread=thread)
+            walker.trace.operand_violations.setdefault((step, role), misfit)
     seen[(needed, value.offset % needed)] = step
 
 
-def symbol_of(walker: Walker, value: Term) -> tuple[Variable, int] | None:
+def symbol_of(walker: LockstepExecutor, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
     """The variable of global or constant memory whose address a term is but for a constant, and that constant."""
-    match walker.terms.key_of(value):
+    match walker.symbolic_values.key_of(value):
         case ("variable", str(space), str(name)):
             outermost = walker.code.program.scope.parent
             variable = outermost.variables.get(name) if outermost is not None else None
@@ -172,21 +176,21 @@ def symbol_of(walker: Walker, value: Term) -> tuple[Variable, int] | None:
     return None
 
 
-def variable_of(walker: Walker, space: str, value: int) -> tuple[Variable, int] | None:
+def variable_of(walker: LockstepExecutor, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
     """The variable that an address lies in, with the offset from its start."""
     window = walker.window
     if space == "generic":
         space = window.space_of_generic(value)
         value = window.from_generic(space, value)
     if space.startswith("shared"):
-        value = window.in_cta(value, window.rank)
+        value = window.map_to_rank(value, window.rank)
     variable = walker.code.program.variable_at(value)
     if variable is None or not space.startswith(variable.space):
         return None
     return variable, value - variable.address
 
 
-def _rank_of(walker: Walker, space: str, value: int) -> int:
+def _rank_of(walker: LockstepExecutor, space: str, value: int) -> int:
     """The CTA in whose shared memory an address lies; what lies in no shared memory is the own CTA's."""
     offset = walker.window.shared_offset(space, value)
     return walker.window.rank if offset is None else walker.window.rank_of(offset)
@@ -195,29 +199,29 @@ def _rank_of(walker: Walker, space: str, value: int) -> int:
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def _numbers(operands: Operands, match: Match) -> Iterator[Check]:
+def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     seen: set[str] = set()
     for role, limits in _numbers_of(match):
-        operand = operands.role(role)
+        operand = operands.operand_of_role(role)
         if role not in seen and isinstance(operand, Name):
             seen.add(role)
-            yield _within(operands, role, operands.reader(operand), limits)
+            yield _limits_check(operands, role, operands.reader(operand), limits)
 
 
-@by_match
+@cached_by_match
 def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
     """The roles of counts and bytes that have limits, with these."""
     forms = {form.role: form for form in match.operands}
     told = [
         (forms[expression.name], kind)
         for effect in match.effects
-        for expression, kind in _limited(effect)
-        if isinstance(expression, Role) and expression.name in forms
+        for expression, kind in _limited_values(effect)
+        if isinstance(expression, OperandRole) and expression.name in forms
     ]
     return tuple((form.role, limits) for form, kind in told if (limits := _limits(form, kind)) is not None)
 
 
-def _limited(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
+def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
     """What an effect says of counts and bytes, with its kind."""
     match effect:
         case fx.Access(size=size) | fx.Prefetch(size=size):
@@ -237,7 +241,7 @@ def _limited(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
 def _limits(form: OperandForm, kind: str) -> Immediates | None:
     """What a number may be: a size a multiple of something, a count in a range, bytes what a phase can wait for."""
     if kind == "bytes":
-        return Immediates(None, MOST_BYTES)
+        return Immediates(None, MAX_TX_BYTES)
     given = form.immediates
     if given is None or given.members is not None:
         return None
@@ -246,91 +250,93 @@ def _limits(form: OperandForm, kind: str) -> Immediates | None:
     return given
 
 
-def _within(operands: Operands, role: str, reader: Reader, limits: Immediates) -> Check:
+def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, limits: Immediates) -> Check:
     step, multiple = operands.step, limits.step
     low = limits.low or 0
     high = limits.high
 
-    def check(walker: Walker) -> None:
-        value = of_lane(reader(walker), walker.first)
+    def check(walker: LockstepExecutor) -> None:
+        value = value_of_lane(reader(walker), walker.first_active)
         if not isinstance(value, int):
             return
         value &= 0xFFFF_FFFF
         if value % multiple:
-            misfit = Misfit(step, role, value, "multiple", multiple)
+            misfit = OperandViolation(step, role, value, "multiple", multiple)
         elif value < low or (high is not None and value > high and value < 1 << 31):
-            misfit = Misfit(step, role, value, "range", low if value < low else high or 0)
+            misfit = OperandViolation(step, role, value, "range", low if value < low else high or 0)
         else:
             return
-        walker.trace.misfits.setdefault((step, role), misfit)
+        walker.trace.operand_violations.setdefault((step, role), misfit)
 
     return check
 
 
-def _masks(operands: Operands, match: Match) -> Iterator[Check]:
+def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     """The masks of CTAs, which must be some of the cluster, where directives say how large that is."""
     for role in _masks_of(match):
-        operand = operands.role(role)
+        operand = operands.operand_of_role(role)
         if operand is not None:
-            yield _in_cluster(operands, role, operands.reader(operand))
+            yield _cluster_mask_check(operands, role, operands.reader(operand))
 
 
-@by_match
+@cached_by_match
 def _masks_of(match: Match) -> tuple[str, ...]:
     found = [getattr(effect, "multicast", None) for effect in match.effects]
     return tuple(dict.fromkeys(role for role in found if isinstance(role, str)))
 
 
-def _in_cluster(operands: Operands, role: str, reader: Reader) -> Check:
+def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReader) -> Check:
     step = operands.step
 
-    def check(walker: Walker) -> None:
-        value, ctas = of_lane(reader(walker), walker.first), walker.scenario.launch.cluster_size
+    def check(walker: LockstepExecutor) -> None:
+        value, ctas = value_of_lane(reader(walker), walker.first_active), walker.scenario.launch.cluster_size
         if isinstance(value, int) and ctas > 1 and (value & 0xFFFF_FFFF) >> ctas:
-            walker.trace.misfits.setdefault((step, role), Misfit(step, role, value, "mask", ctas))
+            walker.trace.operand_violations.setdefault((step, role), OperandViolation(step, role, value, "mask", ctas))
 
     return check
 
 
-def _rules(operands: Operands, match: Match) -> Iterator[Check]:
+def _rule_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     """The rules between operands (`src-size <= cp-size`) where a register takes part."""
     for number, need in enumerate(match.needs):
-        present = {role: operands.role(role) for role in match.roles}
+        present = {role: operands.operand_of_role(role) for role in match.roles}
         readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}
         fixed = {role: evaluate(operand) for role, operand in present.items() if operand is not None}
-        if readers and any(role in readers for role in _named(need.condition)):
-            yield _kept(operands, f"rule {number}", need.condition, need.text, readers, fixed)
+        if readers and any(role in readers for role in _names_in(need.condition)):
+            yield _rule_check(operands, f"rule {number}", need.condition, need.text, readers, fixed)
 
 
-def _named(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Role):
+def _names_in(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, OperandRole):
         yield expression.name
-    elif not isinstance(expression, Const):
+    elif not isinstance(expression, ConstantExpr):
         for argument in expression.arguments:
-            yield from _named(argument)
+            yield from _names_in(argument)
 
 
-def _kept(
-    operands: Operands,
+def _rule_check(
+    operands: OperandCompiler,
     place: str,
     condition: Expression,
     text: str,
-    readers: dict[str, Reader],
+    readers: dict[str, ValueReader],
     fixed: dict[str, int | None],
 ) -> Check:
     step = operands.step
-    involved = [role for role in readers if role in set(_named(condition))]
+    involved = [role for role in readers if role in set(_names_in(condition))]
 
-    def check(walker: Walker) -> None:
+    def check(walker: LockstepExecutor) -> None:
         values = dict(fixed)
         for role in involved:
-            value = of_lane(readers[role](walker), walker.first)
+            value = value_of_lane(readers[role](walker), walker.first_active)
             if not isinstance(value, int):
                 return
             values[role] = value
         result = fold_constants(condition, values)
-        if isinstance(result, Const) and result.value is False:
+        if isinstance(result, ConstantExpr) and result.value is False:
             first = values[involved[0]] or 0
-            walker.trace.misfits.setdefault((step, place), Misfit(step, involved[0], first, "rule", 0, rule=text))
+            walker.trace.operand_violations.setdefault(
+                (step, place), OperandViolation(step, involved[0], first, "rule", 0, rule=text)
+            )
 
     return check

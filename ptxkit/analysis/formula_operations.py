@@ -8,185 +8,201 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ptxkit.analysis.sums import Sum
-from ptxkit.analysis.terms import mask, signed
-from ptxkit.isa.expressions import Const, Expression
+from ptxkit.analysis.sums import Polynomial
+from ptxkit.analysis.terms import bit_mask, to_signed
+from ptxkit.isa.expressions import ConstantExpr, Expression
 from ptxkit.records import dataclass, replace
 
 MAX_TEXT = 80
 """Characters of an unknown that is itself a formula."""
 
-Word: TypeAlias = "int | float | str | bool | None"
+ConstantArgument: TypeAlias = "int | float | str | bool | None"
 """What the table fixed: a width, a type, a mode."""
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
+class SymbolicExpr:
     """A value. space: the state space that it is an address in, None for a number. generic: it is a generic address.
 
     truth: of a predicate, the condition in words instead of the sum.
     """
 
-    sum: Sum
+    sum: Polynomial
     space: str | None = None
-    generic: bool = False
-    truth: str = ""
+    is_generic: bool = False
+    condition_text: str = ""
 
     def __str__(self) -> str:
-        return self.truth or str(self.sum)
+        return self.condition_text or str(self.sum)
 
 
-def unknown(text: str) -> Formula:
+def unknown_expr(text: str) -> SymbolicExpr:
     """A value that is known by a name alone. (What stands behind `#` tells blocks of one function apart.)"""
-    return Formula(Sum.unknown(text.partition("#")[0]))
+    return SymbolicExpr(Polynomial.unknown(text.partition("#")[0]))
 
 
-def words_of(arguments: Sequence[Expression]) -> tuple[Word, ...]:
+def constant_arguments(arguments: Sequence[Expression]) -> tuple[ConstantArgument, ...]:
     """The constants among the arguments of an operation."""
-    return tuple(each.value for each in arguments if isinstance(each, Const))
+    return tuple(each.value for each in arguments if isinstance(each, ConstantExpr))
 
 
-def operands_of(function: str, arguments: Sequence[Expression]) -> list[Expression]:
+def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expression]:
     """The arguments of an operation that are values: not its width, its type or its mode, which come first."""
-    fixed = _FIXED.get(function, 1)
+    fixed = _CONSTANT_ARGUMENT_COUNTS.get(function, 1)
     return list(arguments[fixed:])
 
 
-_FIXED = {"convert": 2, "compare": 2, "mul_wide": 2, "mul_hi": 2, "div": 2, "rem": 2, "shr": 2, "min": 2, "max": 2}
+_CONSTANT_ARGUMENT_COUNTS = {
+    "convert": 2,
+    "compare": 2,
+    "mul_wide": 2,
+    "mul_hi": 2,
+    "div": 2,
+    "rem": 2,
+    "shr": 2,
+    "min": 2,
+    "max": 2,
+}
 """How many arguments are no values, where it is not one."""
 
 
-def operation(function: str, words: Sequence[Word], operands: Sequence[Formula]) -> Formula | None:
+def apply_operation(
+    function: str, words: Sequence[ConstantArgument], operands: Sequence[SymbolicExpr]
+) -> SymbolicExpr | None:
     """What an operation gives; None where that cannot be said in a few words."""
     made = _OPERATIONS.get(function)
     if made is not None and len(operands) == made[0]:
         return made[1](words, *operands)
     if function in _OPERATORS and len(operands) == 2:
-        return _written(_OPERATORS[function], *operands)
+        return _infix(_OPERATORS[function], *operands)
     return None
 
 
 # ------------------------------------------------------------------------------------------------- sums
 
 
-def _width(words: Sequence[Word]) -> int:
+def _width(words: Sequence[ConstantArgument]) -> int:
     return words[0] if words and isinstance(words[0], int) else 64
 
 
-def _copy(words: Sequence[Word], a: Formula) -> Formula:
+def _copy(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
     number = a.sum.number
-    if _width(words) == 1 and number is not None and not a.truth:
-        return Formula(Sum(), truth="true" if number else "false")
+    if _width(words) == 1 and number is not None and not a.condition_text:
+        return SymbolicExpr(Polynomial(), condition_text="true" if number else "false")
     return a
 
 
-def _add(words: Sequence[Word], a: Formula, b: Formula) -> Formula:
+def _add(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr:
     """The sum; an address, where one of the two is."""
-    total = a.sum.plus(b.sum).within(_width(words))
+    total = a.sum.plus(b.sum).reduce_modulo(_width(words))
     if a.space is not None and b.space is not None:
-        return Formula(total)
+        return SymbolicExpr(total)
     address = a if a.space is not None else b
-    return Formula(total, address.space, address.generic)
+    return SymbolicExpr(total, address.space, address.is_generic)
 
 
-def _sub(words: Sequence[Word], a: Formula, b: Formula) -> Formula:
-    less = Formula(b.sum.times(-1))
-    return _add(words, a if b.space is None else Formula(a.sum), less)
+def _sub(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr:
+    less = SymbolicExpr(b.sum.times(-1))
+    return _add(words, a if b.space is None else SymbolicExpr(a.sum), less)
 
 
-def _neg(words: Sequence[Word], a: Formula) -> Formula:
-    return Formula(a.sum.times(-1).within(_width(words)))
+def _neg(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    return SymbolicExpr(a.sum.times(-1).reduce_modulo(_width(words)))
 
 
-def _mul(words: Sequence[Word], a: Formula, b: Formula) -> Formula | None:
-    return _multiplied(a.sum, b.sum, _width(words))
+def _mul(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    return _multiply(a.sum, b.sum, _width(words))
 
 
-def _mul_wide(words: Sequence[Word], a: Formula, b: Formula) -> Formula | None:
+def _mul_wide(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     kind = f"{'s' if words[1] else 'u'}{_width(words)}"
-    return _multiplied(_extended(a, kind), _extended(b, kind), 2 * _width(words))
+    return _multiply(_extend(a, kind), _extend(b, kind), 2 * _width(words))
 
 
-def _multiplied(a: Sum, b: Sum, width: int) -> Formula | None:
-    found = a.product(b)
-    return None if found is None else Formula(found.within(width))
+def _multiply(a: Polynomial, b: Polynomial, width: int) -> SymbolicExpr | None:
+    found = a.multiply(b)
+    return None if found is None else SymbolicExpr(found.reduce_modulo(width))
 
 
-def _shl(words: Sequence[Word], a: Formula, b: Formula) -> Formula | None:
+def _shl(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     by = b.sum.number
-    if by is None or b.truth:
-        return _written("<<", a, b)
-    return Formula(a.sum.times(1 << by).within(_width(words))) if 0 <= by < _width(words) else Formula(Sum())
+    if by is None or b.condition_text:
+        return _infix("<<", a, b)
+    return (
+        SymbolicExpr(a.sum.times(1 << by).reduce_modulo(_width(words)))
+        if 0 <= by < _width(words)
+        else SymbolicExpr(Polynomial())
+    )
 
 
-def _not(words: Sequence[Word], a: Formula) -> Formula:
-    if a.truth:
-        return replace(a, truth=f"not ({a.truth})")
+def _not(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    if a.condition_text:
+        return replace(a, condition_text=f"not ({a.condition_text})")
     if _width(words) == 1:
-        return Formula(Sum(), truth=f"not {a}")
-    return Formula(a.sum.times(-1).plus(Sum.constant(-1)).within(_width(words)))
+        return SymbolicExpr(Polynomial(), condition_text=f"not {a}")
+    return SymbolicExpr(a.sum.times(-1).plus(Polynomial.constant(-1)).reduce_modulo(_width(words)))
 
 
 # ------------------------------------------------------------------------------------------------- widths
 
 
-def _extended(a: Formula, kind: str) -> Sum:
+def _extend(a: SymbolicExpr, kind: str) -> Polynomial:
     """The number in more bits: of a sum, which may have wrapped before, an unknown of its own."""
     number, width = a.sum.number, int(kind[1:])
     if number is not None:
-        return Sum.constant(signed(number, width) if kind[0] == "s" else number & mask(width))
-    return a.sum if a.sum.is_single else unknown(f"{kind}({a})").sum
+        return Polynomial.constant(to_signed(number, width) if kind[0] == "s" else number & bit_mask(width))
+    return a.sum if a.sum.is_single else unknown_expr(f"{kind}({a})").sum
 
 
-def _convert(words: Sequence[Word], a: Formula) -> Formula | None:
+def _convert(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr | None:
     have, want = str(words[0]), str(words[1])
     if have[0] not in "usb" or want[0] not in "usb" or not (have[1:].isdecimal() and want[1:].isdecimal()):
         return None
     if int(want[1:]) <= int(have[1:]):
-        return replace(a, sum=a.sum.within(int(want[1:])))
-    return replace(a, sum=_extended(a, have))
+        return replace(a, sum=a.sum.reduce_modulo(int(want[1:])))
+    return replace(a, sum=_extend(a, have))
 
 
 # ------------------------------------------------------------------------------------------------- addresses
 
 
-def _to_generic(words: Sequence[Word], a: Formula) -> Formula:
-    return replace(a, space=str(words[0]), generic=True)
+def _to_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    return replace(a, space=str(words[0]), is_generic=True)
 
 
-def _from_generic(words: Sequence[Word], a: Formula) -> Formula:
-    return replace(a, space=str(words[0]), generic=False)
+def _from_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    return replace(a, space=str(words[0]), is_generic=False)
 
 
-def _map_rank(_: Sequence[Word], a: Formula, rank: Formula) -> Formula | None:
+def _map_rank(_: Sequence[ConstantArgument], a: SymbolicExpr, rank: SymbolicExpr) -> SymbolicExpr | None:
     text = f"mapa({a}, {rank})"
-    return replace(unknown(text), space="shared::cluster") if len(text) <= MAX_TEXT else None
+    return replace(unknown_expr(text), space="shared::cluster") if len(text) <= MAX_TEXT else None
 
 
 # ------------------------------------------------------------------------------------------------- in words
 
 
-def _compare(words: Sequence[Word], a: Formula, b: Formula) -> Formula | None:
+def _compare(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     sign = _COMPARISONS.get(str(words[0]))
     text = f"{a} {sign} {b}"
-    return Formula(Sum(), truth=text) if sign is not None and len(text) <= MAX_TEXT else None
+    return SymbolicExpr(Polynomial(), condition_text=text) if sign is not None and len(text) <= MAX_TEXT else None
 
 
-def _combine(words: Sequence[Word], a: Formula, b: Formula) -> Formula | None:
+def _combine(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     text = f"({a}) {words[0]} ({b})"
-    return Formula(Sum(), truth=text) if len(text) <= MAX_TEXT else None
+    return SymbolicExpr(Polynomial(), condition_text=text) if len(text) <= MAX_TEXT else None
 
 
-def _written(sign: str, a: Formula, b: Formula) -> Formula | None:
-    text = f"({_inside(a)} {sign} {_inside(b)})"
-    return unknown(text) if len(text) <= MAX_TEXT and not (a.truth or b.truth) else None
+def _infix(sign: str, a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    text = f"({_parenthesize(a)} {sign} {_parenthesize(b)})"
+    return unknown_expr(text) if len(text) <= MAX_TEXT and not (a.condition_text or b.condition_text) else None
 
 
-def _inside(formula: Formula) -> str:
+def _parenthesize(formula: SymbolicExpr) -> str:
     return str(formula) if formula.sum.is_single else f"({formula})"
 
 
-_OPERATIONS: dict[str, tuple[int, Callable[..., Formula | None]]] = {
+_OPERATIONS: dict[str, tuple[int, Callable[..., SymbolicExpr | None]]] = {
     "copy": (1, _copy),
     "add": (2, _add),
     "sub": (2, _sub),

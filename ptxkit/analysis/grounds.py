@@ -6,8 +6,8 @@ from functools import cached_property
 
 from ptxkit.analysis.dependence import Dependence
 from ptxkit.analysis.program import Program
-from ptxkit.analysis.scenario import Launch
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.scenario import LaunchConfig
+from ptxkit.analysis.trace import OperandViolation
 
 #: Special registers that the directives of a kernel fix, where they fix its block.
 _BLOCK = ("%ntid", "%nwarpid")
@@ -15,28 +15,28 @@ _BLOCK = ("%ntid", "%nwarpid")
 _GRID = ("%nctaid", "%nclusterid", "%cluster_nct", "%dynamic_smem_size", "%total_smem_size")
 
 
-class Grounds:
+class OperandValidity:
     """What a program's operands depend on; looked up only where something was noticed."""
 
-    def __init__(self, program: Program, launch: Launch) -> None:
+    def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self._program = program
-        self._given = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
+        self._launch_registers = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
 
     @cached_property
     def _dependence(self) -> Dependence:
         return Dependence(self._program)
 
-    def hold(self, misfit: Misfit) -> bool:
+    def is_launch_independent(self, misfit: OperandViolation) -> bool:
         """Whether neither the launch nor a test at run time decides it; of called functions nobody knows."""
         step = misfit.step
         steps = self._program.steps
         if step.index >= len(steps) or steps[step.index] is not step or step.match is None:
             return False
         operand = step.match.operand(misfit.role, step.instruction)
-        leaves = self._dependence.of(step, operand)
-        if any(leaf.kind == "special" and leaf.name.startswith(self._given) for leaf in leaves):
+        leaves = self._dependence.sources_of(step, operand)
+        if any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves):
             return False
         variable = misfit.variable
-        if misfit.surely or variable is None:
+        if misfit.is_certain or variable is None:
             return True
-        return not self._dependence.is_aligned_at_run_time(variable.name, step, operand)
+        return not self._dependence.may_test_alignment(variable.name, step, operand)

@@ -26,7 +26,7 @@ class ImageUse:
     count: int = 1
 
     @property
-    def octets(self) -> int:
+    def access_bytes(self) -> int:
         """Bytes that are read or written at once."""
         return int(self.type.lstrip("bufs")) // _BITS * self.count
 
@@ -60,4 +60,4 @@ def _uses(step: Step) -> Iterator[tuple[str, ImageUse]]:
         operand = match.operand(role, step.instruction)
         base = operand.base if isinstance(operand, Address) else operand
         if isinstance(base, Name):
-            yield step.scope.register(base.text), use
+            yield step.scope.register_name(base.text), use

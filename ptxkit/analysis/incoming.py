@@ -11,12 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.clusters import CLUSTER, Reach, arrivals, is_told, others_of, reaches, told_at
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.clusters import (
+    CLUSTER_BARRIER_KEY,
+    RemoteAccess,
+    cluster_barrier_arrivals,
+    find_remote_accesses,
+    has_observed_signal,
+    other_ctas_of,
+    signal_observations,
+)
+from ptxkit.analysis.kernel import ScenarioFacts
 from ptxkit.analysis.order import NEVER
-from ptxkit.analysis.places import place_at
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event, Opaque
+from ptxkit.analysis.places import location_at
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
 from ptxkit.records import dataclass
 
@@ -24,71 +32,71 @@ _WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class RemoteCopy:
     """A copy into another CTA: who issues it there (`source`), and when; which bytes `[low, high)` of the receiver it
     writes, and which of its mbarriers tells of it, in which phase."""
 
-    source: World
-    issuer: Thread
+    source: ScenarioFacts
+    issuer: ThreadView
     position: int
-    event: Event
+    event: TraceEvent
     low: int
     high: int
-    barrier: int
+    mbarrier: int
     phase: int
 
 
-def incoming(worlds: Sequence[World], world: World) -> Iterator[Incoming]:
+def find_remote_copies(worlds: Sequence[ScenarioFacts], world: ScenarioFacts) -> Iterator[RemoteCopy]:
     """The copies of other walked CTAs into this one whose phases are known."""
     rank = world.scenario.rank
-    for source in others_of(worlds, world):
+    for source in other_ctas_of(worlds, world):
         for issuer in source.threads.values():
             for position, event in issuer.positions(Access):
                 effect = event.effect
                 if isinstance(effect, Access) and effect.completion == "mbarrier" and effect.kind != "read":
-                    to = place_at(source.scenario.rank, event.address)
-                    at = place_at(source.scenario.rank, event.barrier)
-                    phase = _phase(issuer, position)
+                    to = location_at(source.scenario.rank, event.address)
+                    at = location_at(source.scenario.rank, event.barrier)
+                    phase = _phase_of(issuer, position)
                     if to is None or at is None or phase is None or not isinstance(event.size, int):
                         continue
                     if effect.multicast is None and to[0] == at[0] == rank:
-                        yield Incoming(source, issuer, position, event, to[1], to[1] + event.size, at[1], phase)
+                        yield RemoteCopy(source, issuer, position, event, to[1], to[1] + event.size, at[1], phase)
 
 
-def _phase(issuer: Thread, position: int) -> int | None:
+def _phase_of(issuer: ThreadView, position: int) -> int | None:
     """In which phase a copy completes."""
     events = issuer.trace.events
     copy = events[position]
     for at in range(position + 1, len(events)):
         event = events[at]
-        if isinstance(event, Opaque) or (event.step, event.visit) != (copy.step, copy.visit):
+        if isinstance(event, UnknownCall) or (event.step, event.visit) != (copy.step, copy.visit):
             return None
         if isinstance(event.effect, MbarrierComplete):
             return issuer.phases.get(at)
     return None
 
 
-class Departures:
+class OutgoingSignals:
     """When other CTAs may hear of the threads of one."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._known: dict[tuple[Thread, int], bool] = {}
+    def __init__(self, world: ScenarioFacts) -> None:
+        self._facts = world
+        self._cache: dict[tuple[ThreadView, int], bool] = {}
 
     @cached_property
-    def _reaches(self) -> list[Reach]:
-        return list(reaches(self._world))
+    def _remote_accesses(self) -> list[RemoteAccess]:
+        return list(find_remote_accesses(self._facts))
 
-    def may_follow(self, reader: Thread, position: int) -> bool:
+    def may_signal_after(self, reader: ThreadView, position: int) -> bool:
         """Whether another CTA may hear that a thread is past a place: something reaches out of its CTA after that."""
-        known = self._known.get((reader, position))
+        known = self._cache.get((reader, position))
         if known is None:
-            known = self._known[(reader, position)] = any(
-                self._follows(reader, position, each) for each in self._reaches
+            known = self._cache[(reader, position)] = any(
+                self._is_possibly_after(reader, position, each) for each in self._remote_accesses
             )
         return known
 
-    def _follows(self, reader: Thread, position: int, reach: Reach) -> bool:
+    def _is_possibly_after(self, reader: ThreadView, position: int, reach: RemoteAccess) -> bool:
         """What its warp does further down may be after it, too: lanes meet in many ways that order nothing."""
         if reach.thread is reader:
             return reach.position > position
@@ -96,77 +104,82 @@ class Departures:
             read, event = reader.trace.events[position], reach.event
             if event.step.index >= read.step.index or event.visit > read.visit:
                 return True
-        return any(self._world.order(reader, position, reach.thread, reach.position))
+        return any(self._facts.sync_edges(reader, position, reach.thread, reach.position))
 
 
-def is_known(
-    world: World, reader: Thread, position: int, copy: Incoming, signals: frozenset[int], departures: Departures
+def is_completion_observed(
+    world: ScenarioFacts,
+    reader: ThreadView,
+    position: int,
+    copy: RemoteCopy,
+    signals: frozenset[int],
+    departures: OutgoingSignals,
 ) -> bool | None:
     """Whether a thread of the receiving CTA knows at a position that a copy is complete; None where that cannot be
     told, or where the copy may come later. signals: the mbarriers that CTAs signal in one another. departures: of the
     receiving CTA."""
-    key = ("mbarrier", copy.barrier)
-    if reader.knows(copy.barrier, copy.phase, position):
+    key = ("mbarrier", copy.mbarrier)
+    if reader.has_observed(copy.mbarrier, copy.phase, position):
         return True
-    if reader.knows(copy.barrier, 1, position):
+    if reader.has_observed(copy.mbarrier, 1, position):
         return None
-    if _is_awaited(world, copy) and is_told(reader, position, signals - {copy.barrier}):
+    if _has_waiter(world, copy) and has_observed_signal(reader, position, signals - {copy.mbarrier}):
         return None
-    if _may_come_later(departures, reader, position, copy, signals):
+    if _may_start_after(departures, reader, position, copy, signals):
         return None
     for thread in world.threads.values():
-        waited = thread.marks.acquire_of(key, copy.phase)
+        waited = thread.release_acquire_points.first_acquire(key, copy.phase)
         if thread is reader or waited is None or waited == NEVER:
             continue
         if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
             continue  # threads that take the reader's path have not waited earlier than it did
-        if thread.tid // 32 == reader.tid // 32 or any(world.order(thread, waited, reader, position)):
+        if thread.tid // 32 == reader.tid // 32 or any(world.sync_edges(thread, waited, reader, position)):
             return True
-    return False if world.is_clear_about(MbarrierWait) else None
+    return False if world.is_exhaustive_for(MbarrierWait) else None
 
 
-def _is_awaited(world: World, copy: Incoming) -> bool:
+def _has_waiter(world: ScenarioFacts, copy: RemoteCopy) -> bool:
     """Whether any thread of the receiving CTA may wait for the phase of a copy: else nobody ever knows of its end."""
     for thread in world.threads.values():
-        for key in thread.marks.acquires:
+        for key in thread.release_acquire_points.acquires:
             match key:
                 case ("mbarrier", address) if not isinstance(address, int):
                     return True
-                case ("mbarrier", address) if address == copy.barrier:
-                    if thread.marks.acquire_of(key, copy.phase) not in (None, NEVER):
+                case ("mbarrier", address) if address == copy.mbarrier:
+                    if thread.release_acquire_points.first_acquire(key, copy.phase) not in (None, NEVER):
                         return True
     return False
 
 
-def _may_come_later(
-    departures: Departures, reader: Thread, position: int, copy: Incoming, signals: frozenset[int]
+def _may_start_after(
+    departures: OutgoingSignals, reader: ThreadView, position: int, copy: RemoteCopy, signals: frozenset[int]
 ) -> bool:
     """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
     source, issuer = copy.source, copy.issuer
-    goes_out = departures.may_follow(reader, position)
-    if goes_out and is_told(issuer, copy.position, signals):
+    goes_out = departures.may_signal_after(reader, position)
+    if goes_out and has_observed_signal(issuer, copy.position, signals):
         return True
     for thread in source.threads.values() if goes_out else ():
-        told = min(told_at(thread, signals), default=None) if thread is not issuer else None
-        if told is not None and any(source.order(thread, told, issuer, copy.position)):
+        told = min(signal_observations(thread, signals), default=None) if thread is not issuer else None
+        if told is not None and any(source.sync_edges(thread, told, issuer, copy.position)):
             return True
-    rounds = sum(at < position for at in arrivals(reader))
-    return _knows_round(source, rounds + 1, issuer, copy.position)
+    rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
+    return _may_observe_cluster_phase(source, rounds + 1, issuer, copy.position)
 
 
-def _knows_round(world: World, ordinal: int, thread: Thread, position: int) -> bool:
+def _may_observe_cluster_phase(world: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
     """Whether a round of the cluster's barrier may be over before a position of a thread."""
     for other in world.threads.values():
-        acquires = other.marks.acquires.get(CLUSTER, [])
+        acquires = other.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, [])
         if len(acquires) >= ordinal:
             at = acquires[ordinal - 1]
-            if at < position if other is thread else any(world.order(other, at, thread, position)):
+            if at < position if other is thread else any(world.sync_edges(other, at, thread, position)):
                 return True
     return False
 
 
-def reads(reader: Thread, copy: Incoming) -> list[tuple[int, Event]]:
+def reads_of_copy(reader: ThreadView, copy: RemoteCopy) -> list[tuple[int, TraceEvent]]:
     """The reads of bytes that a copy writes, with positions, in their order."""
-    places = reader.reads_by_place.items()
+    places = reader.reads_by_range.items()
     met = [found for (low, high), found in places if low < copy.high and copy.low < high]
     return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])

@@ -14,32 +14,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.causality import Causality, Path
-from ptxkit.analysis.conflicts import MAX_CONFLICT_LOOKUPS
-from ptxkit.analysis.deciders import Decided, Deciders
+from ptxkit.analysis.budget import AnalysisBudget
+from ptxkit.analysis.causality import HappensBefore, WarpPath
+from ptxkit.analysis.conflicts import MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.deciders import ConditionInputs, InputSet
 from ptxkit.analysis.explore import Explorer
-from ptxkit.analysis.kernel import World, world_of
-from ptxkit.analysis.narrow_updates import Words, asks_for_its_place
+from ptxkit.analysis.kernel import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.narrow_updates import GridUniformAddresses, reads_cta_position
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.scenario import Scenario
-from ptxkit.analysis.terms import Term, of_lane
-from ptxkit.analysis.trace import Event, GroupEvent, Opaque
+from ptxkit.analysis.terms import SymbolicValue, value_of_lane
+from ptxkit.analysis.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, Barrier, Effect, Grid, MemoryFence, ProxyFence
 from ptxkit.records import dataclass
 
 #: Special registers that are alike in all CTAs.
-_ALIKE = ("%tid", "%laneid", "%lanemask", "%warpid", "%ntid", "%nctaid", "%nwarpid", "%envreg", "WARP_SZ")
+_GRID_UNIFORM_REGISTERS = (
+    "%tid",
+    "%laneid",
+    "%lanemask",
+    "%warpid",
+    "%ntid",
+    "%nctaid",
+    "%nwarpid",
+    "%envreg",
+    "WARP_SZ",
+)
 #: Those that tell the CTAs of a grid apart.
-_CTA = ("%ctaid",)
+_CTA_REGISTERS = ("%ctaid",)
 #: Executions of one instruction that are looked at.
-FIRST_ROUNDS = 2
+FIRST_EXECUTIONS = 2
 #: Threads and their accesses that are looked at, at most.
-MAX_TOUCHES = 20_000
+MAX_GLOBAL_ACCESSES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class LastComer:
+class LastBlockRead:
     """A store, an atomic behind it, and a read of the same bytes by the CTA that its answer sends there.
 
     is_released: a fence stands between the store and the atomic; then none stands between the atomic and the read.
@@ -52,10 +62,10 @@ class LastComer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ThreadAccess:
     """An access of one thread: the position in the events of its path's group, and bytes from an unknown's address."""
 
-    path: Path
+    path: WarpPath
     position: int
     step: Step
     identity: int
@@ -63,109 +73,130 @@ class _Place:
     high: int
 
 
-def last_comers(explorer: Explorer) -> Iterator[LastComer]:
+def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
     """The reads of a kernel that no fence orders behind other CTAs' stores; each pair of instructions once."""
     program = explorer.program
-    atomics = [step for step in program.acting if _answers(step)]
-    if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.called:
+    atomics = [step for step in program.effectful_steps if _is_returning_relaxed_atomic(step)]
+    if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
         return
     (atomic,) = atomics
-    if any(_may_order(step) for step in program.acting if step is not atomic) or not asks_for_its_place(program):
+    if any(_may_order(step) for step in program.effectful_steps if step is not atomic) or not reads_cta_position(
+        program
+    ):
         return
-    if not all(Words(program).is_shared(atomic, effect) for effect in atomic.effects if isinstance(effect, Access)):
+    if not all(
+        GridUniformAddresses(program).is_same_word_for_all_ctas(atomic, effect)
+        for effect in atomic.effects
+        if isinstance(effect, Access)
+    ):
         return
-    chosen = _Chosen(explorer, atomic)
+    chosen = _GuardedAccesses(explorer, atomic)
     if not chosen.stores or not chosen.reads:
         return
     found: set[tuple[Step, Step]] = set()
     for exploration in list(explorer.explorations):
         given = exploration.scenario
-        covered = set().union(*(group.covered for group in exploration.groups))
+        covered = set().union(*(group.covered_steps for group in exploration.groups))
         if atomic not in covered or covered.isdisjoint(chosen.stores) or covered.isdisjoint(chosen.reads):
             continue
         scenario = Scenario(given.launch, given.sample, given.rank, dict(given.decisions))
-        wide = explorer.walked(scenario, outside=True)
-        if wide.is_whole and not any(group.opaque for group in wide.groups):
-            world = world_of(wide, program, explorer.budget)
-            for each in _Walked(world, atomic, chosen).found():
+        wide = explorer.execute(scenario, outside=True)
+        if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
+            world = build_scenario_facts(wide, program, explorer.budget)
+            for each in _ScenarioAccesses(world, atomic, chosen).find_unordered():
                 if (each.store, each.read) not in found:
                     found.add((each.store, each.read))
                     yield each
 
 
-class _Chosen:
+class _GuardedAccesses:
     """The stores that every CTA does in every launch, and the reads that an atomic's answer alone sends a CTA to."""
 
     def __init__(self, explorer: Explorer, atomic: Step) -> None:
-        self._deciders = Deciders(explorer.program, explorer.certainty, {atomic})
-        steps = [step for step in explorer.program.acting if step is not atomic]
-        self.reads = {step for step in steps if self._is_sent_to(step)}
-        self.stores = {step for step in steps if self._is_done_by_each(step)} if self.reads else set()
+        self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, {atomic})
+        steps = [step for step in explorer.program.effectful_steps if step is not atomic]
+        self.reads = {step for step in steps if self._is_guarded_by_atomic(step)}
+        self.stores = {step for step in steps if self._is_executed_by_each_cta(step)} if self.reads else set()
 
-    def _is_sent_to(self, step: Step) -> bool:
-        return any(decided.answers and _are(decided.specials, _ALIKE) for decided in self._decided(step, "read"))
+    def _is_guarded_by_atomic(self, step: Step) -> bool:
+        return any(
+            decided.atomics and _all_start_with(decided.special_registers, _GRID_UNIFORM_REGISTERS)
+            for decided in self._inputs_of_accesses(step, "read")
+        )
 
-    def _is_done_by_each(self, step: Step) -> bool:
-        return any(not decided.answers and _is_of_each(decided.specials) for decided in self._decided(step, "write"))
+    def _is_executed_by_each_cta(self, step: Step) -> bool:
+        return any(
+            not decided.atomics and _depends_on_cta_position(decided.special_registers)
+            for decided in self._inputs_of_accesses(step, "write")
+        )
 
-    def _decided(self, step: Step, kind: str) -> Iterator[Decided]:
+    def _inputs_of_accesses(self, step: Step, kind: str) -> Iterator[InputSet]:
         """What decides the plain accesses of a kind, where it is no data."""
         for effect in step.effects:
-            if isinstance(effect, Access) and effect.kind == kind and _is_plain(effect) and step.match is not None:
-                decided = self._deciders.of(step, step.match.operand(effect.address, step.instruction))
+            if (
+                isinstance(effect, Access)
+                and effect.kind == kind
+                and _is_weak_global_access(effect)
+                and step.match is not None
+            ):
+                decided = self._condition_inputs.inputs_of(step, step.match.operand(effect.address, step.instruction))
                 if not decided.is_data:
                     yield decided
 
 
-class _Walked:
+class _ScenarioAccesses:
     """One walk, in which accesses to global memory are seen."""
 
-    def __init__(self, world: World, atomic: Step, chosen: _Chosen) -> None:
+    def __init__(self, world: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
         self._groups = world.groups
-        self._causality = Causality(world, Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups)))
-        self._atomics = [(p.path, p.position) for p in self._places({atomic})]
-        self._stores = list(self._places(chosen.stores))
-        self._reads = list(self._places(chosen.reads))
+        self._happens_before = HappensBefore(
+            world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks))
+        )
+        self._atomics = [(p.path, p.position) for p in self._accesses_at({atomic})]
+        self._stores = list(self._accesses_at(chosen.stores))
+        self._reads = list(self._accesses_at(chosen.reads))
         self._fences = [
             (path, at)
-            for path in self._causality.paths
+            for path in self._happens_before.paths
             for at, event in enumerate(path.group.events)
-            if not isinstance(event, Opaque) and _is_wide_fence(event.effect)
+            if not isinstance(event, UnknownCall) and _is_inter_cta_fence(event.effect)
         ]
 
-    def found(self) -> Iterator[LastComer]:
+    def find_unordered(self) -> Iterator[LastBlockRead]:
         """What nothing orders."""
-        by_identity: dict[int, list[_Place]] = {}
+        by_identity: dict[int, list[_ThreadAccess]] = {}
         for read in self._reads:
             by_identity.setdefault(read.identity, []).append(read)
         for store in self._stores:
             for read in by_identity.get(store.identity, ()):
                 if store.low < read.high and read.low < store.high:
                     for path, at in self._atomics:
-                        yield from self._between(store, path, at, read)
+                        yield from self._check_pair(store, path, at, read)
 
-    def _between(self, store: _Place, path: Path, at: int, read: _Place) -> Iterator[LastComer]:
-        if not self._precedes(store.path, store.position, path, at):
+    def _check_pair(
+        self, store: _ThreadAccess, path: WarpPath, at: int, read: _ThreadAccess
+    ) -> Iterator[LastBlockRead]:
+        if not self._may_precede(store.path, store.position, path, at):
             return
         released = self._is_fenced((store.path, store.position), (path, at))
         if not released or not self._is_fenced((path, at), (read.path, read.position)):
             atomic = path.group.events[at].step
-            yield LastComer(store.step, atomic, read.step, released)
+            yield LastBlockRead(store.step, atomic, read.step, released)
 
-    def _is_fenced(self, first: tuple[Path, int], last: tuple[Path, int]) -> bool:
+    def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int]) -> bool:
         """Whether a fence may be between two places."""
-        return any(self._precedes(*first, *fence) and self._precedes(*fence, *last) for fence in self._fences)
+        return any(self._may_precede(*first, *fence) and self._may_precede(*fence, *last) for fence in self._fences)
 
-    def _precedes(self, path: Path, at: int, other: Path, until: int) -> bool:
+    def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
         """Whether one place may come before another."""
-        return at < until if path is other else self._causality.may_precede(path, at, other, until)
+        return at < until if path is other else self._happens_before.may_precede(path, at, other, until)
 
-    def _places(self, steps: set[Step]) -> Iterator[_Place]:
+    def _accesses_at(self, steps: set[Step]) -> Iterator[_ThreadAccess]:
         """What the threads of all groups do at some steps, where the address is one of global memory."""
-        left = MAX_TOUCHES
+        left = MAX_GLOBAL_ACCESSES
         for group in self._groups:
             for position, event in enumerate(group.events):
-                if isinstance(event, Opaque) or event.step not in steps or event.visit >= FIRST_ROUNDS:
+                if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
                     continue
                 if not isinstance(event.effect, Access) or event.effect.space not in ("global", "generic"):
                     continue
@@ -173,32 +204,34 @@ class _Walked:
                     left -= 1
                     if left < 0:
                         return
-                    place, size = _extent(event, index)
+                    place, size = _access_range(event, index)
                     if place is not None:
-                        path = self._causality.path_of(tid)
+                        path = self._happens_before.path_of(tid)
                         low = place.offset
-                        yield _Place(path, position, event.step, place.identity, low, low + size)
+                        yield _ThreadAccess(path, position, event.step, place.identity, low, low + size)
 
 
-def _extent(event: Event | GroupEvent, index: int) -> tuple[Term | None, int]:
+def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[SymbolicValue | None, int]:
     """Where a thread of a group accesses memory, and how many bytes; None where it takes no part, or nobody knows."""
-    if isinstance(event, GroupEvent) and event.who is not None and not event.who[index]:
+    if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
         return None, 0
-    held, size = (event.address, event.size) if isinstance(event, Event) else event.fields[:2]
-    place = None if held is None else of_lane(held, index)
-    return place if isinstance(place, Term) else None, size if isinstance(size, int) else 1
+    held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
+    place = None if held is None else value_of_lane(held, index)
+    return place if isinstance(place, SymbolicValue) else None, size if isinstance(size, int) else 1
 
 
-def _is_of_each(names: set[str]) -> bool:
+def _depends_on_cta_position(names: set[str]) -> bool:
     """Whether a CTA's own place is among what decides, and nothing else that is not alike in all."""
-    return any(name.startswith(_CTA) for name in names) and _are(names, (*_ALIKE, *_CTA))
+    return any(name.startswith(_CTA_REGISTERS) for name in names) and _all_start_with(
+        names, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)
+    )
 
 
-def _are(names: set[str], known: tuple[str, ...]) -> bool:
+def _all_start_with(names: set[str], known: tuple[str, ...]) -> bool:
     return all(name.startswith(known) for name in names)
 
 
-def _is_plain(effect: Effect) -> bool:
+def _is_weak_global_access(effect: Effect) -> bool:
     """Whether an effect is a weak store to, or any read of, global memory, over at once."""
     if not isinstance(effect, Access) or effect.space not in ("global", "generic") or effect.via != "address":
         return False
@@ -206,7 +239,7 @@ def _is_plain(effect: Effect) -> bool:
     return is_now and (effect.kind == "read" or (effect.kind, effect.order) == ("write", "weak"))
 
 
-def _answers(step: Step) -> bool:
+def _is_returning_relaxed_atomic(step: Step) -> bool:
     """Whether a step is an atomic that gives an answer, releases nothing, and counts for the other CTAs."""
     return any(
         isinstance(effect, Access)
@@ -222,10 +255,10 @@ def _answers(step: Step) -> bool:
 
 def _may_order(step: Step) -> bool:
     """Whether CTAs may be ordered by a step otherwise than by fences around the atomic."""
-    return step.match is None or step.is_opaque_call or any(map(_orders, step.effects))
+    return step.match is None or step.is_opaque_call or any(map(_may_order_ctas, step.effects))
 
 
-def _orders(effect: Effect) -> bool:
+def _may_order_ctas(effect: Effect) -> bool:
     match effect:
         case Access(kind="read", order="weak" | "volatile" | "relaxed"):
             return effect.space == "shared::cluster"
@@ -239,6 +272,6 @@ def _orders(effect: Effect) -> bool:
     return isinstance(effect, Grid)
 
 
-def _is_wide_fence(effect: Effect) -> bool:
+def _is_inter_cta_fence(effect: Effect) -> bool:
     """Whether a fence may order what other CTAs do."""
     return isinstance(effect, ProxyFence) or (isinstance(effect, MemoryFence) and effect.scope != "cta")

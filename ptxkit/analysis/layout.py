@@ -17,11 +17,11 @@ _SHARED_GAP = 16
 #: Bytes between two variables, so that what runs past the end of one is not taken for the other.
 _GUARD = 128
 #: Linkages of variables that may be defined elsewhere.
-_FOREIGN = ("extern", "common", "weak")
+_EXTERNAL_LINKAGES = ("extern", "common", "weak")
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class DeclaredVariable:
     """A declared variable (not a register). size: bytes, None where the length is left open. element: bytes from one
     element of an array to the next, as an index counts.
 
@@ -34,55 +34,55 @@ class Variable:
     size: int | None
     alignment: int
     address: int = 0
-    element: int = 1
-    is_foreign: bool = False
+    element_size: int = 1
+    is_external: bool = False
 
     @property
-    def extent(self) -> int | None:
+    def fixed_size(self) -> int | None:
         """Its bytes, where no launch and no other module can make them more."""
-        return None if self.is_foreign else self.size
+        return None if self.is_external else self.size
 
 
 @dataclass(slots=True)
-class Scope:
+class SymbolScope:
     """Names declared between one pair of braces. `suffix` makes them unique in the function."""
 
     suffix: str = ""
-    parent: Scope | None = None
+    parent: SymbolScope | None = None
     registers: set[str] = field(default_factory=set)
     families: dict[str, int] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def register(self, name: str) -> str:
+    def register_name(self, name: str) -> str:
         """The unique name of a register: registers of a nested block shadow outer ones."""
         if not self.suffix:
             return name
-        scope: Scope | None = self
+        scope: SymbolScope | None = self
         while scope is not None and scope.suffix:
-            if name in scope.registers or scope._counted(name):
+            if name in scope.registers or scope._is_in_family(name):
                 return name + scope.suffix
             scope = scope.parent
         return name
 
-    def _counted(self, name: str) -> bool:
+    def _is_in_family(self, name: str) -> bool:
         stem = name.rstrip("0123456789")
         return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
 
-    def hides(self, name: str) -> bool:
+    def shadows_special_register(self, name: str) -> bool:
         """Whether a declared register has the name of a special one, or of the vector that it is an element of."""
         whole = name.partition(".")[0]
-        scope: Scope | None = self
+        scope: SymbolScope | None = self
         while scope is not None:
-            if whole in scope.registers or scope._counted(whole):
+            if whole in scope.registers or scope._is_in_family(whole):
                 return True
             scope = scope.parent
         return False
 
-    def variable(self, name: str) -> Variable | None:
+    def variable(self, name: str) -> DeclaredVariable | None:
         """The variable of that name, from the innermost scope out."""
-        scope: Scope | None = self
+        scope: SymbolScope | None = self
         while scope is not None:
             if name in scope.variables:
                 return scope.variables[name]
@@ -91,7 +91,7 @@ class Scope:
 
     def label(self, name: str) -> int | None:
         """The index of the step that a label stands before."""
-        scope: Scope | None = self
+        scope: SymbolScope | None = self
         while scope is not None:
             if name in scope.labels:
                 return scope.labels[name]
@@ -100,7 +100,7 @@ class Scope:
 
     def branch_targets(self, name: str) -> tuple[str, ...]:
         """The labels of a `.branchtargets` list."""
-        scope: Scope | None = self
+        scope: SymbolScope | None = self
         while scope is not None:
             if name in scope.targets:
                 return scope.targets[name]
@@ -108,24 +108,24 @@ class Scope:
         return ()
 
 
-class Layout:
+class VariableLayout:
     """Hands out addresses: static shared memory first, then one place that all open arrays share."""
 
     def __init__(self) -> None:
-        self.placed: list[Variable] = []
+        self.placed_variables: list[DeclaredVariable] = []
         self._next = dict(FIRST_ADDRESS)
-        self._open: list[tuple[Scope, Variable]] = []
+        self._open_arrays: list[tuple[SymbolScope, DeclaredVariable]] = []
 
-    def place(self, scope: Scope, declaration: Declaration, declarator: Declarator) -> None:
+    def place(self, scope: SymbolScope, declaration: Declaration, declarator: Declarator) -> None:
         size = _size(declaration, declarator)
         alignment = declaration.alignment or _element_bytes(declaration)
         space = declaration.space
-        foreign = any(word in _FOREIGN for word in declaration.linkage)
+        foreign = any(word in _EXTERNAL_LINKAGES for word in declaration.linkage)
         element = _scalar_bytes(declaration)
-        variable = Variable(declarator.name, space, size, alignment, element=element, is_foreign=foreign)
+        variable = DeclaredVariable(declarator.name, space, size, alignment, element_size=element, is_external=foreign)
         scope.variables[declarator.name] = variable
         if space == "shared" and size is None:
-            self._open.append((scope, variable))
+            self._open_arrays.append((scope, variable))
         elif space in FIRST_ADDRESS:
             step = max(alignment, _SHARED_GAP)
             address = -(-self._next[space] // step) * step
@@ -135,24 +135,24 @@ class Layout:
     def finish(self) -> None:
         """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
         base = -(-self._next["shared"] // 1024) * 1024
-        for scope, variable in self._open:
+        for scope, variable in self._open_arrays:
             self._put(scope, replace(variable, address=base))
 
     @property
-    def is_crowded(self) -> bool:
+    def exceeds_shared_limit(self) -> bool:
         """Whether static shared memory takes more than a CTA can have."""
         return self._next["shared"] > SHARED_END
 
-    def copied(self, scope: Scope) -> Layout:
+    def copy_for(self, scope: SymbolScope) -> VariableLayout:
         """The same so far, for a scope in place of the only one that there was."""
-        other = Layout()
-        other.placed, other._next = list(self.placed), dict(self._next)
-        other._open = [(scope, variable) for _, variable in self._open]
+        other = VariableLayout()
+        other.placed_variables, other._next = list(self.placed_variables), dict(self._next)
+        other._open_arrays = [(scope, variable) for _, variable in self._open_arrays]
         return other
 
-    def _put(self, scope: Scope, placed: Variable) -> None:
+    def _put(self, scope: SymbolScope, placed: DeclaredVariable) -> None:
         scope.variables[placed.name] = placed
-        self.placed.append(placed)
+        self.placed_variables.append(placed)
 
 
 def _scalar_bytes(declaration: Declaration) -> int:

@@ -11,12 +11,12 @@ from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.dominance import reversed_graph
+from ptxkit.analysis.dominance import reverse_graph
 from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class CfgLoop:
     """nodes: all of it. entries: where control comes in, or would, if it could; more than one: it is irreducible.
 
     outer: the loop that it is within.
@@ -24,7 +24,7 @@ class Loop:
 
     nodes: frozenset[int]
     entries: frozenset[int]
-    outer: Loop | None = None
+    outer: CfgLoop | None = None
 
     @property
     def is_natural(self) -> bool:
@@ -36,44 +36,44 @@ class Loop:
         return 1 if self.outer is None else 1 + self.outer.depth
 
 
-class Loops:
+class LoopForest:
     """All loops that a root reaches in a graph, given by what may come after each node; outer ones come first."""
 
     def __init__(self, after: Sequence[Sequence[int]], root: int = 0) -> None:
-        self._after = after
-        reached = _reached(after, root)
-        self._before = [[other for other in before if other in reached] for before in reversed_graph(after)]
-        self.all = tuple(self._find(root, reached))
+        self._successors = after
+        reached = _reachable_nodes(after, root)
+        self._predecessors = [[other for other in before if other in reached] for before in reverse_graph(after)]
+        self.loops = tuple(self._find_loops(root, reached))
 
-    def around(self, node: int) -> Loop | None:
+    def innermost_loop(self, node: int) -> CfgLoop | None:
         """The innermost loop that a node is in."""
-        return self._innermost.get(node)
+        return self._innermost_loops.get(node)
 
-    def exits(self, loop: Loop) -> list[tuple[int, int]]:
+    def exit_edges(self, loop: CfgLoop) -> list[tuple[int, int]]:
         """The ways out of a loop: (node inside, node outside)."""
-        return [(n, other) for n in sorted(loop.nodes) for other in self._after[n] if other not in loop.nodes]
+        return [(n, other) for n in sorted(loop.nodes) for other in self._successors[n] if other not in loop.nodes]
 
     @cached_property
-    def _innermost(self) -> dict[int, Loop]:
-        return {node: loop for loop in self.all for node in loop.nodes}
+    def _innermost_loops(self) -> dict[int, CfgLoop]:
+        return {node: loop for loop in self.loops for node in loop.nodes}
 
-    def _find(self, root: int, reached: frozenset[int]) -> Iterator[Loop]:
-        waiting: deque[tuple[Loop | None, frozenset[int], frozenset[int]]] = deque([(None, reached, frozenset())])
+    def _find_loops(self, root: int, reached: frozenset[int]) -> Iterator[CfgLoop]:
+        waiting: deque[tuple[CfgLoop | None, frozenset[int], frozenset[int]]] = deque([(None, reached, frozenset())])
         while waiting:
             outer, nodes, cut = waiting.popleft()
-            for part in _connected(self._after, nodes, cut):
-                if len(part) == 1 and not self._repeats(next(iter(part)), cut):
+            for part in _strongly_connected_components(self._successors, nodes, cut):
+                if len(part) == 1 and not self._is_on_cycle(next(iter(part)), cut):
                     continue
-                entries = frozenset(n for n in part if n == root or not part.issuperset(self._before[n]))
-                loop = Loop(part, entries, outer)
+                entries = frozenset(n for n in part if n == root or not part.issuperset(self._predecessors[n]))
+                loop = CfgLoop(part, entries, outer)
                 yield loop
                 waiting.append((loop, part, entries))
 
-    def _repeats(self, node: int, cut: Collection[int]) -> bool:
-        return node in self._after[node] and node not in cut
+    def _is_on_cycle(self, node: int, cut: Collection[int]) -> bool:
+        return node in self._successors[node] and node not in cut
 
 
-def _reached(after: Sequence[Sequence[int]], root: int) -> frozenset[int]:
+def _reachable_nodes(after: Sequence[Sequence[int]], root: int) -> frozenset[int]:
     seen = {root} if after else set()
     waiting = list(seen)
     while waiting:
@@ -84,7 +84,7 @@ def _reached(after: Sequence[Sequence[int]], root: int) -> frozenset[int]:
     return frozenset(seen)
 
 
-def _connected(
+def _strongly_connected_components(
     after: Sequence[Sequence[int]], nodes: Collection[int], cut: Collection[int]
 ) -> Iterator[frozenset[int]]:
     """The strongly connected parts of some nodes, without the ways to those that are `cut` (Tarjan's method)."""

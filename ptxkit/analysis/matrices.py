@@ -11,7 +11,7 @@ from __future__ import annotations
 from ptxkit.analysis.terms import Value
 
 #: Bytes that no swizzle tears.
-UNIT = 16
+UNIT_BYTES = 16
 #: Rows of a core matrix; of a swizzle's pattern, too.
 _ROWS = 8
 #: By the swizzle in a descriptor, the units in a row of its pattern. The one of 128 bytes that exchanges pairs of units
@@ -21,7 +21,7 @@ _SPANS = {0: 1, 2: 8, 4: 4, 6: 2}
 
 def first_unit(descriptor: Value) -> Value:
     """Where the matrix begins: the low 14 bits, in units."""
-    return (descriptor & 0x3FFF) * UNIT if isinstance(descriptor, int) else descriptor
+    return (descriptor & 0x3FFF) * UNIT_BYTES if isinstance(descriptor, int) else descriptor
 
 
 def far_unit(descriptor: Value, rows: Value, width: Value, transposed: Value) -> int | None:
@@ -34,16 +34,16 @@ def far_unit(descriptor: Value, rows: Value, width: Value, transposed: Value) ->
         return None
     if not isinstance(transposed, int) or rows < _ROWS:
         return None
-    start, leading, stride = ((descriptor >> at & 0x3FFF) * UNIT for at in (0, 16, 32))
+    start, leading, stride = ((descriptor >> at & 0x3FFF) * UNIT_BYTES for at in (0, 16, 32))
     span, base = _SPANS.get(descriptor >> 61 & 7), descriptor >> 49 & 7
     if span is None:
         return None
     last = rows - 1
     if not transposed:
-        place = start + last % _ROWS * span * UNIT + last // _ROWS * stride
+        place = start + last % _ROWS * span * UNIT_BYTES + last // _ROWS * stride
     else:
-        unit = rows * width // UNIT - 1
-        across = unit % span * UNIT + unit // span * leading if span > 1 else unit * stride
-        place = start + across + (_ROWS - 1) * span * UNIT
+        unit = rows * width // UNIT_BYTES - 1
+        across = unit % span * UNIT_BYTES + unit // span * leading if span > 1 else unit * stride
+        place = start + across + (_ROWS - 1) * span * UNIT_BYTES
     row = (place >> 7) - base & span - 1
     return place ^ row << 4

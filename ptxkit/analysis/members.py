@@ -9,47 +9,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.by_match import by_match
-from ptxkit.analysis.operands import Operands
-from ptxkit.analysis.terms import of_lane
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.by_match import cached_by_match
+from ptxkit.analysis.operands import OperandCompiler
+from ptxkit.analysis.terms import value_of_lane
+from ptxkit.analysis.trace import OperandViolation
 from ptxkit.isa.effects import Barrier
-from ptxkit.isa.expressions import Role
+from ptxkit.isa.expressions import OperandRole
 from ptxkit.isa.forms import Match
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Walker
+    from ptxkit.analysis.walker import LockstepExecutor
 
 _WARP, _ALL = 32, 0xFFFF_FFFF
 #: Executions of an instruction that are looked at.
 _MAX_VISITS = 4
 
 
-def member_checks(operands: Operands) -> list[Callable[[Walker], None]]:
+def member_mask_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
     """A check for the mask of a step's lanes."""
     match = operands.step.match
     return [_check(operands, role) for role in (_masks_of(match) if match is not None else ())]
 
 
-@by_match
+@cached_by_match
 def _masks_of(match: Match) -> tuple[str, ...]:
     meetings = [effect for effect in match.effects if isinstance(effect, Barrier) and effect.level == "warp"]
-    return tuple(sorted({each.number.name for each in meetings if isinstance(each.number, Role)}))
+    return tuple(sorted({each.number.name for each in meetings if isinstance(each.number, OperandRole)}))
 
 
-def _check(operands: Operands, role: str) -> Callable[[Walker], None]:
-    step, reader = operands.step, operands.reader(operands.role(role))
+def _check(operands: OperandCompiler, role: str) -> Callable[[LockstepExecutor], None]:
+    step, reader = operands.step, operands.reader(operands.operand_of_role(role))
 
-    def check(walker: Walker) -> None:
+    def check(walker: LockstepExecutor) -> None:
         held = reader(walker)
-        if held == _ALL or walker.visit >= _MAX_VISITS or (step, role) in walker.trace.misfits:
+        if held == _ALL or walker.visit >= _MAX_VISITS or (step, role) in walker.trace.operand_violations:
             return
-        for index in walker.present:
-            mask, lane = of_lane(held, index), walker.tids[index] % _WARP
+        for index in walker.guaranteed_threads:
+            mask, lane = value_of_lane(held, index), walker.tids[index] % _WARP
             if not isinstance(mask, int):
                 return
             if not mask >> lane & 1:
-                walker.trace.misfits[(step, role)] = Misfit(step, role, lane, "member", mask & _ALL)
+                walker.trace.operand_violations[(step, role)] = OperandViolation(
+                    step, role, lane, "member", mask & _ALL
+                )
                 return
 
     return check

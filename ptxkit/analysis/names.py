@@ -14,7 +14,7 @@ _LOCAL = re.compile(r"_ZZ.*E(\d+)(\w+?)(?:_\d+)?")
 _NESTED = re.compile(r"_ZN\w+E")
 
 
-def short(name: str) -> str:
+def short_display_name(name: str) -> str:
     """A variable's name, taken out of a mangled one; cut where it is too long for a table."""
     match = _LOCAL.fullmatch(name)
     if match:
@@ -37,25 +37,25 @@ def _last_part(parts: str) -> str | None:
     return last
 
 
-def parameter(name: str, function: str) -> str:
+def parameter_display_name(name: str, function: str) -> str:
     """A parameter's name without that of its function, which compilers put in front: `param_0`."""
-    return short(name.removeprefix(f"{function}_") or name)
+    return short_display_name(name.removeprefix(f"{function}_") or name)
 
 
-def variable_at(program: Program, address: int) -> str | None:
+def variable_name_at(program: Program, address: int) -> str | None:
     """The variable of shared memory that an offset lies in, in short; None for no variable."""
     held = program.variable_at(address)
-    return None if held is None else short(held.name)
+    return None if held is None else short_display_name(held.name)
 
 
-def objects_at(program: Program, addresses: set[int]) -> str | None:
+def describe_objects_at(program: Program, addresses: set[int]) -> str | None:
     """The objects at some offsets of shared memory, in words: `bar`, `smem+64`, `full (4 objects)`."""
     by_variable: dict[str, list[int]] = {}
     for address in sorted(addresses):
         held = program.variable_at(address)
         if held is None:
             return None
-        by_variable.setdefault(short(held.name), []).append(address - held.address)
+        by_variable.setdefault(short_display_name(held.name), []).append(address - held.address)
     words = []
     for name, offsets in by_variable.items():
         if len(offsets) > 1:

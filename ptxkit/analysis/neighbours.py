@@ -9,39 +9,42 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 
-from ptxkit.analysis.budget import MAX_NEIGHBOURS
+from ptxkit.analysis.budget import MAX_ADDED_THREADS
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import CTA_BITS
-from ptxkit.analysis.touches import extent_of, is_async_read
-from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque, Trace
+from ptxkit.analysis.touches import access_range_of_lane, is_async_read
+from ptxkit.analysis.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access
 
 #: Bytes of the largest `cp.async`, and the alignment of all of them that size.
-_LINE = 16
+_LINE_BYTES = 16
 
 
-def neighbours(traces: dict[int, Trace], groups: Iterable[GroupTrace]) -> list[int]:
+def find_writer_threads(traces: dict[int, ThreadTrace], groups: Iterable[GroupTrace]) -> list[int]:
     """Linear thread numbers, not among the traces, that copy bytes which a traced thread reads, or that store bytes
     which it reads through the async proxy. One for each instruction that fills memory comes first."""
     groups = list(groups)
-    fillers = {**_fillers(traces, groups, _is_copy, _is_read), **_fillers(traces, groups, _is_store, is_async_read)}
+    fillers = {
+        **_writers_by_step(traces, groups, _is_copy, _is_read),
+        **_writers_by_step(traces, groups, _is_store, is_async_read),
+    }
     found = dict.fromkeys(tid for one_each in zip_longest(*fillers.values()) for tid in one_each)
-    return [tid for tid in found if tid is not None and tid not in traces][:MAX_NEIGHBOURS]
+    return [tid for tid in found if tid is not None and tid not in traces][:MAX_ADDED_THREADS]
 
 
-def writes_abroad(groups: Iterable[GroupTrace]) -> bool:
+def writes_remote_shared(groups: Iterable[GroupTrace]) -> bool:
     """Whether threads of a CTA write to another one's memory, by an address in there."""
     for group in groups:
         for event in group.events:
-            if not isinstance(event, Opaque) and not event.visit and _is_write(event):
-                touched = extent_of(event, len(group.tids) - 1) or extent_of(event, 0)
+            if not isinstance(event, UnknownCall) and not event.visit and _is_write(event):
+                touched = access_range_of_lane(event, len(group.tids) - 1) or access_range_of_lane(event, 0)
                 if touched is not None and touched[0] >> CTA_BITS:
                     return True
     return False
 
 
-def remote_neighbours(
-    rank: int, groups: Iterable[GroupTrace], read: Mapping[int, Iterable[Trace]], known: Collection[int]
+def find_remote_writer_threads(
+    rank: int, groups: Iterable[GroupTrace], read: Mapping[int, Iterable[ThreadTrace]], known: Collection[int]
 ) -> list[int]:
     """Linear numbers of threads of CTA `rank`, not among the `known` ones, that write what threads of other CTAs read
     of their own memory. read: the traces of those, by rank. One for each instruction and CTA comes first."""
@@ -50,38 +53,38 @@ def remote_neighbours(
         for other, traces in read.items()
         if other != rank
         for trace in traces
-        for line in _lines(trace.events, _is_read)
-        if (place := _in_cluster(other, line)) is not None
+        for line in _accessed_lines(trace.events, _is_read)
+        if (place := _cluster_line(other, line)) is not None
     }
     found: dict[tuple[Step, int], dict[int, None]] = defaultdict(dict)
-    for step, tid, low in _touched(groups, _is_write) if wanted else ():
-        if low // _LINE in wanted:
+    for step, tid, low in _first_accesses(groups, _is_write) if wanted else ():
+        if low // _LINE_BYTES in wanted:
             found[(step, low >> CTA_BITS)][tid] = None
     tids = dict.fromkeys(tid for one_each in zip_longest(*found.values()) for tid in one_each)
-    return [tid for tid in tids if tid is not None and tid not in known][:MAX_NEIGHBOURS]
+    return [tid for tid in tids if tid is not None and tid not in known][:MAX_ADDED_THREADS]
 
 
-def _in_cluster(rank: int, line: int) -> int | None:
+def _cluster_line(rank: int, line: int) -> int | None:
     """A line of a CTA's own memory as the others see it; None for one that is another CTA's."""
-    return None if line * _LINE >> CTA_BITS else line + (rank + 1 << CTA_BITS) // _LINE
+    return None if line * _LINE_BYTES >> CTA_BITS else line + (rank + 1 << CTA_BITS) // _LINE_BYTES
 
 
-def _fillers(
-    traces: dict[int, Trace],
+def _writers_by_step(
+    traces: dict[int, ThreadTrace],
     groups: Iterable[GroupTrace],
-    fills: Callable[[Event | GroupEvent], bool],
-    reads: Callable[[Event], bool],
+    fills: Callable[[TraceEvent | GroupEvent], bool],
+    reads: Callable[[TraceEvent], bool],
 ) -> dict[Step, list[int]]:
     """By instruction, the threads that fill lines with it which a traced thread reads, and none of these fills."""
-    if not any(_does_first(event, fills) for group in groups for event in group.events):
+    if not any(_is_first_execution(event, fills) for group in groups for event in group.events):
         return {}
-    wanted = dict.fromkeys(line for trace in traces.values() for line in _lines(trace.events, reads))
-    for line in _filled(traces, fills) if wanted else ():
+    wanted = dict.fromkeys(line for trace in traces.values() for line in _accessed_lines(trace.events, reads))
+    for line in _written_lines(traces, fills) if wanted else ():
         wanted.pop(line, None)
     found: dict[int, tuple[Step, int]] = {}
-    for step, tid, low in _touched(groups, fills) if wanted else ():
-        if low // _LINE in wanted:
-            found.setdefault(low // _LINE, (step, tid))
+    for step, tid, low in _first_accesses(groups, fills) if wanted else ():
+        if low // _LINE_BYTES in wanted:
+            found.setdefault(low // _LINE_BYTES, (step, tid))
     by_step: dict[Step, list[int]] = defaultdict(list)
     for line in wanted:
         if line in found:
@@ -90,48 +93,50 @@ def _fillers(
     return by_step
 
 
-def _touched(
-    groups: Iterable[GroupTrace], does: Callable[[Event | GroupEvent], bool]
+def _first_accesses(
+    groups: Iterable[GroupTrace], does: Callable[[TraceEvent | GroupEvent], bool]
 ) -> Iterator[tuple[Step, int, int]]:
     """(instruction, thread, lowest byte) of each first access that does what is asked for, where its place is known."""
     for group in groups:
         for event in group.events:
-            if isinstance(event, Opaque) or not _does_first(event, does):
+            if isinstance(event, UnknownCall) or not _is_first_execution(event, does):
                 continue
             for index, tid in enumerate(group.tids):
-                touched = extent_of(event, index)
+                touched = access_range_of_lane(event, index)
                 if touched is not None:
                     yield event.step, tid, touched[0]
 
 
-def _does_first(event: Event | GroupEvent | Opaque, does: Callable[[Event | GroupEvent], bool]) -> bool:
+def _is_first_execution(
+    event: TraceEvent | GroupEvent | UnknownCall, does: Callable[[TraceEvent | GroupEvent], bool]
+) -> bool:
     """Whether an event is the first of its instruction, and does what is asked for."""
-    return not isinstance(event, Opaque) and not event.visit and does(event)
+    return not isinstance(event, UnknownCall) and not event.visit and does(event)
 
 
-def _filled(traces: dict[int, Trace], fills: Callable[[Event], bool]) -> Iterator[int]:
-    return (line for trace in traces.values() for line in _lines(trace.events, fills))
+def _written_lines(traces: dict[int, ThreadTrace], fills: Callable[[TraceEvent], bool]) -> Iterator[int]:
+    return (line for trace in traces.values() for line in _accessed_lines(trace.events, fills))
 
 
-def _lines(events: Iterable[object], wanted: Callable[[Event], bool]) -> Iterator[int]:
+def _accessed_lines(events: Iterable[object], wanted: Callable[[TraceEvent], bool]) -> Iterator[int]:
     for event in events:
-        if isinstance(event, Event) and event.visit == 0 and isinstance(event.address, int) and wanted(event):
-            yield event.address // _LINE
+        if isinstance(event, TraceEvent) and event.visit == 0 and isinstance(event.address, int) and wanted(event):
+            yield event.address // _LINE_BYTES
 
 
-def _is_copy(event: Event | GroupEvent) -> bool:
+def _is_copy(event: TraceEvent | GroupEvent) -> bool:
     effect = event.effect
     return isinstance(effect, Access) and (effect.kind, effect.completion) == ("write", "cp.async")
 
 
-def _is_store(event: Event | GroupEvent) -> bool:
+def _is_store(event: TraceEvent | GroupEvent) -> bool:
     effect = event.effect
     return isinstance(effect, Access) and (effect.kind, effect.proxy, effect.completion) == ("write", "generic", None)
 
 
-def _is_write(event: Event | GroupEvent) -> bool:
+def _is_write(event: TraceEvent | GroupEvent) -> bool:
     return isinstance(event.effect, Access) and event.effect.kind != "read"
 
 
-def _is_read(event: Event) -> bool:
+def _is_read(event: TraceEvent) -> bool:
     return isinstance(event.effect, Access) and event.effect.kind == "read"

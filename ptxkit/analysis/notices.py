@@ -12,28 +12,28 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.terms import Held, Lanes, Value, mask
-from ptxkit.analysis.touches import MOST_BYTES, extents_of
-from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
+from ptxkit.analysis.terms import GroupValue, LaneValues, Value, bit_mask
+from ptxkit.analysis.touches import MAX_ACCESS_BYTES, access_ranges_of_lanes
+from ptxkit.analysis.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, Barrier
 from ptxkit.records import dataclass, field
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Walker
+    from ptxkit.analysis.walker import LockstepExecutor
 
 #: Bytes of the widest element that is stored at once.
-_WIDEST = 8
+_MAX_STORE_BYTES = 8
 #: Readings times stores that are compared in one CTA, at most.
-_MOST = 500_000
+_MAX_STORE_CHECKS = 500_000
 
 
-def is_of_all(effect: Barrier, threads: Held | None, launched: int) -> bool:
+def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: int) -> bool:
     """Whether all threads of a CTA meet at a barrier and wait there."""
     return effect.level == "cta" and effect.action == "sync" and threads in (None, launched)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Notice:
+class BroadcastStore:
     """A value that a group stored at an address of shared memory, the same for all its threads.
 
     size: bytes. value: None where it is not followed. meetings: the numbers of the barriers of the whole CTA that the
@@ -44,171 +44,186 @@ class Notice:
     start: int
     size: int
     value: Value | None
-    meetings: Sequence[Held]
-    met: int
-    sure: bool
+    cta_barriers: Sequence[GroupValue]
+    barriers_passed: int
+    is_certain: bool
 
-    def within(self, start: int, size: int) -> Value | None:
+    def extract(self, start: int, size: int) -> Value | None:
         """The part of it that a load of some bytes gives."""
         if isinstance(self.value, int):
-            return self.value >> 8 * (start - self.start) & mask(8 * size)
+            return self.value >> 8 * (start - self.start) & bit_mask(8 * size)
         return self.value if (start, size) == (self.start, self.size) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ForwardedLoad:
     """A load that was given a notice; `met` as above, of the group that loads."""
 
     step: Step
     start: int
     size: int
-    notice: Notice
-    met: int
+    store: BroadcastStore
+    barriers_passed: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Store:
+class _ExecutedStore:
     """A store as a group executed it. ranges: the bytes that it touches; None where nobody knows. late: it is done
     asynchronously, at some time."""
 
     group: int
     position: int
     step: Step
-    met: int
+    barriers_passed: int
     ranges: tuple[tuple[int, int], ...] | None
-    late: bool
+    is_async: bool
 
-    def touches(self, low: int, high: int) -> bool:
+    def overlaps(self, low: int, high: int) -> bool:
         return self.ranges is None or any(start < high and low < end for start, end in self.ranges)
 
 
 @dataclass(slots=True)
-class Notices:
+class SharedBroadcasts:
     """The notices of one exploration. distrusted: loads that are given none."""
 
-    distrusted: frozenset[Step] = frozenset()
-    told: dict[int, list[Notice]] = field(default_factory=lambda: defaultdict(list))
-    readings: dict[Reading, tuple[Held, ...]] = field(default_factory=dict)
+    excluded_loads: frozenset[Step] = frozenset()
+    stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
+    forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
 
-    def tell(self, walker: Walker, start: int, size: int, value: Value | None) -> None:
+    def store(self, walker: LockstepExecutor, start: int, size: int, value: Value | None) -> None:
         """The group stores a value."""
-        sure = walker.trace.guessed is None
-        self.told[start].append(Notice(walker.step, start, size, value, walker.meetings, len(walker.meetings), sure))
+        sure = walker.trace.first_guess is None
+        self.stores[start].append(
+            BroadcastStore(walker.step, start, size, value, walker.cta_barriers, len(walker.cta_barriers), sure)
+        )
 
-    def heard(self, walker: Walker, start: int, size: int) -> Value | None:
+    def load(self, walker: LockstepExecutor, start: int, size: int) -> Value | None:
         """What the group loads, if it was told before the last barrier of the whole CTA; None where nobody knows."""
-        if walker.step in self.distrusted:
+        if walker.step in self.excluded_loads:
             return None
-        met = len(walker.meetings)
-        told = [notice for notice in self._at(start, size) if notice.met < met]
+        met = len(walker.cta_barriers)
+        told = [notice for notice in self._stores_covering(start, size) if notice.barriers_passed < met]
         if not told:
             return None
-        notice = max(reversed(told), key=lambda each: each.met)
-        value = notice.within(start, size)
-        if value is None or notice.meetings[: notice.met] != walker.meetings[: notice.met]:
+        notice = max(reversed(told), key=lambda each: each.barriers_passed)
+        value = notice.extract(start, size)
+        if (
+            value is None
+            or notice.cta_barriers[: notice.barriers_passed] != walker.cta_barriers[: notice.barriers_passed]
+        ):
             return None
-        if not notice.sure:
+        if not notice.is_certain:
             walker.note_guess()
-        self.readings.setdefault(Reading(walker.step, start, size, notice, met), tuple(walker.meetings))
+        self.forwarded_loads.setdefault(
+            ForwardedLoad(walker.step, start, size, notice, met), tuple(walker.cta_barriers)
+        )
         return value
 
-    def _at(self, start: int, size: int) -> Iterator[Notice]:
+    def _stores_covering(self, start: int, size: int) -> Iterator[BroadcastStore]:
         """The notices that hold all of some bytes."""
-        for first in range(start + size - _WIDEST, start + 1):
-            for notice in self.told.get(first, ()):
+        for first in range(start + size - _MAX_STORE_BYTES, start + 1):
+            for notice in self.stores.get(first, ()):
                 if start + size <= first + notice.size:
                     yield notice
 
-    def contradicted(self, groups: Sequence[GroupTrace], launched: int) -> set[Step]:
+    def invalidated_loads(self, groups: Sequence[GroupTrace], launched: int) -> set[Step]:
         """The loads that were given what need not be there, after all that the groups of the CTA did.
 
         launched: the threads of the CTA.
         """
-        if not self.readings:
+        if not self.forwarded_loads:
             return set()
-        low = min(reading.start for reading in self.readings)
-        high = max(reading.start + reading.size for reading in self.readings)
-        stores: list[_Store] = []
-        met: list[list[Held]] = []
+        low = min(reading.start for reading in self.forwarded_loads)
+        high = max(reading.start + reading.size for reading in self.forwarded_loads)
+        stores: list[_ExecutedStore] = []
+        met: list[list[GroupValue]] = []
         for number, group in enumerate(groups):
             met.append([])
-            stores.extend(_stores(number, group, launched, met[-1], (low, high)))
-        if len(self.readings) * len(stores) > _MOST:
-            return {reading.step for reading in self.readings}
-        cut = [len(numbers) for numbers, group in zip(met, groups, strict=True) if group.ended != "exit"]
+            stores.extend(_executed_stores(number, group, launched, met[-1], (low, high)))
+        if len(self.forwarded_loads) * len(stores) > _MAX_STORE_CHECKS:
+            return {reading.step for reading in self.forwarded_loads}
+        cut = [len(numbers) for numbers, group in zip(met, groups, strict=True) if group.end_reason != "exit"]
         return {
             reading.step
-            for reading, meetings in self.readings.items()
-            if any(reading.met >= end for end in cut)
-            or any(not _agree(numbers, meetings) for numbers in met)
-            or self._is_contradicted(reading, [s for s in stores if s.touches(reading.start, _end(reading))])
+            for reading, meetings in self.forwarded_loads.items()
+            if any(reading.barriers_passed >= end for end in cut)
+            or any(not _passed_same_barriers(numbers, meetings) for numbers in met)
+            or self._is_invalidated(reading, [s for s in stores if s.overlaps(reading.start, _end_of_load(reading))])
         }
 
-    def _is_contradicted(self, reading: Reading, stores: list[_Store]) -> bool:
-        notice = reading.notice
-        last = {s.group: s.position for s in stores if s.step is notice.step and s.met == notice.met}
+    def _is_invalidated(self, reading: ForwardedLoad, stores: list[_ExecutedStore]) -> bool:
+        notice = reading.store
+        last = {
+            s.group: s.position for s in stores if s.step is notice.step and s.barriers_passed == notice.barriers_passed
+        }
         for store in stores:
-            if store.late and store.met <= reading.met:
+            if store.is_async and store.barriers_passed <= reading.barriers_passed:
                 return True
-            if notice.met < store.met <= reading.met:
+            if notice.barriers_passed < store.barriers_passed <= reading.barriers_passed:
                 return True
-            if store.met == notice.met and store.position > last.get(store.group, -1):
+            if store.barriers_passed == notice.barriers_passed and store.position > last.get(store.group, -1):
                 return True
-        same = (n for n in self._at(reading.start, reading.size) if (n.step, n.met) == (notice.step, notice.met))
-        value = notice.within(reading.start, reading.size)
-        return any(each.within(reading.start, reading.size) != value for each in same)
+        same = (
+            n
+            for n in self._stores_covering(reading.start, reading.size)
+            if (n.step, n.barriers_passed) == (notice.step, notice.barriers_passed)
+        )
+        value = notice.extract(reading.start, reading.size)
+        return any(each.extract(reading.start, reading.size) != value for each in same)
 
 
-def _end(reading: Reading) -> int:
+def _end_of_load(reading: ForwardedLoad) -> int:
     return reading.start + reading.size
 
 
-def _agree(one: Sequence[Held], other: Sequence[Held]) -> bool:
+def _passed_same_barriers(one: Sequence[GroupValue], other: Sequence[GroupValue]) -> bool:
     """Whether two groups met at the same barriers, as far as both went."""
     return all(left == right for left, right in zip(one, other, strict=False))
 
 
-def _stores(
-    number: int, group: GroupTrace, launched: int, met: list[Held], within: tuple[int, int]
-) -> Iterator[_Store]:
+def _executed_stores(
+    number: int, group: GroupTrace, launched: int, met: list[GroupValue], within: tuple[int, int]
+) -> Iterator[_ExecutedStore]:
     """What a group stores to some bytes of shared memory. met: is filled with the numbers of the barriers that it
     meets."""
     for position, event in enumerate(group.events):
-        if isinstance(event, Opaque):
-            yield _Store(number, position, event.step, len(met), None, late=True)
+        if isinstance(event, UnknownCall):
+            yield _ExecutedStore(number, position, event.step, len(met), None, is_async=True)
             continue
         effect = event.effect
         if isinstance(effect, Barrier):
-            size, amount = (event.size, event.amount) if isinstance(event, Event) else event.fields[1:3]
-            if is_of_all(effect, size, launched):
+            size, amount = (event.size, event.amount) if isinstance(event, TraceEvent) else event.fields[1:3]
+            if is_full_cta_barrier(effect, size, launched):
                 met.append(0 if amount is None else amount)
         elif isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(("shared", "generic")):
-            if _is_elsewhere(event, within):
+            if _is_disjoint(event, within):
                 continue
-            ranges = _ranges(event, len(group.tids), elsewhere=effect.space == "generic")
-            store = _Store(number, position, event.step, len(met), ranges, effect.completion is not None)
-            if store.touches(*within):
+            ranges = _accessed_ranges(event, len(group.tids), elsewhere=effect.space == "generic")
+            store = _ExecutedStore(number, position, event.step, len(met), ranges, effect.completion is not None)
+            if store.overlaps(*within):
                 yield store
 
 
-def _is_elsewhere(event: Event | GroupEvent, within: tuple[int, int]) -> bool:
+def _is_disjoint(event: TraceEvent | GroupEvent, within: tuple[int, int]) -> bool:
     """Whether the addresses of an access alone show that it touches none of some bytes: most do."""
-    if isinstance(event, Event):
+    if isinstance(event, TraceEvent):
         return False
     address, size = event.fields[:2]
-    if not isinstance(address, Lanes) or not isinstance(size, int) or size <= 0 or not address.are_numbers:
+    if not isinstance(address, LaneValues) or not isinstance(size, int) or size <= 0 or not address.are_numbers:
         return False
     low, high = within
     values: list[int] = address.values  # type: ignore[assignment]
-    return min(values) >= high or max(values) + min(size, MOST_BYTES) <= low
+    return min(values) >= high or max(values) + min(size, MAX_ACCESS_BYTES) <= low
 
 
-def _ranges(event: Event | GroupEvent, count: int, *, elsewhere: bool) -> tuple[tuple[int, int], ...] | None:
+def _accessed_ranges(
+    event: TraceEvent | GroupEvent, count: int, *, elsewhere: bool
+) -> tuple[tuple[int, int], ...] | None:
     """The bytes that an access of a group touches; None where nobody knows. elsewhere: unknown addresses are outside
     shared memory, as everywhere in the analyses."""
-    address = event.address if isinstance(event, Event) else event.fields[0]
-    is_known = address.are_numbers if isinstance(address, Lanes) else isinstance(address, int)
+    address = event.address if isinstance(event, TraceEvent) else event.fields[0]
+    is_known = address.are_numbers if isinstance(address, LaneValues) else isinstance(address, int)
     if not elsewhere and not is_known:
         return None
-    found = extents_of(event, count if isinstance(event, GroupEvent) else 1)
+    found = access_ranges_of_lanes(event, count if isinstance(event, GroupEvent) else 1)
     return tuple(dict.fromkeys(each for each in found if each is not None))

@@ -11,23 +11,23 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ptxkit.analysis.actors import Actor
-from ptxkit.analysis.places import Place
+from ptxkit.analysis.actors import ThreadClass
+from ptxkit.analysis.places import MbarrierLocation
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.terms import Value
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 from ptxkit.records import dataclass, field
 
 #: Bytes that an mbarrier may be due at most.
-MAX_BYTES = (1 << 20) - 1
+MAX_TX_COUNT = (1 << 20) - 1
 
 #: What made an object: an instruction, the number of its execution, and the warps that execute it.
-Maker: TypeAlias = tuple[Step, int, frozenset[int]]
+Initializer: TypeAlias = tuple[Step, int, frozenset[int]]
 
 
 @dataclass(slots=True)
-class Object:
+class MbarrierState:
     """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come;
     copies of unknown size (`boxes`) bring what is left. phase: phases that are complete. past: those that objects
     at its place began before. observed: the latest that some wait has told of. arrivals: the events that arrived in
@@ -36,42 +36,42 @@ class Object:
     """
 
     count: int
-    pending: int
-    bytes: int = 0
-    boxes: int = 0
-    phase: int = 0
-    past: int = 0
-    observed: int = 0
-    arrivals: list[Event] = field(default_factory=list)
-    last: tuple[Event, ...] = ()
-    expected: int = 0
-    expects: list[Event] = field(default_factory=list)
-    touched: int = 0
-    maker: Maker | None = None
+    pending_arrivals: int
+    tx_count: int = 0
+    unknown_size_copies: int = 0
+    completed_phases: int = 0
+    earlier_phases: int = 0
+    observed_phases: int = 0
+    arrivals: list[TraceEvent] = field(default_factory=list)
+    previous_arrivals: tuple[TraceEvent, ...] = ()
+    expected_bytes: int = 0
+    expect_events: list[TraceEvent] = field(default_factory=list)
+    last_update: int = 0
+    initializer: Initializer | None = None
 
     @property
     def is_complete(self) -> bool:
-        return self.pending == 0 and self.bytes == 0 and not self.boxes
+        return self.pending_arrivals == 0 and self.tx_count == 0 and not self.unknown_size_copies
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
+class ExcessArrival:
     """An arrival that its phase has no room for.
 
     phase: the number of the phase, from 1. others: the arrivals before it. unobserved: the phase began before any
     thread had observed the one before; else all arrivals of the phase were there already.
     """
 
-    actor: int
-    event: Event
-    place: Place
+    thread_class: int
+    event: TraceEvent
+    location: MbarrierLocation
     phase: int
-    others: tuple[Event, ...]
-    unobserved: bool
+    earlier_arrivals: tuple[TraceEvent, ...]
+    is_unobserved: bool
     count: int
 
 
-class Objects:
+class MbarrierModel:
     """All mbarriers of one rehearsal.
 
     excess: arrivals that were too many, once where some come together. overfull: announcements after which an object
@@ -81,156 +81,169 @@ class Objects:
     surely too many.
     """
 
-    def __init__(self, actors: Sequence[Actor]) -> None:
-        self._actors = actors
-        self._known: dict[Place, Object] = {}
-        self._past: Counter[Place] = Counter()
-        self._observed: list[Counter[Place]] = [Counter() for _ in actors]
-        self._tokens: list[Counter[Place]] = [Counter() for _ in actors]
-        self.excess: list[Excess] = []
-        self.overfull: list[tuple[Event, int]] = []
-        self.vague = False
-        self.changed: list[Object] = []
-        self.now = 0
-        self.is_cut = False
+    def __init__(self, actors: Sequence[ThreadClass]) -> None:
+        self._thread_classes = actors
+        self._mbarriers: dict[MbarrierLocation, MbarrierState] = {}
+        self._earlier_phases: Counter[MbarrierLocation] = Counter()
+        self._observed_phases: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
+        self._tokens: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
+        self.excess_arrivals: list[ExcessArrival] = []
+        self.tx_overflows: list[tuple[TraceEvent, int]] = []
+        self.is_approximate = False
+        self.changed_mbarriers: list[MbarrierState] = []
+        self.clock = 0
+        self.is_truncated = False
 
-    def uneven(self) -> list[Place]:
+    def unbalanced_locations(self) -> list[MbarrierLocation]:
         """Where objects are still due bytes, or have had some that nobody announced."""
-        return [place for place, known in self._known.items() if known.bytes and not known.boxes]
+        return [place for place, known in self._mbarriers.items() if known.tx_count and not known.unknown_size_copies]
 
-    def get(self, place: Place) -> Object | None:
+    def get(self, place: MbarrierLocation) -> MbarrierState | None:
         """The live object at a place."""
-        return self._known.get(place)
+        return self._mbarriers.get(place)
 
-    def begin(self, place: Place, count: Value | None, maker: Maker | None = None) -> None:
+    def initialize(self, place: MbarrierLocation, count: Value | None, maker: Initializer | None = None) -> None:
         """Makes an object; lanes of one warp that do so in one execution make it together, once."""
-        known = self._known.get(place)
+        known = self._mbarriers.get(place)
         if known is not None:
-            if maker is not None and known.maker == maker:
+            if maker is not None and known.initializer == maker:
                 return
-            self.end(place)
+            self.invalidate(place)
         needed = count if isinstance(count, int) else 0
-        self.vague |= not needed
-        self._known[place] = Object(needed, needed, past=self._past[place], maker=maker)
+        self.is_approximate |= not needed
+        self._mbarriers[place] = MbarrierState(
+            needed, needed, earlier_phases=self._earlier_phases[place], initializer=maker
+        )
 
-    def end(self, place: Place) -> None:
+    def invalidate(self, place: MbarrierLocation) -> None:
         """Ends the life of an object, and what was known of its phases."""
-        ended = self._known.pop(place)
-        self.changed.append(ended)
-        self._past[place] = ended.past + ended.phase + bool(ended.arrivals)
-        for known in (*self._tokens, *self._observed):
+        ended = self._mbarriers.pop(place)
+        self.changed_mbarriers.append(ended)
+        self._earlier_phases[place] = ended.earlier_phases + ended.completed_phases + bool(ended.arrivals)
+        for known in (*self._tokens, *self._observed_phases):
             known.pop(place, None)
 
-    def expect(self, known: Object, event: Event, size: Value | None, times: int) -> None:
+    def expect_tx(self, known: MbarrierState, event: TraceEvent, size: Value | None, times: int) -> None:
         """Announces bytes."""
-        known.touched = self.now
-        known.expects.append(event)
+        known.last_update = self.clock
+        known.expect_events.append(event)
         if isinstance(size, int):
-            known.bytes += size * times
-            known.expected += size * times
-            if known.bytes > MAX_BYTES and not self.overfull:
-                self.overfull.append((event, known.bytes))
+            known.tx_count += size * times
+            known.expected_bytes += size * times
+            if known.tx_count > MAX_TX_COUNT and not self.tx_overflows:
+                self.tx_overflows.append((event, known.tx_count))
         else:
-            self.vague = True
+            self.is_approximate = True
 
-    def begin_copy(self, known: Object, size: Value | None, times: int) -> None:
+    def begin_copy(self, known: MbarrierState, size: Value | None, times: int) -> None:
         """Starts what will complete bytes."""
         if not isinstance(size, int):
-            known.boxes += times
+            known.unknown_size_copies += times
 
-    def end_copy(self, known: Object, size: Value | None, times: int) -> None:
+    def end_copy(self, known: MbarrierState, size: Value | None, times: int) -> None:
         """Completes bytes; the last of the copies of unknown size, all that are left."""
         if isinstance(size, int):
-            known.bytes -= size * times
+            known.tx_count -= size * times
         else:
-            known.boxes -= times
-            if not known.boxes:
-                known.bytes = 0
-        self._settle(known)
+            known.unknown_size_copies -= times
+            if not known.unknown_size_copies:
+                known.tx_count = 0
+        self._complete_phase_if_ready(known)
 
-    def arrive(self, actor: int, event: Event, place: Place, known: Object) -> None:
+    def arrive(self, actor: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState) -> None:
         """Arrives at once, with every thread of an actor."""
         effect = event.effect
         assert isinstance(effect, MbarrierArrive)
         each = event.amount if isinstance(event.amount, int) else None
-        self.vague |= each is None
-        self._tokens[actor][place] = known.phase
-        threads = len(self._actors[actor].tids)
+        self.is_approximate |= each is None
+        self._tokens[actor][place] = known.completed_phases
+        threads = len(self._thread_classes[actor].tids)
         if effect.expect is None and not effect.drop:
-            self.count(known, (each or 1) * threads, actor, event, place)
+            self.count_arrivals(known, (each or 1) * threads, actor, event, place)
             return
         for _ in range(threads):
             if effect.expect is not None:
-                self.expect(known, event, event.expect, 1)
+                self.expect_tx(known, event, event.expect, 1)
             if effect.drop:
                 known.count -= each or 0
-            self.count(known, each or 1, actor, event, place)
+            self.count_arrivals(known, each or 1, actor, event, place)
 
-    def count(self, known: Object, arrivals: int, actor: int, event: Event, place: Place) -> None:
+    def count_arrivals(
+        self, known: MbarrierState, arrivals: int, actor: int, event: TraceEvent, place: MbarrierLocation
+    ) -> None:
         """Counts arrivals, those of one phase at a time."""
-        known.touched = self.now
+        known.last_update = self.clock
         told = False
         while arrivals > 0:
-            if told and known.pending == known.count > 0:
-                arrivals = self._pass_over(known, arrivals, event)
+            if told and known.pending_arrivals == known.count > 0:
+                arrivals = self._complete_whole_phases(known, arrivals, event)
                 continue
-            if known.phase > known.observed:
+            if known.completed_phases > known.observed_phases:
                 told = True
                 # Who has asked may have been told; what it did then is not what this walk does.
-                if (event.step, event.visit) not in self._actors[actor].tested:
-                    self._exceeds(known, actor, event, place, known.last, unobserved=True)
-                known.observed = known.phase
-            if known.pending == 0:
-                self._exceeds(known, actor, event, place, tuple(known.arrivals), unobserved=False)
+                if (event.step, event.visit) not in self._thread_classes[actor].polled_arrivals:
+                    self._record_excess(known, actor, event, place, known.previous_arrivals, unobserved=True)
+                known.observed_phases = known.completed_phases
+            if known.pending_arrivals == 0:
+                self._record_excess(known, actor, event, place, tuple(known.arrivals), unobserved=False)
                 return
-            some = min(arrivals, known.pending) if known.pending > 0 else arrivals
+            some = min(arrivals, known.pending_arrivals) if known.pending_arrivals > 0 else arrivals
             arrivals -= some
-            known.pending -= some
+            known.pending_arrivals -= some
             known.arrivals.append(event)
-            self._settle(known)
+            self._complete_phase_if_ready(known)
 
-    def _pass_over(self, known: Object, arrivals: int, event: Event) -> int:
+    def _complete_whole_phases(self, known: MbarrierState, arrivals: int, event: TraceEvent) -> int:
         """Ends all phases that arrivals of one event fill, however many; the arrivals that are left."""
         whole, left = divmod(arrivals, known.count)
         if not whole:
-            known.observed = known.phase
-            known.pending -= left
+            known.observed_phases = known.completed_phases
+            known.pending_arrivals -= left
             known.arrivals.append(event)
             return 0
-        known.phase += whole
-        known.observed = known.phase - 1
-        known.last = (event,)
-        self.changed.append(known)
+        known.completed_phases += whole
+        known.observed_phases = known.completed_phases - 1
+        known.previous_arrivals = (event,)
+        self.changed_mbarriers.append(known)
         return left
 
-    def _exceeds(
-        self, known: Object, actor: int, event: Event, place: Place, others: tuple[Event, ...], *, unobserved: bool
+    def _record_excess(
+        self,
+        known: MbarrierState,
+        actor: int,
+        event: TraceEvent,
+        place: MbarrierLocation,
+        others: tuple[TraceEvent, ...],
+        *,
+        unobserved: bool,
     ) -> None:
-        if self.is_cut:
+        if self.is_truncated:
             return
-        phase, before = known.phase + 1, tuple(dict.fromkeys(others))
-        self.excess.append(Excess(actor, event, place, phase, before, unobserved, known.count))
+        phase, before = known.completed_phases + 1, tuple(dict.fromkeys(others))
+        self.excess_arrivals.append(ExcessArrival(actor, event, place, phase, before, unobserved, known.count))
 
-    def _settle(self, known: Object) -> None:
+    def _complete_phase_if_ready(self, known: MbarrierState) -> None:
         """Ends the phase when all of it is there."""
         if known.is_complete:
-            self.changed.append(known)
-            known.phase += 1
-            known.pending = known.count
-            known.last, known.arrivals = tuple(known.arrivals), []
-            known.expected, known.expects = 0, []
+            self.changed_mbarriers.append(known)
+            known.completed_phases += 1
+            known.pending_arrivals = known.count
+            known.previous_arrivals, known.arrivals = tuple(known.arrivals), []
+            known.expected_bytes, known.expect_events = 0, []
 
-    def passes(self, actor: int, effect: MbarrierWait, event: Event, place: Place, known: Object) -> bool:
+    def test_wait(
+        self, actor: int, effect: MbarrierWait, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
+    ) -> bool:
         """Whether a wait answers true; then its phase is observed."""
-        seen = self._observed[actor]
+        seen = self._observed_phases[actor]
         if effect.by == "state":
-            passes = known.phase > self._tokens[actor][place]
+            passes = known.completed_phases > self._tokens[actor][place]
         elif isinstance(event.amount, int):
-            passes = known.phase & 1 != event.amount & 1
+            passes = known.completed_phases & 1 != event.amount & 1
         else:
-            self.vague = True
-            passes = known.phase > seen[place]
+            self.is_approximate = True
+            passes = known.completed_phases > seen[place]
         if passes:
-            seen[place] = known.phase
-            known.observed = max(known.observed, known.phase)
+            seen[place] = known.completed_phases
+            known.observed_phases = max(known.observed_phases, known.completed_phases)
         return passes

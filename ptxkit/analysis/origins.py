@@ -9,65 +9,71 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.by_match import by_match
-from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.terms import Term, Value, of_lane
-from ptxkit.analysis.trace import Misuse
+from ptxkit.analysis.by_match import cached_by_match
+from ptxkit.analysis.operands import OperandCompiler, ValueReader
+from ptxkit.analysis.terms import SymbolicValue, Value, value_of_lane
+from ptxkit.analysis.trace import WrongAddressKind
 from ptxkit.analysis.windows import note_conversion
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Walker
+    from ptxkit.analysis.walker import LockstepExecutor
 
 #: The state spaces that share nothing with one another. (Kernel parameters are part of `global`.)
-_PLACED = ("shared", "global", "local", "const")
+_ADDRESSED_SPACES = ("shared", "global", "local", "const")
 #: The forms of address operands that name the own CTA's shared memory.
-_OWN = ("shared", "shared::cta")
+_OWN_CTA_SPACES = ("shared", "shared::cta")
 #: What another CTA's shared memory is called where the own one's was wanted.
 REMOTE = "shared::cluster"
 
 
-def space_checks(operands: Operands) -> list[Callable[[Walker], None]]:
+def address_space_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
     """A check for each address operand that goes through a register."""
     match = operands.step.match
-    checks: list[Callable[[Walker], None]] = []
-    for form, space in addresses_of(match) if match is not None else ():
-        operand = operands.role(form.role)
-        if isinstance(operand, Address) and isinstance(operand.base, Name) and not operands.is_symbol(operand.base):
+    checks: list[Callable[[LockstepExecutor], None]] = []
+    for form, space in address_operands(match) if match is not None else ():
+        operand = operands.operand_of_role(form.role)
+        if (
+            isinstance(operand, Address)
+            and isinstance(operand.base, Name)
+            and not operands.is_variable_name(operand.base)
+        ):
             checks.append(_check(operands, form, space, operands.reader(operand)))
     return checks
 
 
-@by_match
-def addresses_of(match: Match) -> tuple[tuple[OperandForm, str], ...]:
+@cached_by_match
+def address_operands(match: Match) -> tuple[tuple[OperandForm, str], ...]:
     """The operands that are addresses in a state space that the form says, with it."""
-    addresses = [(form, form.space.value) for form in match.operands if isinstance(form.space, Const)]
+    addresses = [(form, form.space.value) for form in match.operands if isinstance(form.space, ConstantExpr)]
     return tuple((form, space) for form, space in addresses if form.kind == "address" and isinstance(space, str))
 
 
-def _check(operands: Operands, form: OperandForm, space: str, reader: Reader) -> Callable[[Walker], None]:
+def _check(
+    operands: OperandCompiler, form: OperandForm, space: str, reader: ValueReader
+) -> Callable[[LockstepExecutor], None]:
     step, role = operands.step, form.role
-    origin_of = _in_generic(form) if space == "generic" else _in_space(space)
+    origin_of = _mismatch_with_generic(form) if space == "generic" else _mismatch_with_space(space)
 
-    def check(walker: Walker) -> None:
-        value = of_lane(reader(walker), walker.first)
-        if isinstance(value, Term) and value.space is None:
+    def check(walker: LockstepExecutor) -> None:
+        value = value_of_lane(reader(walker), walker.first_active)
+        if isinstance(value, SymbolicValue) and value.space is None:
             note_conversion(walker, step, role, value)
         origin = origin_of(walker, value)
         if origin is not None:
-            found = Misuse(step, role, space, value, origin, exact=walker.trace.guessed is None)
-            walker.trace.misuses.setdefault((step, role), found)
+            found = WrongAddressKind(step, role, space, value, origin, is_certain=walker.trace.first_guess is None)
+            walker.trace.wrong_address_kinds.setdefault((step, role), found)
 
     return check
 
 
-def _in_generic(form: OperandForm) -> Callable[[Walker, Value], str | None]:
+def _mismatch_with_generic(form: OperandForm) -> Callable[[LockstepExecutor, Value], str | None]:
     """What else a value is that is taken for a generic address; None where it may be one, or nobody knows."""
     is_shared = form.object == "mbarrier"
 
-    def origin(walker: Walker, value: Value) -> str | None:
+    def origin(walker: LockstepExecutor, value: Value) -> str | None:
         if not isinstance(value, int):
             elsewhere = ("generic", "global") if not is_shared else ("generic",)
             return None if value.space is None or value.space in elsewhere else value.space
@@ -81,36 +87,36 @@ def _in_generic(form: OperandForm) -> Callable[[Walker, Value], str | None]:
     return origin
 
 
-def _in_space(space: str) -> Callable[[Walker, Value], str | None]:
+def _mismatch_with_space(space: str) -> Callable[[LockstepExecutor, Value], str | None]:
     """What else a value is that is taken for an address in a state space."""
     family = space.partition("::")[0]
 
-    def origin(walker: Walker, value: Value) -> str | None:
+    def origin(walker: LockstepExecutor, value: Value) -> str | None:
         if not isinstance(value, int):
-            return None if value.space in (None, family) or family not in _PLACED else value.space
+            return None if value.space in (None, family) or family not in _ADDRESSED_SPACES else value.space
         window = walker.window.space_of_generic(value)
         if window != "global":
             return "generic" if (family, window) != ("global", "param") else None
         if family == "shared":
-            if _is_cut_generic(walker, value):
+            if _is_truncated_generic(walker, value):
                 return "generic"
-            if space in _OWN and _is_remote(walker, value):
+            if space in _OWN_CTA_SPACES and _is_remote(walker, value):
                 return REMOTE
-        held = walker.code.program.variable_at(value) if family in _PLACED else None
+        held = walker.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
         return held.space if held is not None and held.space != family else None
 
     return origin
 
 
-def _is_cut_generic(walker: Walker, value: int) -> bool:
-    offset = walker.window.cut_short(value)
+def _is_truncated_generic(walker: LockstepExecutor, value: int) -> bool:
+    offset = walker.window.truncated_offset(value)
     return offset is not None and walker.code.program.variable_at(offset) is not None
 
 
-def _is_remote(walker: Walker, value: int) -> bool:
+def _is_remote(walker: LockstepExecutor, value: int) -> bool:
     """Whether a number is the address of a variable of another CTA of the cluster, as `mapa` gives it."""
     rank = walker.window.rank_of(value)
     if rank == walker.window.rank:
         return False
-    held = walker.code.program.variable_at(walker.window.in_cta(value, walker.window.rank))
+    held = walker.code.program.variable_at(walker.window.map_to_rank(value, walker.window.rank))
     return held is not None and held.space == "shared"

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ptxkit.analysis.trace import Event, GroupEvent, Opaque
+from ptxkit.analysis.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.records import dataclass
 
-Events: TypeAlias = "list[Event | GroupEvent | Opaque]"
+Events: TypeAlias = "list[TraceEvent | GroupEvent | UnknownCall]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Past:
+class TracePrefix:
     """The `events` of a larger group since it parted from others itself, which was `before`.
 
     indices: the threads of the smaller group among those of the larger one. guessed: as that of a walk, among these
@@ -23,31 +23,31 @@ class Past:
     """
 
     events: Events
-    guessed: int | None
+    first_guess: int | None
     indices: Sequence[int]
-    before: Past | None
+    parent: TracePrefix | None
 
 
-def recalled(past: Past, events: Events, guessed: int | None) -> tuple[Events, int | None]:
+def build_full_trace(past: TracePrefix, events: Events, guessed: int | None) -> tuple[Events, int | None]:
     """All events of a group, given the last ones; and where among them the first guess is."""
-    chosen: list[tuple[Past, Sequence[int]]] = []
-    each: Past | None = past
+    chosen: list[tuple[TracePrefix, Sequence[int]]] = []
+    each: TracePrefix | None = past
     indices = past.indices
     while each is not None:
         chosen.append((each, indices))
-        each = each.before
+        each = each.parent
         if each is not None:
             indices = [each.indices[index] for index in indices]
     whole: Events = []
     first: int | None = None
     for part, among in reversed(chosen):
         for position, event in enumerate(part.events):
-            if first is None and position == part.guessed:
+            if first is None and position == part.first_guess:
                 first = len(whole)
-            own = event.among(among) if isinstance(event, GroupEvent) else event
+            own = event.subset(among) if isinstance(event, GroupEvent) else event
             if own is not None:
                 whole.append(own)
-        if first is None and part.guessed is not None:
+        if first is None and part.first_guess is not None:
             first = len(whole)
     if first is None and guessed is not None:
         first = len(whole) + guessed

@@ -5,51 +5,53 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ptxkit.analysis.announcements import Due, announced_by
-from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.announcements import PendingTx, expected_tx_of
+from ptxkit.analysis.inflight import AsyncCopy
+from ptxkit.analysis.kernel import ScenarioFacts
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.terms import Value
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import MbarrierArrive, MbarrierExpect, MbarrierTrack
 
-_RANK = 0xFF << CTA_BITS
+_RANK_BITS = 0xFF << CTA_BITS
 
 
-def local(address: Value | None) -> int | None:
+def cta_offset(address: Value | None) -> int | None:
     """A shared-memory address as an offset in whichever CTA it lies; None where it is not known as a number."""
-    return address & ~_RANK if isinstance(address, int) else None
+    return address & ~_RANK_BITS if isinstance(address, int) else None
 
 
-def waits_on(world: World, thread: Thread, position: int, barrier: Value | None) -> Iterator[Step]:
+def find_phase_waits(world: ScenarioFacts, thread: ThreadView, position: int, barrier: Value | None) -> Iterator[Step]:
     """The waits that see the phase end which the operation at a position of a thread belongs to.
 
     All CTAs of a cluster run the same kernel, so an object in another CTA is waited for where the same one here is.
     The issuing thread's own wait tells the phase; where it waits for none, its announcements and arrivals do.
     """
-    place = local(barrier)
+    place = cta_offset(barrier)
     if place is None:
         return
     key = ("mbarrier", place)
-    acquires = thread.marks.acquires.get(key, [])
+    acquires = thread.release_acquire_points.acquires.get(key, [])
     own = bisect_right(acquires, position)
     if own < len(acquires):
         yield thread.trace.events[acquires[own]].step
-        phase: int | None = thread.marks.phases[key][own]
+        phase: int | None = thread.release_acquire_points.acquire_phases[key][own]
     else:
-        phase = _phase(thread, position, place)
+        phase = _phase_of(thread, position, place)
     for other in world.threads.values():
         if other is not thread and phase is not None:
-            acquired = other.marks.acquire_of(key, phase)
+            acquired = other.release_acquire_points.first_acquire(key, phase)
             if acquired is not None:
                 yield other.trace.events[acquired].step
         elif other is not thread:
-            yield from dict.fromkeys(other.trace.events[at].step for at in other.marks.acquires.get(key, ()))
+            yield from dict.fromkeys(
+                other.trace.events[at].step for at in other.release_acquire_points.acquires.get(key, ())
+            )
 
 
-def _phase(thread: Thread, position: int, place: int) -> int | None:
+def _phase_of(thread: ThreadView, position: int, place: int) -> int | None:
     """Which phase, from 1, of the object; None where the thread never arrives there itself.
 
     A phase begins with the announcement of its bytes, or with its copies: the first of both tells which. Behind an
@@ -58,41 +60,41 @@ def _phase(thread: Thread, position: int, place: int) -> int | None:
     """
     entries = sorted(
         [
-            *((at, True, event) for at, event in _told(thread, place)),
-            *((copy.position, False, copy.event) for copy in thread.copies if local(copy.event.barrier) == place),
+            *((at, True, event) for at, event in _expects_and_arrivals(thread, place)),
+            *((copy.position, False, copy.event) for copy in thread.copies if cta_offset(copy.event.barrier) == place),
         ],
         key=lambda entry: entry[0],
     )
-    if not any(_arrives(event) for _, _, event in entries):
+    if not any(_is_arrival(event) for _, _, event in entries):
         return None
     copies_follow = entries[0][1]
-    phase, arrived, due = 1, False, Due()
+    phase, arrived, due = 1, False, PendingTx()
     for at, announces, event in entries:
-        is_next = _arrives(event) or not due.keeps_open if announces else not copies_follow
+        is_next = _is_arrival(event) or not due.keeps_phase_open if announces else not copies_follow
         if arrived and is_next:
-            phase, arrived, due = phase + 1, False, Due()
+            phase, arrived, due = phase + 1, False, PendingTx()
         if at >= position:
             return phase
-        arrived = arrived or _arrives(event)
+        arrived = arrived or _is_arrival(event)
         if announces:
-            due.announce(announced_by(event))
+            due.add_expected(expected_tx_of(event))
         else:
-            due.start(event.size)
+            due.add_copied(event.size)
     return phase + 1 if arrived and not copies_follow else phase
 
 
-def _arrives(event: Event) -> bool:
+def _is_arrival(event: TraceEvent) -> bool:
     return isinstance(event.effect, MbarrierArrive | MbarrierTrack)
 
 
-def _told(thread: Thread, place: int) -> Iterator[tuple[int, Event]]:
+def _expects_and_arrivals(thread: ThreadView, place: int) -> Iterator[tuple[int, TraceEvent]]:
     """What the thread announces to an object, and its arrivals there."""
     for at, event in thread.positions(MbarrierExpect, MbarrierArrive, MbarrierTrack):
-        if local(event.address) == place:
+        if cta_offset(event.address) == place:
             yield at, event
 
 
-def committed_by(thread: Thread, copy: Copy) -> tuple[int, Event] | None:
+def find_commit(thread: ThreadView, copy: AsyncCopy) -> tuple[int, TraceEvent] | None:
     """The asynchronous arrival that a copy of the tensor core is made known by: the thread's next one."""
     return next(
         (

@@ -10,15 +10,15 @@ from typing import TypeAlias
 
 from ptxkit.analysis.space import CTA_BITS
 from ptxkit.analysis.terms import Value
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.trace import TraceEvent
 
 #: The rank of a CTA in its cluster, and an offset in its shared memory.
-Place: TypeAlias = tuple[int, int]
+MbarrierLocation: TypeAlias = tuple[int, int]
 
 _OFFSET = (1 << CTA_BITS) - 1
 
 
-def place_at(rank: int, address: Value | None) -> Place | None:
+def location_at(rank: int, address: Value | None) -> MbarrierLocation | None:
     """The place of an address as CTA `rank` sees it; None where that is not known."""
     if not isinstance(address, int):
         return None
@@ -26,14 +26,14 @@ def place_at(rank: int, address: Value | None) -> Place | None:
     return above - 1 if above else rank, address & _OFFSET
 
 
-def place_of(rank: int, event: Event) -> Place | None:
+def location_of(rank: int, event: TraceEvent) -> MbarrierLocation | None:
     """The place that the operand of an event names, as CTA `rank` sees it; None where that is not known."""
-    return place_at(rank, event.address)
+    return location_at(rank, event.address)
 
 
-def places_of(rank: int, event: Event) -> tuple[Place, ...] | None:
+def locations_of(rank: int, event: TraceEvent) -> tuple[MbarrierLocation, ...] | None:
     """The places of the mbarriers that an event operates on: one in each CTA of its mask, where it has one."""
-    named = place_of(rank, event)
+    named = location_of(rank, event)
     effect = event.effect
     if named is None or getattr(effect, "multicast", None) is None:
         return None if named is None else (named,)

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.definitions import Definitions
+from ptxkit.analysis.definitions import ReachingDefinitions
 from ptxkit.analysis.program import Program, Step
-from ptxkit.analysis.routes import Route
+from ptxkit.analysis.routes import DataMovement
 from ptxkit.analysis.slicing import registers_in
 from ptxkit.isa.effects import Access, Value
-from ptxkit.isa.expressions import Call, Role
+from ptxkit.isa.expressions import CallExpr, OperandRole
 from ptxkit.records import dataclass
 from ptxkit.transfers import Unit
 
 #: Value operations that leave the bytes as they are.
-_MOVES = ("copy", "pack", "unpack")
+_MOVE_FUNCTIONS = ("copy", "pack", "unpack")
 #: What tells of the completion of a store: nothing need.
-AT_ONCE = "at once"
+IMMEDIATE = "at once"
 #: Moves between a load and the store of what it gave.
-MAX_MOVES = 8
-_LOADED = ("global", "generic")
-_STORED = ("shared::cta", "shared::cluster", "generic")
+MAX_MOVE_CHAIN = 8
+_LOAD_SPACES = ("global", "generic")
+_STORE_SPACES = ("shared::cta", "shared::cluster", "generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +33,26 @@ class PlainCopy:
 
     store: Step
     loads: tuple[Step, ...]
-    route: Route
+    movement: DataMovement
 
 
-def plain_copies(program: Program) -> Iterator[PlainCopy]:
+def find_plain_copies(program: Program) -> Iterator[PlainCopy]:
     """The stores to shared memory, or by a generic address, of what was loaded from global memory or by one."""
-    definitions: Definitions | None = None
+    definitions: ReachingDefinitions | None = None
     for step in program.steps:
-        access = _only(step, "write", _STORED)
+        access = _sole_access(step, "write", _STORE_SPACES)
         if access is None:
             continue
-        definitions = definitions or Definitions(program)
-        loads = _loads(definitions, step, access)
+        definitions = definitions or ReachingDefinitions(program)
+        loads = _source_loads(definitions, step, access)
         if loads:
-            spaces = {found.space for load in loads if (found := _only(load, "read", _LOADED)) is not None}
+            spaces = {found.space for load in loads if (found := _sole_access(load, "read", _LOAD_SPACES)) is not None}
             source = spaces.pop() if len(spaces) == 1 else "generic"
-            route = Route("copy", source, access.space, Unit.PLAIN, access, access.size, completion=AT_ONCE)
+            route = DataMovement("copy", source, access.space, Unit.PLAIN, access, access.size, completion=IMMEDIATE)
             yield PlainCopy(step, tuple(sorted(loads, key=lambda load: load.index)), route)
 
 
-def _only(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
+def _sole_access(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
     """The access of an instruction that does nothing else to memory, and that one at once."""
     accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     if len(accesses) != 1:
@@ -62,7 +62,7 @@ def _only(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
     return access if at_once and access.kind == kind and access.space in spaces else None
 
 
-def _loads(definitions: Definitions, store: Step, access: Access) -> set[Step]:
+def _source_loads(definitions: ReachingDefinitions, store: Step, access: Access) -> set[Step]:
     """Where everything that a store writes was loaded; nothing where some of it was not."""
     match = store.match
     address = match.roles.get(access.address) if match is not None else None
@@ -76,30 +76,30 @@ def _loads(definitions: Definitions, store: Step, access: Access) -> set[Step]:
     loads: set[Step] = set()
     while waiting:
         step, register, moves = waiting.pop()
-        before = definitions.before(step, register)
-        if not before or moves > MAX_MOVES:
+        before = definitions.definitions_reaching(step, register)
+        if not before or moves > MAX_MOVE_CHAIN:
             return set()
         for definition in before:
-            if _only(definition, "read", _LOADED) is not None:
+            if _sole_access(definition, "read", _LOAD_SPACES) is not None:
                 loads.add(definition)
                 continue
-            sources = _moved(definition)
+            sources = _moved_registers(definition)
             if not sources:
                 return set()
             waiting.extend((definition, source, moves + 1) for source in sources)
     return loads
 
 
-def _moved(step: Step) -> list[str]:
+def _moved_registers(step: Step) -> list[str]:
     """The registers whose bytes an instruction only moves; none where it does anything else."""
     registers: list[str] = []
     for effect in step.effects:
         if not isinstance(effect, Value):
             return []
         value = effect.value
-        if not isinstance(value, Call) or value.function not in _MOVES:
+        if not isinstance(value, CallExpr) or value.function not in _MOVE_FUNCTIONS:
             return []
-        roles = [argument.name for argument in value.arguments if isinstance(argument, Role)]
+        roles = [argument.name for argument in value.arguments if isinstance(argument, OperandRole)]
         for role in roles:
             operand = step.match.operand(role, step.instruction) if step.match else None
             registers.extend(registers_in(operand, step.scope) if operand is not None else ())

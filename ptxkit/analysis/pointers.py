@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 from typing import TypeAlias
 
-from ptxkit.analysis.by_match import by_match
+from ptxkit.analysis.by_match import cached_by_match
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, Value
-from ptxkit.isa.expressions import Call, Const, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Integer, Name, Vector
 
@@ -29,7 +29,7 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
     for step in program.steps:
         addresses.update(_bases(step))
         copies.extend(_copies(step))
-        places.update(parameter_places(step, places, names))
+        places.update(parameter_locations(step, places, names))
         loads.extend(_parameter_loads(step, places))
     feeding: dict[str, set[str]] = defaultdict(set)
     for result, sources in copies:
@@ -49,49 +49,50 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
 def _bases(step: Step) -> Iterator[str]:
     for operand in step.instruction.operands:
         if isinstance(operand, Address) and isinstance(operand.base, Name):
-            yield step.scope.register(operand.base.text)
+            yield step.scope.register_name(operand.base.text)
 
 
 def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
     """(result, operands) of the operations that pass an address on."""
-    for given, roles in _kept(step.match) if step.match is not None else ():
+    for given, roles in _address_propagations(step.match) if step.match is not None else ():
         result = _register(step, given)
         if result is not None:
             yield result, {name for role in roles if (name := _register(step, role)) is not None}
 
 
-_Passed: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+_AddressFlows: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@by_match
-def _kept(match: Match) -> _Passed:
+@cached_by_match
+def _address_propagations(match: Match) -> _AddressFlows:
     """The roles of a result and of operands, for each operation that passes an address on."""
-    return _operations(match, _KEEPS_ADDRESS)
+    return _address_flows(match, _KEEPS_ADDRESS)
 
 
-@by_match
-def _moved(match: Match) -> _Passed:
+@cached_by_match
+def _address_offsets(match: Match) -> _AddressFlows:
     """The same for those that leave it where it was, or move it."""
-    return _operations(match, _MOVES_ADDRESS)
+    return _address_flows(match, _MOVES_ADDRESS)
 
 
-def _operations(match: Match, functions: Container[str]) -> _Passed:
+def _address_flows(match: Match, functions: Container[str]) -> _AddressFlows:
     values = [
         (effect.result, effect.value)
         for effect in match.effects
-        if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in functions
+        if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function in functions
     ]
     return tuple(
-        (result, tuple(each.name for each in call.arguments if isinstance(each, Role))) for result, call in values
+        (result, tuple(each.name for each in call.arguments if isinstance(each, OperandRole)))
+        for result, call in values
     )
 
 
-def parameter_places(
+def parameter_locations(
     step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
 ) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""
     form = step.match
-    for given, roles in _moved(form) if form is not None else ():
+    for given, roles in _address_offsets(form) if form is not None else ():
         result = _register(step, given)
         base: tuple[str, int] | None = None
         moved = 0
@@ -100,7 +101,7 @@ def parameter_places(
                 case Integer(value=value):
                     moved += value
                 case Name(text=text):
-                    base = (text, 0) if text in parameters else known.get(step.scope.register(text))
+                    base = (text, 0) if text in parameters else known.get(step.scope.register_name(text))
         if result is not None and base is not None:
             yield result, (base[0], base[1] + moved)
 
@@ -111,7 +112,7 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
     places: dict[str, tuple[str, int]] = {}
     found: dict[str, tuple[str, int]] = {}
     for step in program.steps:
-        places.update(parameter_places(step, places, names))
+        places.update(parameter_locations(step, places, names))
         found.update(_parameter_loads(step, places))
         for result, sources in _copies(step):
             known = [found[source] for source in sources if source in found]
@@ -127,15 +128,17 @@ def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Itera
             source = step.match.operand(effect.address, step.instruction)
             target = step.instruction.operands[0]
             targets = target.elements if isinstance(target, Vector) else (target,)
-            total = effect.size.value if isinstance(effect.size, Const) and isinstance(effect.size.value, int) else 0
+            total = (
+                effect.size.value if isinstance(effect.size, ConstantExpr) and isinstance(effect.size.value, int) else 0
+            )
             if isinstance(source, Address) and isinstance(source.base, Name):
-                base, start = places.get(step.scope.register(source.base.text), (source.base.text, 0))
+                base, start = places.get(step.scope.register_name(source.base.text), (source.base.text, 0))
                 for position, element in enumerate(targets):
                     if isinstance(element, Name):
                         offset = start + source.offset + position * (total // len(targets))
-                        yield step.scope.register(element.text), (base, offset)
+                        yield step.scope.register_name(element.text), (base, offset)
 
 
 def _register(step: Step, role: str) -> str | None:
     operand = step.match.operand(role, step.instruction) if step.match else None
-    return step.scope.register(operand.text) if isinstance(operand, Name) else None
+    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.flow import ControlFlowGraph
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, Control, Effect, MemoryFence, ProxyFence, Value
 from ptxkit.records import dataclass
 
-_BEYOND = ("gpu", "sys")
-_ACQUIRES = ("acquire", "acq_rel")
+_INTER_CTA_SCOPES = ("gpu", "sys")
+_ACQUIRE_ORDERS = ("acquire", "acq_rel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,22 @@ class PolledCopy:
     copy: Step
 
 
-def polled_copies(program: Program) -> Iterator[PolledCopy]:
+def find_polled_copies(program: Program) -> Iterator[PolledCopy]:
     """The copies of a function that come after a poll, in one thread."""
-    copies = [step for step in program.acting if any(_is_copy(effect) for effect in step.effects)]
-    reads = [step for step in program.acting if any(is_strong(effect) for effect in step.effects)] if copies else []
+    copies = [step for step in program.effectful_steps if any(_is_copy(effect) for effect in step.effects)]
+    reads = (
+        [step for step in program.effectful_steps if any(is_strong_global_read(effect) for effect in step.effects)]
+        if copies
+        else []
+    )
     if not reads:
         return
-    flow = Flow(program)
-    fences = [step for step in program.acting if any(_fences_global(effect) for effect in step.effects)]
+    flow = ControlFlowGraph(program)
+    fences = [step for step in program.effectful_steps if any(_fences_global(effect) for effect in step.effects)]
     for copy in copies:
-        polls = [read for read in reads if _is_poll(flow, read, copy) and _acquires(flow, program, read, copy)]
+        polls = [
+            read for read in reads if _is_poll(flow, read, copy) and _is_acquired_before(flow, program, read, copy)
+        ]
         if polls and not any(_is_between(flow, polls[-1], fence, copy) for fence in fences):
             yield PolledCopy(polls[-1], copy)
 
@@ -45,11 +51,11 @@ def _is_copy(effect: Effect) -> bool:
     return isinstance(effect, Access) and (effect.kind, effect.space, effect.proxy) == ("read", "global", "async")
 
 
-def is_strong(effect: Effect) -> bool:
+def is_strong_global_read(effect: Effect) -> bool:
     """Whether an effect reads what other CTAs may write at the same time: global memory, strongly, beyond its CTA."""
     if not isinstance(effect, Access) or effect.kind == "write" or effect.proxy != "generic":
         return False
-    beyond = effect.scope in _BEYOND or effect.order == "volatile"
+    beyond = effect.scope in _INTER_CTA_SCOPES or effect.order == "volatile"
     return effect.space in ("global", "generic") and effect.order != "weak" and beyond
 
 
@@ -59,46 +65,46 @@ def _fences_global(effect: Effect) -> bool:
     return not effect.spaces or "global" in effect.spaces
 
 
-def _is_poll(flow: Flow, read: Step, copy: Step) -> bool:
+def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
     """Whether a thread reads again and again before it can come to a copy, and does nothing else meanwhile."""
     loop = flow.loop_of(read)
     if loop is None or flow.block_of(copy) in loop.nodes or not flow.dominates(read, copy):
         return False
-    return read.instruction.guard is None and only_reads(flow, read)
+    return read.instruction.guard is None and is_in_read_only_loop(flow, read)
 
 
-def only_reads(flow: Flow, read: Step) -> bool:
+def is_in_read_only_loop(flow: ControlFlowGraph, read: Step) -> bool:
     """Whether the loop that a read is in, if any, does nothing else than to read."""
     loop = flow.loop_of(read)
-    others = (step for block in loop.nodes for step in flow.steps(block) if step is not read) if loop else ()
-    return all(_is_idle(effect) for step in others for effect in step.effects)
+    others = (step for block in loop.nodes for step in flow.steps_of_block(block) if step is not read) if loop else ()
+    return all(_is_side_effect_free(effect) for step in others for effect in step.effects)
 
 
-def _is_idle(effect: Effect) -> bool:
+def _is_side_effect_free(effect: Effect) -> bool:
     if isinstance(effect, Access):
         return effect.kind == "read" and effect.proxy == "generic"
     return isinstance(effect, Value | MemoryFence | Control)
 
 
-def _acquires(flow: Flow, program: Program, read: Step, copy: Step) -> bool:
+def _is_acquired_before(flow: ControlFlowGraph, program: Program, read: Step, copy: Step) -> bool:
     """Whether the thread takes over what was released with the flag: by the read itself, or by a fence behind it."""
-    if any(isinstance(effect, Access) and effect.order in _ACQUIRES for effect in read.effects):
+    if any(isinstance(effect, Access) and effect.order in _ACQUIRE_ORDERS for effect in read.effects):
         return True
-    fences = [step for step in program.acting if any(map(_acquires_beyond, step.effects))]
+    fences = [step for step in program.effectful_steps if any(map(_is_acquire_fence, step.effects))]
     return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
 
 
-def _acquires_beyond(effect: Effect) -> bool:
-    return isinstance(effect, MemoryFence) and effect.scope in _BEYOND and effect.only is None
+def _is_acquire_fence(effect: Effect) -> bool:
+    return isinstance(effect, MemoryFence) and effect.scope in _INTER_CTA_SCOPES and effect.only is None
 
 
-def _is_between(flow: Flow, first: Step, fence: Step, last: Step) -> bool:
+def _is_between(flow: ControlFlowGraph, first: Step, fence: Step, last: Step) -> bool:
     """Whether some path leads from one step by a fence to another."""
-    return _leads(flow, first, fence) and _leads(flow, fence, last)
+    return _is_reachable(flow, first, fence) and _is_reachable(flow, fence, last)
 
 
-def _leads(flow: Flow, first: Step, second: Step) -> bool:
+def _is_reachable(flow: ControlFlowGraph, first: Step, second: Step) -> bool:
     here, there = flow.block_of(first), flow.block_of(second)
     if here == there and first.index < second.index:
         return True
-    return there in flow.reachable(flow.after[here])
+    return there in flow.reachable(flow.successors[here])

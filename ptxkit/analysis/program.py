@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from ptxkit.analysis.layout import Layout, Scope, Variable
+from ptxkit.analysis.layout import DeclaredVariable, SymbolScope, VariableLayout
 from ptxkit.analysis.mentions import names_in
 from ptxkit.analysis.space import FIRST_ADDRESS, SHARED_END
 from ptxkit.analysis.system_functions import ends_the_launch, is_system_function
@@ -48,9 +48,9 @@ class Step:
     index: int
     instruction: Instruction
     match: Match | None
-    scope: Scope
+    scope: SymbolScope
     start: int
-    box: int | None = None
+    box_bytes: int | None = None
     is_system_call: bool = False
 
     @property
@@ -75,23 +75,23 @@ class Program:
     function: Function
     module: Module
     steps: tuple[Step, ...]
-    scope: Scope
-    variables: tuple[Variable, ...]
-    called: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
+    scope: SymbolScope
+    variables: tuple[DeclaredVariable, ...]
+    callees: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def entries(self) -> frozenset[int]:
+    def label_targets(self) -> frozenset[int]:
         """The indices of the steps that labels stand before."""
-        scopes: dict[int, Scope] = {}
+        scopes: dict[int, SymbolScope] = {}
         for step in self.steps:
-            scope: Scope | None = step.scope
+            scope: SymbolScope | None = step.scope
             while scope is not None and id(scope) not in scopes:
                 scopes[id(scope)] = scope
                 scope = scope.parent
         return frozenset(index for scope in scopes.values() for index in scope.labels.values())
 
     @cached_property
-    def acting(self) -> tuple[Step, ...]:
+    def effectful_steps(self) -> tuple[Step, ...]:
         """The steps that do more than give registers values, or for which the table has no form: who looks for effects
         of one kind need not look at the rest, which is most of a kernel."""
         plain: dict[int, bool] = {}
@@ -118,43 +118,43 @@ class Program:
         return any(each.space == "local" for scope in own.values() for each in scope.variables.values())
 
     @cached_property
-    def divided(self) -> frozenset[str]:
+    def multi_variable_spaces(self) -> frozenset[str]:
         """The state spaces in which it has more than one variable."""
         spaces = [each.space for each in self.variables]
         return frozenset(space for space in spaces if spaces.count(space) > 1)
 
     @property
-    def is_crowded(self) -> bool:
+    def exceeds_shared_limit(self) -> bool:
         """Whether the shared variables that it may reach take more memory than a CTA can have."""
         return any(each.space == "shared" and each.address + (each.size or 0) > SHARED_END for each in self.variables)
 
-    def variable_at(self, address: int) -> Variable | None:
+    def variable_at(self, address: int) -> DeclaredVariable | None:
         """The variable at an offset of `ptxkit.analysis.space`'s picture; launch-sized memory reaches to its end."""
-        starts, by_start = self._places
+        starts, by_start = self._variable_starts
         index = bisect_right(starts, address) - 1
         found = by_start[index] if index >= 0 else None
         return found if found is not None and address < _end(found) else None
 
     @cached_property
-    def _places(self) -> tuple[list[int], list[Variable | None]]:
+    def _variable_starts(self) -> tuple[list[int], list[DeclaredVariable | None]]:
         """Where each variable starts, or ends that another one overlaps, and the first variable from there on.
 
         Of those that overlap, as launch-sized ones do, the first that was placed counts.
         """
         bounds = sorted({bound for each in self.variables for bound in (each.address, _end(each))})
-        held: dict[int, Variable | None] = dict.fromkeys(bounds)
+        held: dict[int, DeclaredVariable | None] = dict.fromkeys(bounds)
         for each in reversed(self.variables):
             for bound in bounds[bisect_left(bounds, each.address) : bisect_left(bounds, _end(each))]:
                 held[bound] = each
         return bounds, [held[bound] for bound in bounds]
 
 
-def _end(variable: Variable) -> int:
+def _end(variable: DeclaredVariable) -> int:
     """The offset behind a variable; launch-sized memory reaches to the end of all shared memory."""
     return SHARED_END if variable.size is None else variable.address + variable.size
 
 
-def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> Instruction:
+def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: SymbolScope) -> Instruction:
     """The instruction with the elements of arrays as addresses: `a[3]` of `.b32 a[8]` is `[a+12]`, and the name `a+12`
     where no address stands; with a register for an index it is `a[%r1*4]`, which counts bytes.
 
@@ -169,13 +169,13 @@ def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> In
             made.append(operand)
             continue
         index = evaluate(operand.index)
-        size = Integer(variable.element, str(variable.element))
+        size = Integer(variable.element_size, str(variable.element_size))
         if index is None:
             made.append(Element(operand.base, Binary("*", operand.index, size)))
         elif is_address:
-            made.append(Address(operand.base, index * variable.element))
+            made.append(Address(operand.base, index * variable.element_size))
         else:
-            moved = index * variable.element
+            moved = index * variable.element_size
             made.append(Binary("+", operand.base, Integer(moved, str(moved))))
     return replace(instruction, operands=tuple(made))
 
@@ -183,40 +183,44 @@ def _in_bytes(instruction: Instruction, match: Match | None, scope: Scope) -> In
 class _Flattener:
     """Makes steps of statements. defined: the functions that have a body in the module."""
 
-    def __init__(self, layout: Layout, defined: Collection[str] = ()) -> None:
+    def __init__(self, layout: VariableLayout, defined: Collection[str] = ()) -> None:
         self.steps: list[Step] = []
         self._layout = layout
-        self._defined = defined
+        self._defined_functions = defined
         self._scopes = 0
 
-    def body(self, body: Body, scope: Scope) -> None:
+    def add_body(self, body: Body, scope: SymbolScope) -> None:
         match = table().match
         for statement, start in body.located():
             if isinstance(statement, Instruction):
                 found = match(statement)
                 form = found if isinstance(found, Match) else None
-                whole = _in_bytes(statement, form, scope) if Element in map(type, statement.operands) else statement
-                self.steps.append(self._step(Step(len(self.steps), whole, form, scope, start)))
+                whole = (
+                    _with_byte_offsets(statement, form, scope)
+                    if Element in map(type, statement.operands)
+                    else statement
+                )
+                self.steps.append(self._with_callee_facts(Step(len(self.steps), whole, form, scope, start)))
             elif isinstance(statement, LabelStatement):
                 scope.labels[statement.name] = len(self.steps)
             elif isinstance(statement, Declaration):
                 self.declare(statement, scope)
             elif isinstance(statement, Block):
                 self._scopes += 1
-                self.body(statement.body, Scope(f"#{self._scopes}", scope))
+                self.add_body(statement.body, SymbolScope(f"#{self._scopes}", scope))
             elif isinstance(statement, Directive) and statement.label:
                 scope.targets[statement.label] = statement.words
 
-    def _step(self, step: Step) -> Step:
+    def _with_callee_facts(self, step: Step) -> Step:
         """The step, with what is known of the function that it calls: one that ends the launch makes it a trap."""
         callee = callee_of(step)
-        if callee is None or callee in self._defined or step.match is None:
+        if callee is None or callee in self._defined_functions or step.match is None:
             return step
         if ends_the_launch(callee):
             return replace(step, match=replace(step.match, effects=(Control("trap"),)))
         return replace(step, is_system_call=True) if is_system_function(callee) else step
 
-    def declare(self, declaration: Declaration, scope: Scope) -> None:
+    def declare(self, declaration: Declaration, scope: SymbolScope) -> None:
         for declarator in declaration.declarators:
             if declaration.space != "reg":
                 self._layout.place(scope, declaration, declarator)
@@ -226,7 +230,7 @@ class _Flattener:
                 scope.families[declarator.name] = declarator.count
 
 
-class Outside:
+class ModuleContext:
     """What stands around the functions of a module: its variables, laid out once for all functions.
 
     A module may have more shared variables than a CTA has memory, those of other kernels; then each function has those
@@ -236,58 +240,60 @@ class Outside:
     def __init__(self, module: Module) -> None:
         self._declarations = [item for item in module.items if isinstance(item, Declaration)]
         self.functions = {function.name: function for function in module.functions() if function.body is not None}
-        self._mentioned: dict[str, set[str]] = {}
-        self._layout, self._scope = self._laid_out(Scope(), self._declarations)
+        self._names_by_function: dict[str, set[str]] = {}
+        self._layout, self._scope = self._lay_out(SymbolScope(), self._declarations)
 
-    def around(self, function: Function) -> tuple[Layout, Scope]:
+    def layout_for(self, function: Function) -> tuple[VariableLayout, SymbolScope]:
         """A layout and a scope to go on with, which belong to this function and those that it calls."""
-        if self._layout.is_crowded:
-            names = self._reached(function)
-            return self._laid_out(_copied(self._without_places), _among(self._placed, names))
-        scope = _copied(self._scope)
-        return self._layout.copied(scope), scope
+        if self._layout.exceeds_shared_limit:
+            names = self._reachable_names(function)
+            return self._lay_out(
+                _copy_scope(self._unaddressed_scope), _select_declarations(self._addressed_variables, names)
+            )
+        scope = _copy_scope(self._scope)
+        return self._layout.copy_for(scope), scope
 
-    def _reached(self, function: Function) -> set[str]:
+    def _reachable_names(self, function: Function) -> set[str]:
         """The names that a function mentions, and those that the functions among them do, and so on."""
         found: set[str] = set()
         waiting = [function.name]
         while waiting:
-            new = self._names(waiting.pop()) - found
+            new = self._mentioned_names(waiting.pop()) - found
             found |= new
             waiting.extend(name for name in new if name in self.functions)
         return found
 
-    def _names(self, name: str) -> set[str]:
-        known = self._mentioned.get(name)
+    def _mentioned_names(self, name: str) -> set[str]:
+        known = self._names_by_function.get(name)
         if known is None:
             body = self.functions[name].body
-            known = self._mentioned[name] = names_in(body) if body is not None else set()
+            known = self._names_by_function[name] = names_in(body) if body is not None else set()
         return known
 
     @cached_property
-    def _placed(self) -> list[Declaration]:
+    def _addressed_variables(self) -> list[Declaration]:
         """The variables that have addresses here."""
         return [each for each in self._declarations if each.space in FIRST_ADDRESS]
 
     @cached_property
-    def _without_places(self) -> Scope:
+    def _unaddressed_scope(self) -> SymbolScope:
         """The names of all others: where they stand is the same for all functions."""
-        return self._laid_out(Scope(), [each for each in self._declarations if each.space not in FIRST_ADDRESS])[1]
+        return self._lay_out(SymbolScope(), [each for each in self._declarations if each.space not in FIRST_ADDRESS])[1]
 
-    def _laid_out(self, scope: Scope, declarations: Iterable[Declaration]) -> tuple[Layout, Scope]:
+    def _lay_out(self, scope: SymbolScope, declarations: Iterable[Declaration]) -> tuple[VariableLayout, SymbolScope]:
         """A scope with further variables, and where these stand."""
-        layout = Layout()
+        layout = VariableLayout()
         flattener = _Flattener(layout)
         for declaration in declarations:
             flattener.declare(declaration, scope)
         return layout, scope
 
 
-def _copied(scope: Scope) -> Scope:
-    return Scope(registers=set(scope.registers), families=dict(scope.families), variables=dict(scope.variables))
+def _copy_scope(scope: SymbolScope) -> SymbolScope:
+    return SymbolScope(registers=set(scope.registers), families=dict(scope.families), variables=dict(scope.variables))
 
 
-def _among(declarations: Iterable[Declaration], names: Collection[str]) -> Iterator[Declaration]:
+def _select_declarations(declarations: Iterable[Declaration], names: Collection[str]) -> Iterator[Declaration]:
     """The declarations, of shared variables with a size only those of some names."""
     for declaration in declarations:
         declarators = declaration.declarators
@@ -299,24 +305,26 @@ def _among(declarations: Iterable[Declaration], names: Collection[str]) -> Itera
             yield replace(declaration, declarators=declarators)
 
 
-def flatten(module: Module, function: Function, outside: Outside | None = None, *, calls: bool = False) -> Program:
+def flatten(
+    module: Module, function: Function, outside: ModuleContext | None = None, *, calls: bool = False
+) -> Program:
     """The steps of a function that has a body. calls: and those of the functions that it calls, as they call others.
 
     outside: of the module, made by who flattens several functions of it.
     """
     if function.body is None:
         raise ValueError(f"{function.name} is only declared here")
-    outside = outside or Outside(module)
-    layout, outer = outside.around(function)
-    parts = {function.name: _flattened(module, function, layout, outer, outside.functions)}
+    outside = outside or ModuleContext(module)
+    layout, outer = outside.layout_for(function)
+    parts = {function.name: _flatten_function(module, function, layout, outer, outside.functions)}
     waiting = [function.name] if calls and outside.functions.keys() - parts else []
     while waiting:
         for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][0])):
             if name in outside.functions and name not in parts:
-                parts[name] = _flattened(module, outside.functions[name], layout, outer, outside.functions)
+                parts[name] = _flatten_function(module, outside.functions[name], layout, outer, outside.functions)
                 waiting.append(name)
     layout.finish()
-    variables = tuple(layout.placed)
+    variables = tuple(layout.placed_variables)
     called: dict[str, Program] = {}
     made = {
         name: Program(outside.functions[name] if name != function.name else function, module, *part, variables, called)
@@ -327,19 +335,19 @@ def flatten(module: Module, function: Function, outside: Outside | None = None, 
     return whole
 
 
-def _flattened(
-    module: Module, function: Function, layout: Layout, outer: Scope, defined: Collection[str]
-) -> tuple[tuple[Step, ...], Scope]:
+def _flatten_function(
+    module: Module, function: Function, layout: VariableLayout, outer: SymbolScope, defined: Collection[str]
+) -> tuple[tuple[Step, ...], SymbolScope]:
     """The steps of one function, and the scope of its outermost braces. defined: the functions that have a body."""
     assert function.body is not None
     flattener = _Flattener(layout, defined)
-    scope = Scope("", outer)
+    scope = SymbolScope("", outer)
     for parameter in (*function.parameters, *function.results):
         flattener.declare(parameter, scope)
-    flattener.body(function.body, scope)
+    flattener.add_body(function.body, scope)
     steps = flattener.steps
     if module.boxes:
-        steps = [replace(step, box=module.boxes.get(step.start)) for step in steps]
+        steps = [replace(step, box_bytes=module.boxes.get(step.start)) for step in steps]
     return tuple(steps), scope
 
 

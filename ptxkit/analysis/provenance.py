@@ -14,62 +14,62 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.definitions import Definitions
+from ptxkit.analysis.definitions import ReachingDefinitions
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import registers_in
 from ptxkit.isa.effects import Value
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Binary, Name, Operand
 
 #: Assignments that are looked at for one operand.
 MAX_ASSIGNMENTS = 500
 #: The place of a number, or of an address in a space that is not known.
-_NOWHERE = frozenset[str | None]([None])
+_UNKNOWN_SPACE = frozenset[str | None]([None])
 
 Spaces: TypeAlias = frozenset[str | None]
-_Place: TypeAlias = tuple[Step, str]
+_RegisterUse: TypeAlias = tuple[Step, str]
 
 
-class Provenance:
+class AddressSpaceInference:
     """The state spaces of the addresses in one function's registers."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._reaching: dict[_Place, frozenset[Step]] = {}
+        self._reaching: dict[_RegisterUse, frozenset[Step]] = {}
 
     def spaces_of(self, step: Step, operand: Operand | None) -> Spaces:
         """The spaces in which an operand may hold an address when a step reads it, `generic` for a generic address
         outside `global`, `shared::cluster` for what `mapa` gives; None among them where nothing is known."""
-        if operand is None or not self._is_known:
-            return _NOWHERE
-        places: list[_Place] = [(step, register) for register in self._registers(step, operand)]
+        if operand is None or not self._is_fully_modelled:
+            return _UNKNOWN_SPACE
+        places: list[_RegisterUse] = [(step, register) for register in self._registers(step, operand)]
         if not places:
-            return self._named(step, operand)
-        order = self._behind(places)
+            return self._symbol_spaces(step, operand)
+        order = self._dependence_order(places)
         if order is None:
-            return _NOWHERE
-        found: dict[_Place, Spaces] = defaultdict(frozenset)
+            return _UNKNOWN_SPACE
+        found: dict[_RegisterUse, Spaces] = defaultdict(frozenset)
         is_stable = False
         while not is_stable:
             is_stable = True
             for place in order:
-                more = found[place] | self._assigned(place, found)
+                more = found[place] | self._assigned_spaces(place, found)
                 if more != found[place]:
                     found[place], is_stable = more, False
-        return _combined([found[place] for place in places])
+        return _combine_spaces([found[place] for place in places])
 
     @cached_property
-    def _is_known(self) -> bool:
+    def _is_fully_modelled(self) -> bool:
         """Whether the table knows each instruction, so that no other one assigns a register."""
         return all(step.match is not None for step in self._program.steps)
 
     @cached_property
-    def _definitions(self) -> Definitions:
-        return Definitions(self._program)
+    def _definitions(self) -> ReachingDefinitions:
+        return ReachingDefinitions(self._program)
 
-    def _behind(self, places: list[_Place]) -> list[_Place] | None:
+    def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
         """These registers at these steps, and all that they are made of, the last first; None where that is much."""
-        seen: dict[_Place, None] = {}
+        seen: dict[_RegisterUse, None] = {}
         waiting = list(places)
         while waiting:
             place = waiting.pop()
@@ -78,73 +78,73 @@ class Provenance:
             if len(seen) >= MAX_ASSIGNMENTS:
                 return None
             seen[place] = None
-            for definition in self._before(place):
+            for definition in self._definitions_reaching(place):
                 for effect in _values(definition, place[1]):
-                    waiting.extend(self._read(definition, effect.value))
+                    waiting.extend(self._registers_read(definition, effect.value))
         return list(reversed(seen))
 
-    def _before(self, place: _Place) -> frozenset[Step]:
+    def _definitions_reaching(self, place: _RegisterUse) -> frozenset[Step]:
         known = self._reaching.get(place)
         if known is None:
-            known = self._reaching[place] = self._definitions.before(*place)
+            known = self._reaching[place] = self._definitions.definitions_reaching(*place)
         return known
 
-    def _read(self, step: Step, expression: Expression) -> Iterator[_Place]:
+    def _registers_read(self, step: Step, expression: Expression) -> Iterator[_RegisterUse]:
         match expression:
-            case Role(name=role):
+            case OperandRole(name=role):
                 operand = _operand(step, role)
                 if operand is not None:
                     yield from ((step, register) for register in self._registers(step, operand))
-            case Call(function=function, arguments=arguments) if function not in _OPAQUE:
+            case CallExpr(function=function, arguments=arguments) if function not in _OPAQUE:
                 for argument in arguments:
-                    yield from self._read(step, argument)
+                    yield from self._registers_read(step, argument)
 
-    def _assigned(self, place: _Place, found: dict[_Place, Spaces]) -> Spaces:
+    def _assigned_spaces(self, place: _RegisterUse, found: dict[_RegisterUse, Spaces]) -> Spaces:
         """The spaces of all that may have been assigned to a register."""
-        definitions = self._before(place)
+        definitions = self._definitions_reaching(place)
         if not definitions:
-            return _NOWHERE
+            return _UNKNOWN_SPACE
         spaces: set[str | None] = set()
         for definition in definitions:
             effects = list(_values(definition, place[1]))
             if not effects:
-                return _NOWHERE
+                return _UNKNOWN_SPACE
             for effect in effects:
-                spaces |= self._of(definition, effect.value, found)
+                spaces |= self._expression_spaces(definition, effect.value, found)
         return frozenset(spaces)
 
-    def _of(self, step: Step, expression: Expression, found: dict[_Place, Spaces]) -> Spaces:
+    def _expression_spaces(self, step: Step, expression: Expression, found: dict[_RegisterUse, Spaces]) -> Spaces:
         match expression:
-            case Role(name=role):
+            case OperandRole(name=role):
                 operand = _operand(step, role)
                 registers = self._registers(step, operand) if operand is not None else []
                 if operand is None or not registers:
-                    return self._named(step, operand)
-                return _combined([found[(step, register)] for register in registers])
-            case Call(function="to_generic", arguments=(Const(value=space), *_)):
+                    return self._symbol_spaces(step, operand)
+                return _combine_spaces([found[(step, register)] for register in registers])
+            case CallExpr(function="to_generic", arguments=(ConstantExpr(value=space), *_)):
                 return frozenset(["global" if space == "global" else "generic"])
-            case Call(function="from_generic", arguments=(Const(value=str(space)), *_)):
+            case CallExpr(function="from_generic", arguments=(ConstantExpr(value=str(space)), *_)):
                 return frozenset([space.partition("::")[0]])
-            case Call(function="map_rank", arguments=(Const(value=str(space)), *_)):
+            case CallExpr(function="map_rank", arguments=(ConstantExpr(value=str(space)), *_)):
                 return frozenset(["shared::cluster" if space.startswith("shared") else "generic"])
-            case Call(function="select", arguments=(_, first, second, _)):
-                return self._of(step, first, found) | self._of(step, second, found)
-            case Call(function=function, arguments=arguments) if function not in _OPAQUE:
-                return _combined([self._of(step, argument, found) for argument in arguments])
-        return _NOWHERE
+            case CallExpr(function="select", arguments=(_, first, second, _)):
+                return self._expression_spaces(step, first, found) | self._expression_spaces(step, second, found)
+            case CallExpr(function=function, arguments=arguments) if function not in _OPAQUE:
+                return _combine_spaces([self._expression_spaces(step, argument, found) for argument in arguments])
+        return _UNKNOWN_SPACE
 
     def _registers(self, step: Step, operand: Operand) -> list[str]:
         """The registers in an operand; the names of variables and special registers are none."""
         return [name for name in registers_in(operand, step.scope) if step.scope.variable(name) is None]
 
-    def _named(self, step: Step, operand: Operand | None) -> Spaces:
+    def _symbol_spaces(self, step: Step, operand: Operand | None) -> Spaces:
         """The space of an operand without registers: that of the variable in it."""
         match operand:
             case Name(text=text) if (variable := step.scope.variable(text)) is not None:
                 return frozenset([variable.space])
             case Binary(left=left, right=right):
-                return _combined([self._named(step, left), self._named(step, right)])
-        return _NOWHERE
+                return _combine_spaces([self._symbol_spaces(step, left), self._symbol_spaces(step, right)])
+        return _UNKNOWN_SPACE
 
 
 #: Value operations whose result is no address that was among their operands.
@@ -164,10 +164,10 @@ def _operand(step: Step, role: str) -> Operand | None:
     return step.match.operand(role, step.instruction) if step.match is not None else None
 
 
-def _combined(parts: list[Spaces]) -> Spaces:
+def _combine_spaces(parts: list[Spaces]) -> Spaces:
     """The spaces of what arithmetic makes of parts: those of the one part that is an address. Empty as long as nothing
     is known of some part, as in a round of a loop."""
     if not all(parts):
         return frozenset()
-    addresses = [part for part in parts if part != _NOWHERE]
-    return addresses[0] if len(addresses) == 1 else _NOWHERE
+    addresses = [part for part in parts if part != _UNKNOWN_SPACE]
+    return addresses[0] if len(addresses) == 1 else _UNKNOWN_SPACE

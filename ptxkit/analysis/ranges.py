@@ -14,19 +14,19 @@ _BUCKET = 256
 _WIDE = 4096
 
 
-class RangeIndex(Generic[T]):
+class IntervalIndex(Generic[T]):
     """Items by the `[low, high)` they cover, kept in the order they were added."""
 
     def __init__(self) -> None:
         self._buckets: dict[int, list[tuple[int, int, T]]] = defaultdict(list)
         self._wide: list[tuple[int, int, T]] = []
-        self._asked: dict[tuple[int, int], tuple[T, ...]] = {}
+        self._query_cache: dict[tuple[int, int], tuple[T, ...]] = {}
 
     def add(self, low: int, high: int, item: T) -> None:
         """Adds an item; an empty range covers nothing."""
         if low >= high:
             return
-        self._asked.clear()
+        self._query_cache.clear()
         entry = (low, high, item)
         buckets = range(low // _BUCKET, (high - 1) // _BUCKET + 1)
         if len(buckets) > _WIDE:
@@ -40,7 +40,7 @@ class RangeIndex(Generic[T]):
 
     def overlapping(self, low: int, high: int) -> tuple[T, ...]:
         """The items whose range meets `[low, high)`. Loops ask for the same places again: answers are kept."""
-        known = self._asked.get((low, high))
+        known = self._query_cache.get((low, high))
         if known is None:
             first, last = low // _BUCKET, (high - 1) // _BUCKET
             if first == last and not self._wide:
@@ -48,7 +48,7 @@ class RangeIndex(Generic[T]):
                 known = tuple([item for start, end, item in entries if start < high and low < end])
             else:
                 known = tuple(self._find(low, high, first, last))
-            self._asked[(low, high)] = known
+            self._query_cache[(low, high)] = known
         return known
 
     def _find(self, low: int, high: int, first: int, last: int) -> Iterator[T]:

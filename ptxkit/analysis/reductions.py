@@ -11,46 +11,48 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from ptxkit.analysis.definitions import Definitions
+from ptxkit.analysis.definitions import ReachingDefinitions
 from ptxkit.analysis.program import Program, Step
-from ptxkit.analysis.touches import LEAST_ACCESS
+from ptxkit.analysis.touches import MIN_ACCESS_BYTES
 from ptxkit.isa.effects import Access, Effect, Value
-from ptxkit.isa.expressions import Call, Expression, Role
+from ptxkit.isa.expressions import CallExpr, Expression, OperandRole
 from ptxkit.records import dataclass
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Name, Operand
 
 #: Assignments that one address is followed through.
-MAX_FOLLOWED = 20
-_MOVES = ("copy", "to_generic", "from_generic")
+MAX_DEFINITION_CHAIN = 20
+_MOVE_FUNCTIONS = ("copy", "to_generic", "from_generic")
 
-Word: TypeAlias = tuple[str, int, int]
+ParameterWord: TypeAlias = tuple[str, int, int]
 """The parameter that points to it, where in the parameter, and how many bytes behind what that points to."""
 
 
 @dataclass(frozen=True, slots=True)
-class MixedUpdate:
+class MixedProxyUpdate:
     """An atomic of the generic proxy, and a bulk reduction of the same word."""
 
     atomic: Step
     reduction: Step
 
 
-def mixed_updates(program: Program) -> Iterator[MixedUpdate]:
+def find_mixed_proxy_updates(program: Program) -> Iterator[MixedProxyUpdate]:
     """The updates of one word through both proxies."""
-    updates = [(step, e) for step in program.acting for e in step.effects if isinstance(e, Access) and _is_update(e)]
+    updates = [
+        (step, e) for step in program.effectful_steps for e in step.effects if isinstance(e, Access) and _is_update(e)
+    ]
     if {effect.proxy for _, effect in updates} != {"generic", "async"}:
         return
-    words = Words(program)
-    atomics = [(step, words.of(step, effect)) for step, effect in updates if effect.proxy == "generic"]
+    words = ParameterAddresses(program)
+    atomics = [(step, words.resolve(step, effect)) for step, effect in updates if effect.proxy == "generic"]
     for reduction, effect in updates:
-        place = words.of(reduction, effect) if effect.proxy == "async" else None
+        place = words.resolve(reduction, effect) if effect.proxy == "async" else None
         for atomic, word in atomics if place is not None else ():
-            if _is_within(word, place, _size(reduction, effect)):
-                yield MixedUpdate(atomic, reduction)
+            if _is_within(word, place, _updated_bytes(reduction, effect)):
+                yield MixedProxyUpdate(atomic, reduction)
 
 
-def _is_within(word: Word | None, place: Word | None, size: int) -> bool:
+def _is_within(word: ParameterWord | None, place: ParameterWord | None, size: int) -> bool:
     if word is None or place is None:
         return False
     return word[:2] == place[:2] and 0 <= word[2] - place[2] < size
@@ -60,35 +62,35 @@ def _is_update(effect: Access) -> bool:
     return effect.kind == "update" and effect.via == "address" and effect.space in ("global", "generic")
 
 
-def _size(step: Step, effect: Access) -> int:
+def _updated_bytes(step: Step, effect: Access) -> int:
     """The bytes that a reduction surely updates."""
-    operand = _operand(step, effect.size.name) if isinstance(effect.size, Role) else None
+    operand = _operand(step, effect.size.name) if isinstance(effect.size, OperandRole) else None
     value = None if operand is None else evaluate(operand)
-    return LEAST_ACCESS if value is None else value
+    return MIN_ACCESS_BYTES if value is None else value
 
 
-class Words:
+class ParameterAddresses:
     """Follows addresses back to parameters."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._definitions = Definitions(program)
+        self._definitions = ReachingDefinitions(program)
         self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
 
-    def of(self, step: Step, effect: Access) -> Word | None:
+    def resolve(self, step: Step, effect: Access) -> ParameterWord | None:
         """The word that an access begins at; None where its address is no parameter and a number."""
         target = _operand(step, effect.address)
         if not isinstance(target, Address) or not isinstance(target.base, Name):
             return None
         moved, name = target.offset, target.base.text
-        for _ in range(MAX_FOLLOWED):
-            sources = self._definitions.before(step, step.scope.register(name))
+        for _ in range(MAX_DEFINITION_CHAIN):
+            sources = self._definitions.definitions_reaching(step, step.scope.register_name(name))
             if len(sources) != 1:
                 return None
             [step] = sources
             if step.instruction.guard is not None:
                 return None
-            found = self._through(step)
+            found = self._source_of(step)
             if found is None:
                 return None
             operand, more = found
@@ -101,10 +103,10 @@ class Words:
             name = operand.text
         return None
 
-    def _through(self, step: Step) -> tuple[Operand, int] | None:
+    def _source_of(self, step: Step) -> tuple[Operand, int] | None:
         """What an assignment takes its value from, and how many bytes it adds; None where it does anything else."""
         values = [effect.value for effect in step.effects if isinstance(effect, Value)]
-        if len(values) != 1 or not isinstance(values[0], Call):
+        if len(values) != 1 or not isinstance(values[0], CallExpr):
             return None
         operands = [_operand(step, name) for name in _roles(values[0])]
         if values[0].function == "load" and any(_reads_parameter(effect) for effect in step.effects):
@@ -112,7 +114,7 @@ class Words:
             return None if address is None else (address, 0)
         numbers = [evaluate(operand) for operand in operands if operand is not None]
         others = [operand for operand, number in zip(operands, numbers, strict=False) if number is None]
-        if values[0].function not in (*_MOVES, "add") or len(others) != 1 or others[0] is None:
+        if values[0].function not in (*_MOVE_FUNCTIONS, "add") or len(others) != 1 or others[0] is None:
             return None
         return others[0], sum(number for number in numbers if number is not None)
 
@@ -126,8 +128,8 @@ def _operand(step: Step, role: str) -> Operand | None:
 
 
 def _roles(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Role):
+    if isinstance(expression, OperandRole):
         yield expression.name
-    elif isinstance(expression, Call):
+    elif isinstance(expression, CallExpr):
         for argument in expression.arguments:
             yield from _roles(argument)

@@ -9,38 +9,38 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.collectives import WARP
 from ptxkit.analysis.program import Program
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
 from ptxkit.records import dataclass
-from ptxkit.syntax.extents import BLOCK, extents
+from ptxkit.syntax.extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Integer
 
 #: Registers of a multiprocessor, of which a CTA has all at most; a thread's come in eights, and are 256 at most.
-REGISTERS, STEP, MOST = 1 << 16, 8, 256
+CTA_REGISTERS, REGISTER_STEP, MAX_THREAD_REGISTERS = 1 << 16, 8, 256
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SetmaxnregExecution:
     """One execution of `setmaxnreg` by a thread. before: what the thread had set earlier, None where nothing."""
 
     position: int
-    event: Event
+    event: TraceEvent
     count: int
-    before: Setting | None
+    previous: SetmaxnregExecution | None
 
     @property
-    def increases(self) -> bool:
+    def is_increase(self) -> bool:
         effect = self.event.effect
         return isinstance(effect, RegisterCount) and effect.action == "increase"
 
 
-def sets_registers(program: Program) -> bool:
+def has_setmaxnreg(program: Program) -> bool:
     """Whether a kernel has a `setmaxnreg`."""
-    return any(isinstance(effect, RegisterCount) for step in program.acting for effect in step.effects)
+    return any(isinstance(effect, RegisterCount) for step in program.effectful_steps for effect in step.effects)
 
 
-def most_at_start(program: Program, threads: int) -> int | None:
+def max_initial_registers(program: Program, threads: int) -> int | None:
     """The registers that a thread can have at the start, at most, in blocks of up to so many threads.
 
     None where no directive says it: either `.maxnreg`, or how many threads a block has and how many blocks there are
@@ -48,32 +48,32 @@ def most_at_start(program: Program, threads: int) -> int | None:
     """
     limit = program.function.directive("maxnreg")
     if limit is not None:
-        return _upwards(_number(limit.words))
+        return _round_up(_first_number(limit.words))
     ctas = program.function.directive("minnctapersm")
-    if ctas is None or extents(program.function, *BLOCK) is None:
+    if ctas is None or launch_extents(program.function, *BLOCK_DIRECTIVES) is None:
         return None
-    resident = -(-threads // WARP) * WARP * max(_number(ctas.words), 1)
-    return min(REGISTERS // resident // STEP * STEP, MOST)
+    resident = -(-threads // WARP) * WARP * max(_first_number(ctas.words), 1)
+    return min(CTA_REGISTERS // resident // REGISTER_STEP * REGISTER_STEP, MAX_THREAD_REGISTERS)
 
 
-def settings_of(thread: Thread) -> list[Setting]:
+def setmaxnreg_executions_of(thread: ThreadView) -> list[SetmaxnregExecution]:
     """What a thread sets, in order."""
-    found: list[Setting] = []
+    found: list[SetmaxnregExecution] = []
     for position, event in thread.positions(RegisterCount):
         if isinstance(event.amount, int):
-            found.append(Setting(position, event, event.amount, found[-1] if found else None))
+            found.append(SetmaxnregExecution(position, event, event.amount, found[-1] if found else None))
     return found
 
 
-def synchronises_between(thread: Thread, since: int, until: int) -> bool:
+def may_synchronize_between(thread: ThreadView, since: int, until: int) -> bool:
     """Whether a thread meets threads of other warps between two positions, or may."""
-    return thread.trace.opaque or any(
+    return thread.trace.has_unknown_call or any(
         since < position < until and not (isinstance(event.effect, Barrier) and event.effect.level == "warp")
         for position, event in thread.positions(Barrier, MbarrierWait)
     )
 
 
-def operands_of(program: Program) -> Iterator[int]:
+def setmaxnreg_operands_of(program: Program) -> Iterator[int]:
     """The numbers of registers that a kernel sets anywhere."""
     for step in program.steps:
         if step.match and any(isinstance(effect, RegisterCount) for effect in step.match.effects):
@@ -81,10 +81,10 @@ def operands_of(program: Program) -> Iterator[int]:
             yield operand.value if isinstance(operand, Integer) else 0
 
 
-def _number(words: tuple[str, ...]) -> int:
+def _first_number(words: tuple[str, ...]) -> int:
     return next((int(word, 0) for word in words if word.strip(",").isdigit()), 0)
 
 
-def _upwards(count: int) -> int:
+def _round_up(count: int) -> int:
     """Registers are given in eights."""
-    return min(-(-count // STEP) * STEP, MOST)
+    return min(-(-count // REGISTER_STEP) * REGISTER_STEP, MAX_THREAD_REGISTERS)

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.flow import ControlFlowGraph
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.register_parts import Kind, Part, Parts
+from ptxkit.analysis.register_parts import WgmmaEvent, WgmmaEventKind, WgmmaEvents
 from ptxkit.records import dataclass, field
 
 #: Steps that are searched for one issue, and for all of one function.
-MAX_SEARCH, MAX_STEPS = 4_000, 300_000
+MAX_STEPS_PER_ISSUE, MAX_STEPS = 4_000, 300_000
 
 
 @dataclass(slots=True)
-class Approach:
+class ReachingAccesses:
     """How control comes to an issue with these registers.
 
     ordered: fences and multiplications from which a path comes without a touch. touches: the nearest ones, with the
@@ -31,85 +31,87 @@ class Approach:
 
     issue: Step
     registers: frozenset[str]
-    ordered: set[Step] = field(default_factory=set)
-    touches: dict[Step, str] = field(default_factory=dict)
-    starts: bool = False
-    unclear: bool = False
+    ordering_steps: set[Step] = field(default_factory=set)
+    accesses: dict[Step, str] = field(default_factory=dict)
+    reaches_entry: bool = False
+    is_unclear: bool = False
 
 
-class RegisterFences:
+class WgmmaFences:
     """The approaches to one function's issues."""
 
-    def __init__(self, flow: Flow, parts: Parts) -> None:
-        self._flow = flow
-        self._parts = parts
-        self._left = MAX_STEPS
+    def __init__(self, flow: ControlFlowGraph, parts: WgmmaEvents) -> None:
+        self._cfg = flow
+        self._events = parts
+        self._remaining_steps = MAX_STEPS
 
-    def approaches(self, issue: Step) -> Iterator[Approach]:
+    def reaching_accesses(self, issue: Step) -> Iterator[ReachingAccesses]:
         """One for the accumulators, one for the fragments of A where there are any."""
-        part = self._parts[issue]
-        for registers in (part.updates, part.reads):
+        part = self._events[issue]
+        for registers in (part.accumulators, part.fragments):
             if registers:
                 yield self._search(issue, registers)
 
     def __contains__(self, step: Step) -> bool:
         """Whether a step is a fence."""
-        return self._parts[step].kind is Kind.FENCE
+        return self._events[step].kind is WgmmaEventKind.FENCE
 
-    def concerns(self, step: Step, approach: Approach) -> bool:
+    def is_relevant(self, step: Step, approach: ReachingAccesses) -> bool:
         """Whether a step is a fence, or a multiplication that has to do with the registers."""
-        part = self._parts[step]
-        if part.kind is Kind.ISSUE:
-            return step in approach.ordered or not part.registers.isdisjoint(approach.registers)
+        part = self._events[step]
+        if part.kind is WgmmaEventKind.ISSUE:
+            return step in approach.ordering_steps or not part.registers.isdisjoint(approach.registers)
         return step in self
 
-    def _search(self, issue: Step, registers: frozenset[str]) -> Approach:
-        found = Approach(issue, registers)
-        flow = self._flow
+    def _search(self, issue: Step, registers: frozenset[str]) -> ReachingAccesses:
+        found = ReachingAccesses(issue, registers)
+        flow = self._cfg
         home = flow.block_of(issue)
         seen: set[tuple[int, frozenset[str]]] = set()
-        steps = [step for step in flow.steps(home) if step.index < issue.index]
-        waiting = [(home, self._back(steps, registers, found))]
+        steps = [step for step in flow.steps_of_block(home) if step.index < issue.index]
+        waiting = [(home, self._scan_backwards(steps, registers, found))]
         looked = 0
         while waiting:
             block, wanted = waiting.pop()
             if wanted is None:
                 continue
-            found.starts = found.starts or block == 0
-            for earlier in flow.before[block]:
+            found.reaches_entry = found.reaches_entry or block == 0
+            for earlier in flow.predecessors[block]:
                 if (earlier, wanted) not in seen:
                     seen.add((earlier, wanted))
-                    looked += len(flow.steps(earlier))
-                    waiting.append((earlier, self._back(flow.steps(earlier), wanted, found)))
-            if looked > MAX_SEARCH or self._left < 0:
-                found.unclear = True
+                    looked += len(flow.steps_of_block(earlier))
+                    waiting.append((earlier, self._scan_backwards(flow.steps_of_block(earlier), wanted, found)))
+            if looked > MAX_STEPS_PER_ISSUE or self._remaining_steps < 0:
+                found.is_unclear = True
                 break
-        self._left -= looked
+        self._remaining_steps -= looked
         return found
 
-    def _back(self, steps: Collection[Step], wanted: frozenset[str], found: Approach) -> frozenset[str] | None:
+    def _scan_backwards(
+        self, steps: Collection[Step], wanted: frozenset[str], found: ReachingAccesses
+    ) -> frozenset[str] | None:
         """Goes back through steps of one block; the registers to look for before it, None where the path ends."""
         for step in reversed(tuple(steps)):
-            part = self._parts[step]
+            part = self._events[step]
             match part.kind:
-                case Kind.FENCE:
-                    found.ordered.add(step)
+                case WgmmaEventKind.FENCE:
+                    found.ordering_steps.add(step)
                     return None
-                case Kind.UNKNOWN:
-                    found.unclear = True
+                case WgmmaEventKind.UNKNOWN:
+                    found.is_unclear = True
                     return None
-                case Kind.ISSUE if not part.registers.isdisjoint(wanted):
-                    found.ordered.add(step)
+                case WgmmaEventKind.ISSUE if not part.registers.isdisjoint(wanted):
+                    found.ordering_steps.add(step)
                     return None
-                case Kind.COPY if part.target in wanted:
-                    wanted = _renamed(part, wanted)
-                case Kind.OTHER if not part.registers.isdisjoint(wanted):
-                    found.touches.setdefault(step, min(part.registers & wanted))
+                case WgmmaEventKind.COPY if part.target in wanted:
+                    wanted = _rename_through_move(part, wanted)
+                case WgmmaEventKind.OTHER if not part.registers.isdisjoint(wanted):
+                    found.accesses.setdefault(step, min(part.registers & wanted))
                     return None
         return wanted
 
 
-def _renamed(part: Part, wanted: frozenset[str]) -> frozenset[str]:
+def _rename_through_move(part: WgmmaEvent, wanted: frozenset[str]) -> frozenset[str]:
     """The registers before a move. A constant comes from nowhere: compilers place its move where they like."""
-    rest = wanted if part.guarded else wanted - {part.target}
+    rest = wanted if part.is_guarded else wanted - {part.target}
     return rest | {part.source} if part.source is not None else rest

@@ -8,64 +8,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.terms import Held, held_among
+from ptxkit.analysis.terms import GroupValue, select_lanes
 
 #: Groups that a part looks through, one after the other; one that parted more often takes all over.
 MAX_LAYERS = 8
 
 
-class Registers:
+class RegisterFile:
     """Registers by their unique names."""
 
     __slots__ = ("_indices", "_layers", "_own", "_whole")
 
     def __init__(self) -> None:
-        self._own: dict[str, Held] = {}
-        self._whole: Registers | None = None
+        self._own: dict[str, GroupValue] = {}
+        self._whole: RegisterFile | None = None
         self._indices: Sequence[int] = ()
         self._layers = 0
 
-    def get(self, name: str) -> Held | None:
+    def get(self, name: str) -> GroupValue | None:
         """What a register holds; None where nothing was written to it."""
         held = self._own.get(name)
         if held is None and self._whole is not None:
             if self._layers > MAX_LAYERS:
-                self._take_all_over()
+                self._flatten_layers()
                 return self._own.get(name)
-            held = self._taken_over(name)
+            held = self._look_up_in_group(name)
             if held is not None:
                 self._own[name] = held
         return held
 
-    def set(self, name: str, held: Held) -> None:
+    def set(self, name: str, held: GroupValue) -> None:
         """Writes a register."""
         self._own[name] = held
 
-    def copy(self) -> Registers:
+    def copy(self) -> RegisterFile:
         """The same, to be written to apart."""
-        other = Registers()
+        other = RegisterFile()
         other._own = dict(self._own)
         other._whole, other._indices, other._layers = self._whole, self._indices, self._layers
         return other
 
-    def among(self, indices: Sequence[int]) -> Registers:
+    def subset(self, indices: Sequence[int]) -> RegisterFile:
         """What a part of the group holds, given the indices of its threads; these here are not written to any more."""
-        part = Registers()
+        part = RegisterFile()
         part._whole, part._indices, part._layers = self, indices, self._layers + 1
         return part
 
-    def _take_all_over(self) -> None:
+    def _flatten_layers(self) -> None:
         for name in set(self._names()) - self._own.keys():
-            held = self._taken_over(name)
+            held = self._look_up_in_group(name)
             if held is not None:
                 self._own[name] = held
         self._whole, self._indices, self._layers = None, (), 0
 
-    def _taken_over(self, name: str) -> Held | None:
+    def _look_up_in_group(self, name: str) -> GroupValue | None:
         """What a register held in the last group that wrote it, as this part of it sees it."""
-        layer: Registers | None = self
+        layer: RegisterFile | None = self
         passed: list[Sequence[int]] = []
-        held: Held | None = None
+        held: GroupValue | None = None
         while held is None and layer is not None and layer._whole is not None:
             passed.append(layer._indices)
             layer = layer._whole
@@ -75,10 +75,10 @@ class Registers:
         indices = passed[0]
         for each in passed[1:]:
             indices = [each[index] for index in indices]
-        return held_among(held, indices)
+        return select_lanes(held, indices)
 
     def _names(self) -> Iterator[str]:
-        layer: Registers | None = self
+        layer: RegisterFile | None = self
         while layer is not None:
             yield from layer._own
             layer = layer._whole

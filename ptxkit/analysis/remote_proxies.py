@@ -12,70 +12,76 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import TypeAlias
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.pairs import Pair, Touch, pairs_of
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.pairs import CtaAccess, CtaPair, cta_pairs_of
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.touches import covers_shared, is_async_read, is_async_write, is_generic_write
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.touches import is_async_read, is_async_write, is_generic_write, orders_shared_before_async
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Access, MbarrierWait, ProxyFence, WaitGroup
 from ptxkit.records import dataclass
 
 #: Pairs of accesses by two CTAs that are looked at, at most.
-MAX_LOOKED_AT = 4_000
-_BEHIND = 1 << 62
-_IMPLICIT = ("bulk", "wgmma")
+MAX_CROSSING_CHECKS = 4_000
+_END = 1 << 62
+_IMPLICIT_FENCE_GROUPS = ("bulk", "wgmma")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class RemoteProxyCrossing:
     """Two accesses of the same bytes by two CTAs, one surely ordered behind the other, the later one asynchronous.
 
     kind: `generic` where the first is a store and the later one reads, `async` where both are asynchronous and one of
     them writes. given, taken: whether a proxy fence may stand in the CTA of the first, and in that of the later one.
     """
 
-    before: Touch
-    after: Touch
+    before: CtaAccess
+    after: CtaAccess
     kind: str
-    given: bool
-    taken: bool
+    may_fence_in_releaser: bool
+    may_fence_in_acquirer: bool
 
 
-def passages_of(kernel: Kernel, world: World) -> Iterator[Passage]:
+def find_remote_proxy_crossings(kernel: KernelFacts, world: ScenarioFacts) -> Iterator[RemoteProxyCrossing]:
     """The passages from a CTA to the others of its cluster, one for each two instructions."""
-    for pair in pairs_of(kernel, world):
-        if _hides_fences(kernel, pair):
+    for pair in cta_pairs_of(kernel, world):
+        if _has_unexecuted_fences(kernel, pair):
             continue
         found: set[tuple[Step, Step]] = set()
-        left = MAX_LOOKED_AT
-        for before, after in pair.shared(_is_asynchronous):
-            kind = _kind(before.event, after.event)
+        left = MAX_CROSSING_CHECKS
+        for before, after in pair.shared_accesses(_is_asynchronous):
+            kind = _crossing_kind(before.event, after.event)
             steps = (before.event.step, after.event.step)
             if kind is None or steps in found:
                 continue
             left -= 1
-            spans = _spans(pair, before, after)
+            spans = _fence_spans(pair, before, after)
             if spans is not None:
                 found.add(steps)
-                yield Passage(before, after, kind, _given(pair, before, spans[0]), _taken(pair, after, spans[1], kind))
+                yield RemoteProxyCrossing(
+                    before,
+                    after,
+                    kind,
+                    _may_fence_before_release(pair, before, spans[0]),
+                    _may_fence_after_acquire(pair, after, spans[1], kind),
+                )
             if left < 0:
                 break
 
 
-def _hides_fences(kernel: Kernel, pair: Pair) -> bool:
+def _has_unexecuted_fences(kernel: KernelFacts, pair: CtaPair) -> bool:
     """Whether a proxy fence is executed by none of the threads that are looked at: it may stand anywhere."""
-    steps = {step for step in kernel.program.acting if any(isinstance(e, ProxyFence) for e in step.effects)}
-    for world in (pair.giver, pair.taker):
+    steps = {step for step in kernel.program.effectful_steps if any(isinstance(e, ProxyFence) for e in step.effects)}
+    for world in (pair.releaser, pair.acquirer):
         steps -= {event.step for thread in world.threads.values() for _, event in thread.positions(ProxyFence)}
     return bool(steps)
 
 
-def _is_asynchronous(event: Event) -> bool:
+def _is_asynchronous(event: TraceEvent) -> bool:
     return is_async_read(event) or is_async_write(event)
 
 
-def _kind(before: Event, after: Event) -> str | None:
+def _crossing_kind(before: TraceEvent, after: TraceEvent) -> str | None:
     effect = before.effect
     if is_async_read(after) and is_generic_write(before) and isinstance(effect, Access) and effect.completion is None:
         return "generic"
@@ -83,51 +89,53 @@ def _kind(before: Event, after: Event) -> str | None:
     return "async" if is_write and _is_asynchronous(before) and _is_asynchronous(after) else None
 
 
-_Positions: TypeAlias = dict[Thread, int]
+_Positions: TypeAlias = dict[ThreadView, int]
 """By thread of a CTA, where it is when one of two CTAs hands over, or takes over."""
 
 
-def _spans(pair: Pair, before: Touch, after: Touch) -> tuple[_Positions, _Positions] | None:
+def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_Positions, _Positions] | None:
     """Up to where threads of the one CTA may fence for the other, and from where on threads of that one may; None where
     the two accesses are not surely ordered."""
-    if pair.has_met(before, after):
-        return pair.around(before)
-    for handover in pair.handovers:
-        if pair.joins(before, handover, after):
-            given = dict.fromkeys(pair.giver.threads.values(), _BEHIND) | {
+    if pair.is_ordered_by_cluster_barrier(before, after):
+        return pair.barrier_positions_around(before)
+    for handover in pair.sync_edges:
+        if pair.is_ordered_by_edge(before, handover, after):
+            given = dict.fromkeys(pair.releaser.threads.values(), _END) | {
                 handover.arrival.thread: handover.arrival.position
             }
-            taken = dict.fromkeys(pair.taker.threads.values(), -1) | {handover.wait.thread: handover.wait.position}
+            taken = dict.fromkeys(pair.acquirer.threads.values(), -1) | {handover.wait.thread: handover.wait.position}
             return given, taken
     return None
 
 
-def _given(pair: Pair, before: Touch, until: _Positions) -> bool:
+def _may_fence_before_release(pair: CtaPair, before: CtaAccess, until: _Positions) -> bool:
     """Whether a fence may stand between an access and what hands over."""
     own = before.thread
-    return any(_is_fenced(pair.giver, t, before.position if t is own else -1, at, t is own) for t, at in until.items())
+    return any(
+        _is_fenced(pair.releaser, t, before.position if t is own else -1, at, t is own) for t, at in until.items()
+    )
 
 
-def _taken(pair: Pair, after: Touch, since: _Positions, kind: str) -> bool:
+def _may_fence_after_acquire(pair: CtaPair, after: CtaAccess, since: _Positions, kind: str) -> bool:
     """Whether a fence may stand between what takes over and an access. Of what was stored, a copy that any thread waits
     for may have replaced it."""
     own = after.thread
     return any(
-        _is_fenced(pair.taker, t, at, after.position if t is own else _BEHIND, t is own or kind == "generic")
+        _is_fenced(pair.acquirer, t, at, after.position if t is own else _END, t is own or kind == "generic")
         for t, at in since.items()
     )
 
 
-def _is_fenced(world: World, thread: Thread, since: int, until: int, waits: bool) -> bool:
+def _is_fenced(world: ScenarioFacts, thread: ThreadView, since: int, until: int, waits: bool) -> bool:
     """Whether a thread fences between two positions. waits: what it waits for may do so, too."""
     told = frozenset(copy.event.barrier for other in world.threads.values() for copy in other.copies)
     kinds = (ProxyFence, WaitGroup, MbarrierWait) if waits else (ProxyFence,)
-    return any(since < at < until and _fences(event, told) for at, event in thread.positions(*kinds))
+    return any(since < at < until and _is_fence(event, told) for at, event in thread.positions(*kinds))
 
 
-def _fences(event: Event, told: Set[object]) -> bool:
+def _is_fence(event: TraceEvent, told: Set[object]) -> bool:
     if isinstance(event.effect, WaitGroup):
-        return event.effect.group in _IMPLICIT
+        return event.effect.group in _IMPLICIT_FENCE_GROUPS
     if isinstance(event.effect, MbarrierWait):
         return event.address in told or not isinstance(event.address, int)
-    return covers_shared(event, None)
+    return orders_shared_before_async(event, None)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.flow import Flow
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.flow import ControlFlowGraph
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import Opaque
+from ptxkit.analysis.trace import UnknownCall
 from ptxkit.isa.effects import Access, Barrier, Effect, MemoryFence, ProxyFence, RegisterFence, Value
 from ptxkit.records import dataclass, replace
 
@@ -18,22 +18,22 @@ _READ_ONLY = ("const", "param")
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RedundantSync:
     """Two instructions in a row. needless: the one that does no more than the other. what: `fence` or `barrier`."""
 
-    needless: Step
+    redundant: Step
     other: Step
-    what: str
+    kind: str
 
 
-def repeats_of(kernel: Kernel) -> Iterator[Repeat]:
+def find_redundant_sync(kernel: KernelFacts) -> Iterator[RedundantSync]:
     """The repeats in the blocks of a kernel."""
-    flow = Flow(kernel.program)
-    for block in range(len(flow.starts)):
+    flow = ControlFlowGraph(kernel.program)
+    for block in range(len(flow.block_starts)):
         last: Step | None = None
-        for step in flow.steps(block):
-            if _one(step) is not None:
-                repeat = None if last is None else _repeat(kernel, last, step)
+        for step in flow.steps_of_block(block):
+            if _sole_sync_effect(step) is not None:
+                repeat = None if last is None else _compare(kernel, last, step)
                 if repeat is not None:
                     yield repeat
                 last = step
@@ -41,19 +41,19 @@ def repeats_of(kernel: Kernel) -> Iterator[Repeat]:
                 last = None
 
 
-def _repeat(kernel: Kernel, first: Step, second: Step) -> Repeat | None:
+def _compare(kernel: KernelFacts, first: Step, second: Step) -> RedundantSync | None:
     if first.instruction.guard != second.instruction.guard:
         return None
-    before, after = _one(first), _one(second)
+    before, after = _sole_sync_effect(first), _sole_sync_effect(second)
     if isinstance(after, Barrier):
         alike = before == after and first.instruction.operands == second.instruction.operands
-        return Repeat(second, first, "barrier") if alike and _meets_all(kernel, first, second) else None
+        return RedundantSync(second, first, "barrier") if alike and _is_executed_by_all(kernel, first, second) else None
     if before == after or (_covers(before, after)):
-        return Repeat(second, first, "fence")
-    return Repeat(first, second, "fence") if _covers(after, before) else None
+        return RedundantSync(second, first, "fence")
+    return RedundantSync(first, second, "fence") if _covers(after, before) else None
 
 
-def _one(step: Step) -> Effect | None:
+def _sole_sync_effect(step: Step) -> Effect | None:
     """The fence, or the barrier of all threads of a CTA, that an instruction is."""
     effects = step.effects
     if len(effects) != 1:
@@ -88,19 +88,19 @@ def _is_constant(effect: Effect) -> bool:
     return isinstance(effect, Access) and effect.kind == "read" and effect.space.partition("::")[0] in _READ_ONLY
 
 
-def _meets_all(kernel: Kernel, first: Step, second: Step) -> bool:
+def _is_executed_by_all(kernel: KernelFacts, first: Step, second: Step) -> bool:
     """Whether all threads of a CTA execute the same barriers, these two among them."""
-    return bool(kernel.worlds) and all(_is_uniform(world, first, second) for world in kernel.worlds)
+    return bool(kernel.scenarios) and all(_is_uniform_in_scenario(world, first, second) for world in kernel.scenarios)
 
 
-def _is_uniform(world: World, first: Step, second: Step) -> bool:
-    if not world.is_whole or world.is_opaque:
+def _is_uniform_in_scenario(world: ScenarioFacts, first: Step, second: Step) -> bool:
+    if not world.is_complete or world.has_unknown_call:
         return False
     stories = [_barriers(world, number) for number in range(len(world.groups))]
     return all(story == stories[0] for story in stories) and {first, second} <= set(stories[0])
 
 
-def _barriers(world: World, number: int) -> list[Step]:
+def _barriers(world: ScenarioFacts, number: int) -> list[Step]:
     """The barriers of the CTA that the threads of a group came to."""
-    events = (event for event in world.groups[number].events if not isinstance(event, Opaque))
+    events = (event for event in world.groups[number].events if not isinstance(event, UnknownCall))
     return [event.step for event in events if isinstance(event.effect, Barrier) and event.effect.level == "cta"]

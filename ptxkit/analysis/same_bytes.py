@@ -11,56 +11,56 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
-from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.causality import Causality, Path
-from ptxkit.analysis.conflicts import MAX_CONFLICT_LOOKUPS
-from ptxkit.analysis.dependence import Leaf
+from ptxkit.analysis.budget import AnalysisBudget
+from ptxkit.analysis.causality import HappensBefore, WarpPath
+from ptxkit.analysis.conflicts import MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.dependence import DependenceSource
 from ptxkit.analysis.explore import Explorer
-from ptxkit.analysis.kernel import World, world_of
+from ptxkit.analysis.kernel import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.ranges import IntervalIndex
 from ptxkit.analysis.scenario import Scenario
-from ptxkit.analysis.terms import Term, of_lane
-from ptxkit.analysis.trace import Event, GroupEvent, Opaque
+from ptxkit.analysis.terms import SymbolicValue, value_of_lane
+from ptxkit.analysis.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access
 from ptxkit.records import dataclass
 
 #: Executions of an instruction that are looked at.
-FIRST_ROUNDS = 2
+FIRST_EXECUTIONS = 2
 #: Accesses of threads that are looked at in a scenario, and pairs of them for each pair of instructions.
-MAX_TOUCHES, MAX_PAIRS = 20_000, 64
+MAX_GLOBAL_ACCESSES, MAX_OVERLAP_PAIRS = 20_000, 64
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class PointerAccess:
     """An access to bytes `[low, high)` behind a pointer. position: among the events of the group of its path."""
 
     step: Step
-    path: Path
+    path: WarpPath
     position: int
     tid: int
     low: int
     high: int
 
     @property
-    def is_sure(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether no guess comes before it."""
-        guessed = self.path.group.guessed
+        guessed = self.path.group.first_guess
         return guessed is None or self.position < guessed
 
 
 @dataclass(frozen=True, slots=True)
-class SameBytes:
+class AccessOverlap:
     """Two accesses to the same bytes. first_is_earlier: whether the first one may be ordered before the other."""
 
-    first: Touch
-    other: Touch
+    first: PointerAccess
+    other: PointerAccess
     first_is_earlier: bool
 
     @property
-    def is_sure(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether some input surely leads to both."""
-        return self.first.is_sure and self.other.is_sure
+        return self.first.is_certain and self.other.is_certain
 
     @property
     def threads(self) -> int:
@@ -68,13 +68,13 @@ class SameBytes:
         return 1 if self.first.tid == self.other.tid else 2
 
     @property
-    def gravity(self) -> tuple[bool, bool]:
+    def evidence_strength(self) -> tuple[bool, bool]:
         """How much it proves: least what a guess leads to, and more where the first access comes later."""
-        return self.is_sure, not self.first_is_earlier
+        return self.is_certain, not self.first_is_earlier
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class OverlapComparison:
     """Two instructions that access the same bytes in some scenario, in one that comes to both.
 
     is_in_place: whether it is asked of accesses by one thread whose first one comes before its other one, and of no
@@ -85,8 +85,8 @@ class Compared:
     first: Step
     other: Step
     is_in_place: bool
-    world: int
-    same: SameBytes | None
+    scenario_index: int
+    overlap: AccessOverlap | None
     is_exact: bool
 
 
@@ -97,7 +97,7 @@ _Key: TypeAlias = tuple[Step, Step, bool]
 def is_read_only_load(step: Step) -> bool:
     """Whether an instruction loads through the non-coherent cache, or the read-only proxy."""
     words = step.instruction.opcode.split(".")
-    return touches(step, "read") and ("nc" in words or "proxy::readonly" in words)
+    return is_plain_global_access(step, "read") and ("nc" in words or "proxy::readonly" in words)
 
 
 def is_multimem(step: Step) -> bool:
@@ -105,7 +105,7 @@ def is_multimem(step: Step) -> bool:
     return step.match is not None and step.instruction.opcode.startswith("multimem.")
 
 
-def touches(step: Step, *kinds: str) -> bool:
+def is_plain_global_access(step: Step, *kinds: str) -> bool:
     """Whether an instruction other than `multimem` accesses global memory in one of these ways, and is done then."""
     return not is_multimem(step) and any(
         isinstance(effect, Access)
@@ -116,72 +116,78 @@ def touches(step: Step, *kinds: str) -> bool:
     )
 
 
-def compared(
+def find_overlaps(
     explorer: Explorer, firsts: Collection[Step], others: Collection[Step], *, splits: bool = False
-) -> Iterator[Compared]:
+) -> Iterator[OverlapComparison]:
     """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them.
 
     splits: keeps what a thread accesses in place apart from what else the same two instructions access, and tells of it
     last.
     """
-    found = dict(_walked(explorer, *_with_common_pointers(explorer, firsts, others), splits))
+    found = dict(_overlaps_by_scenario(explorer, *_with_common_pointers(explorer, firsts, others), splits))
     scenarios = {number: explorer.explorations[number].scenario for number in found}
     samples = {each.sample for each in scenarios.values()}
-    is_enough = len(samples) > 1 or any(each.samples > 1 for each in scenarios.values())
+    is_enough = len(samples) > 1 or any(each.sample_count > 1 for each in scenarios.values())
     for key in sorted(dict.fromkeys(key for pairs in found.values() for key in pairs), key=lambda key: key[2]):
         is_alike = is_enough and all(key in pairs for pairs in found.values())
         for number, pairs in found.items():
             same = pairs.get(key)
-            yield Compared(*key, number, same, same is not None and same.is_sure and is_alike)
+            yield OverlapComparison(*key, number, same, same is not None and same.is_certain and is_alike)
 
 
-def _walked(
+def _overlaps_by_scenario(
     explorer: Explorer, firsts: Collection[Step], others: Collection[Step], splits: bool
-) -> Iterator[tuple[int, dict[_Key, SameBytes]]]:
+) -> Iterator[tuple[int, dict[_Key, AccessOverlap]]]:
     """By the number of a scenario that comes to both kinds: the pairs that were found there."""
     for number, exploration in enumerate(list(explorer.explorations)):
-        covered = set().union(*(group.covered for group in exploration.groups))
+        covered = set().union(*(group.covered_steps for group in exploration.groups))
         given = exploration.scenario
         if given.rank or covered.isdisjoint(firsts) or covered.isdisjoint(others):
             continue
-        scenario = Scenario(given.launch, given.sample, given.rank, dict(given.decisions), samples=given.samples)
-        wide = explorer.walked(scenario, outside=True)
-        if wide.is_whole and not any(group.opaque for group in wide.groups):
-            world = world_of(wide, explorer.program, explorer.budget)
-            yield number, _in_world(world, firsts, others, splits)
+        scenario = Scenario(
+            given.launch, given.sample, given.rank, dict(given.decisions), sample_count=given.sample_count
+        )
+        wide = explorer.execute(scenario, outside=True)
+        if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
+            world = build_scenario_facts(wide, explorer.program, explorer.budget)
+            yield number, _overlaps_in_scenario(world, firsts, others, splits)
 
 
-def _in_world(world: World, firsts: Collection[Step], others: Collection[Step], splits: bool) -> dict[_Key, SameBytes]:
-    causality = Causality(world, Budget(lookups=min(MAX_CONFLICT_LOOKUPS, world.budget.lookups)))
-    places: dict[int, RangeIndex[Touch]] = {}
-    for identity, touch in _touches(world, causality, others):
-        places.setdefault(identity, RangeIndex()).add(touch.low, touch.high, touch)
+def _overlaps_in_scenario(
+    world: ScenarioFacts, firsts: Collection[Step], others: Collection[Step], splits: bool
+) -> dict[_Key, AccessOverlap]:
+    causality = HappensBefore(world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks)))
+    places: dict[int, IntervalIndex[PointerAccess]] = {}
+    for identity, touch in _pointer_accesses(world, causality, others):
+        places.setdefault(identity, IntervalIndex()).add(touch.low, touch.high, touch)
     looks: dict[_Key, int] = defaultdict(int)
-    worst: dict[_Key, SameBytes] = {}
-    for identity, touch in _touches(world, causality, firsts) if places else ():
+    worst: dict[_Key, AccessOverlap] = {}
+    for identity, touch in _pointer_accesses(world, causality, firsts) if places else ():
         found = places[identity].overlapping(touch.low, touch.high) if identity in places else ()
         for other in found:
             own = touch.path is other.path and touch.tid == other.tid
             key = touch.step, other.step, splits and own and touch.position < other.position
             looks[key] += 1
-            if looks[key] <= MAX_PAIRS:
-                pair = SameBytes(touch, other, _may_be_earlier(causality, touch, other))
-                worst[key] = max(worst.get(key, pair), pair, key=lambda each: each.gravity)
+            if looks[key] <= MAX_OVERLAP_PAIRS:
+                pair = AccessOverlap(touch, other, _may_be_earlier(causality, touch, other))
+                worst[key] = max(worst.get(key, pair), pair, key=lambda each: each.evidence_strength)
     return worst
 
 
-def _may_be_earlier(causality: Causality, first: Touch, other: Touch) -> bool:
+def _may_be_earlier(causality: HappensBefore, first: PointerAccess, other: PointerAccess) -> bool:
     if first.path is other.path:
         return first.position < other.position
     return causality.may_precede(first.path, first.position, other.path, other.position)
 
 
-def _touches(world: World, causality: Causality, steps: Collection[Step]) -> Iterator[tuple[int, Touch]]:
+def _pointer_accesses(
+    world: ScenarioFacts, causality: HappensBefore, steps: Collection[Step]
+) -> Iterator[tuple[int, PointerAccess]]:
     """(the pointer's identity, what a thread accesses by it) at some steps."""
-    left = MAX_TOUCHES
+    left = MAX_GLOBAL_ACCESSES
     for group in world.groups:
         for position, event in enumerate(group.events):
-            if isinstance(event, Opaque) or event.step not in steps or event.visit >= FIRST_ROUNDS:
+            if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
                 continue
             if not isinstance(event.effect, Access):
                 continue
@@ -189,19 +195,19 @@ def _touches(world: World, causality: Causality, steps: Collection[Step]) -> Ite
                 left -= 1
                 if left < 0:
                     return
-                place, size = _extent(event, index)
-                if isinstance(place, Term) and size:
+                place, size = _access_range(event, index)
+                if isinstance(place, SymbolicValue) and size:
                     low = place.offset
                     path = causality.path_of(tid)
-                    yield place.identity, Touch(event.step, path, position, tid, low, low + size)
+                    yield place.identity, PointerAccess(event.step, path, position, tid, low, low + size)
 
 
-def _extent(event: Event | GroupEvent, index: int) -> tuple[object, int]:
+def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[object, int]:
     """Where a thread of a group accesses memory, and how many bytes; none where it takes no part, or nobody knows."""
-    if isinstance(event, GroupEvent) and event.who is not None and not event.who[index]:
+    if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
         return None, 0
-    held, size = (event.address, event.size) if isinstance(event, Event) else event.fields[:2]
-    return None if held is None else of_lane(held, index), size if isinstance(size, int) else 0
+    held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
+    return None if held is None else value_of_lane(held, index), size if isinstance(size, int) else 0
 
 
 def _with_common_pointers(
@@ -218,19 +224,19 @@ def _with_common_pointers(
 
 def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tuple[str, int]]]:
     """By step, the pointers that its addresses come from: parameters, and variables of global memory."""
-    dependence = explorer.certainty.dependence
+    dependence = explorer.input_independence.dependence
     found: dict[Step, set[tuple[str, int]]] = {}
     for step in steps:
         names = found.setdefault(step, set())
         for effect in step.effects:
             if isinstance(effect, Access) and effect.space in ("global", "generic") and step.match is not None:
                 operand = step.match.operand(effect.address, step.instruction)
-                names.update(_named(explorer, dependence.of(step, operand)))
+                names.update(_pointer_names(explorer, dependence.sources_of(step, operand)))
     return found
 
 
-def _named(explorer: Explorer, leaves: Collection[Leaf]) -> Iterator[tuple[str, int]]:
+def _pointer_names(explorer: Explorer, leaves: Collection[DependenceSource]) -> Iterator[tuple[str, int]]:
     for leaf in leaves:
         if leaf.kind == "variable":
             yield leaf.name, 0
-        yield from (place for place in explorer.pointers if leaf.kind == "parameter" and leaf.holds(place))
+        yield from (place for place in explorer.pointers if leaf.kind == "parameter" and leaf.covers(place))

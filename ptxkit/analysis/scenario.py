@@ -6,32 +6,32 @@ from math import prod
 
 from ptxkit.analysis.implications import Implications
 from ptxkit.analysis.program import Program, Step
-from ptxkit.analysis.terms import Term
+from ptxkit.analysis.terms import SymbolicValue
 from ptxkit.records import dataclass, field
-from ptxkit.syntax.extents import BLOCK, extents
+from ptxkit.syntax.extents import BLOCK_DIRECTIVES, launch_extents
 
 #: Threads of a block where the kernel declares none.
 DEFAULT_THREADS = 128
 #: Threads that a block has at most.
-MOST_THREADS = 1024
+MAX_BLOCK_THREADS = 1024
 #: More CTAs than the cluster of any GPU has.
-MOST_CTAS = 1024
+MAX_CLUSTER_CTAS = 1024
 #: What integer parameters are taken to be, one exploration each: whole tiles, and a size that leaves a remainder.
 SAMPLES = (512, 19)
 #: A size for few rounds, tried where no walk of a cluster's CTA with another one comes to its end.
-FEW = 5
+SMALL_SIZE = 5
 #: Further sizes, tried where sizes decide whether code is reached that no walk has reached: first one for few rounds,
 #: then one with another remainder.
-MORE_SAMPLES = (FEW, 22, 99, 1, 4096)
+MORE_SAMPLES = (SMALL_SIZE, 22, 99, 1, 4096)
 #: Sizes that comparisons on the way to such code name are tried before those: so many that are larger than the first
 #: samples, and no larger than this.
-MAX_LARGE, MOST_SIZE = 2, 1 << 16
+MAX_LARGE_SAMPLES, MAX_SAMPLE = 2, 1 << 16
 #: How many of these in a row may reach nothing new.
-MAX_VAIN = 2
+MAX_FRUITLESS_SAMPLES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchConfig:
     """Geometry. block and cluster: (x, y, z); the grid has two clusters in x.
 
     is_exact: the kernel says how large its blocks are; is_limit: it says how large they are at most.
@@ -46,10 +46,10 @@ class Launch:
     def threads(self) -> int:
         return self.block[0] * self.block[1] * self.block[2]
 
-    def resized(self) -> Launch:
+    def with_other_size(self) -> LaunchConfig:
         """Another launch that a kernel allows which leaves the size of its blocks open: twice, or half the threads."""
         x, y, z = self.block
-        return Launch((max(x // 2, 1) if self.is_limit else 2 * x, y, z), self.cluster, is_exact=False)
+        return LaunchConfig((max(x // 2, 1) if self.is_limit else 2 * x, y, z), self.cluster, is_exact=False)
 
     @property
     def cluster_size(self) -> int:
@@ -68,35 +68,38 @@ class Scenario:
     asked: by condition, the step that first hung on it. implications: what the decisions say of other conditions.
     """
 
-    launch: Launch
+    launch: LaunchConfig
     sample: int
     rank: int = 0
-    decisions: dict[Term, bool] = field(default_factory=dict)
-    ordering: dict[Term, None] = field(default_factory=dict)
-    sampled: bool = False
-    samples: int = 1
-    asked: dict[Term, Step] = field(default_factory=dict)
+    decisions: dict[SymbolicValue, bool] = field(default_factory=dict)
+    flippable_conditions: dict[SymbolicValue, None] = field(default_factory=dict)
+    reads_sample: bool = False
+    sample_count: int = 1
+    branch_of_condition: dict[SymbolicValue, Step] = field(default_factory=dict)
     implications: Implications = field(default_factory=Implications)
 
-    def forget(self, decisions: dict[Term, bool]) -> None:
+    def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:
         """Takes back all that walks have decided and asked, but for some decisions."""
         self.decisions = dict(decisions)
-        self.ordering, self.asked, self.implications = {}, {}, Implications()
+        self.flippable_conditions, self.branch_of_condition, self.implications = {}, {}, Implications()
 
 
-def launch_of(program: Program) -> Launch:
+def launch_config_of(program: Program) -> LaunchConfig:
     """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing, or of
     blocks that no GPU launches, and one CTA for such clusters."""
     function = program.function
-    block, ctas = extents(function, *BLOCK), extents(function, "reqnctapercluster") or (1, 1, 1)
-    if not 0 < prod(ctas) <= MOST_CTAS:  # ptxas takes them all
+    block, ctas = (
+        launch_extents(function, *BLOCK_DIRECTIVES),
+        launch_extents(function, "reqnctapercluster") or (1, 1, 1),
+    )
+    if not 0 < prod(ctas) <= MAX_CLUSTER_CTAS:  # ptxas takes them all
         ctas = (1, 1, 1)
-    if block is None or not 0 < prod(block) <= MOST_THREADS:
-        return Launch((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
-    return Launch(block, ctas, function.directive("reqntid") is not None, is_limit=True)
+    if block is None or not 0 < prod(block) <= MAX_BLOCK_THREADS:
+        return LaunchConfig((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
+    return LaunchConfig(block, ctas, function.directive("reqntid") is not None, is_limit=True)
 
 
-def representatives(tids: tuple[int, ...]) -> list[int]:
+def representative_threads(tids: tuple[int, ...]) -> list[int]:
     """Threads of a group that stand for it: two neighbours, one of the next warp, and the last."""
     elsewhere = [tid for tid in tids if tid // 32 != tids[0] // 32]
     return sorted({*tids[:2], *elsewhere[:1], tids[-1]})

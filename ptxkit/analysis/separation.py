@@ -15,24 +15,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from typing import TypeAlias
 
-from ptxkit.analysis.causality import Path
-from ptxkit.analysis.mates import Meetings
-from ptxkit.analysis.terms import Lanes
-from ptxkit.analysis.touches import MOST_BYTES, extents_of
-from ptxkit.analysis.trace import Event, GroupEvent, GroupTrace, Opaque
+from ptxkit.analysis.causality import WarpPath
+from ptxkit.analysis.mates import ConvergencePoints
+from ptxkit.analysis.terms import LaneValues
+from ptxkit.analysis.touches import MAX_ACCESS_BYTES, access_ranges_of_lanes
+from ptxkit.analysis.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Barrier
 from ptxkit.records import dataclass
 
 #: In place of a thread, or of the lanes of a warp: several have the same bytes.
-_SEVERAL = -1
+_MULTIPLE = -1
 #: In place of the number of a barrier that nobody knows.
 _UNKNOWN = -1
 #: Pairs of accesses, and of paths, that are looked at closely, at most.
-MAX_CLOSE_LOOKS = 3_000
+MAX_EXACT_CHECKS = 3_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FootprintPart:
     """`size` bytes from each of `lows` on, by the `threads`; `warps`: the lanes of the group that each is among.
 
     One thread stands in both for all of the group where these touch the same bytes: `_SEVERAL`, if it has several.
@@ -43,7 +43,7 @@ class Part:
     threads: list[int]
     warps: list[int]
 
-    def units(self, unit: int) -> Iterator[list[int]]:
+    def addresses_by_unit(self, unit: int) -> Iterator[list[int]]:
         """What is touched in units of bytes, one of each thread at a time."""
         yield self.lows
         for moved in range(unit, self.size, unit):
@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Touching:
+class AccessFootprint:
     """An access of a group. end: the position from which on its threads may tell others that it is over.
 
     low, high: the bytes from the lowest to the highest.
@@ -59,89 +59,101 @@ class Touching:
 
     group: GroupTrace
     position: int
-    end: int
-    event: Event | GroupEvent
-    parts: tuple[Part, ...]
+    end_position: int
+    event: TraceEvent | GroupEvent
+    parts: tuple[FootprintPart, ...]
     low: int
     high: int
 
 
 #: A read, with the units of bytes that others write, and the thread that reads each.
-Foreign: TypeAlias = tuple[Touching, list[tuple[int, int]]]
+ForeignRead: TypeAlias = tuple[AccessFootprint, list[tuple[int, int]]]
 
 
-def touchings(group: GroupTrace, accesses: Iterable[tuple[int, Event | GroupEvent, int | None]]) -> Iterator[Touching]:
+def compute_footprints(
+    group: GroupTrace, accesses: Iterable[tuple[int, TraceEvent | GroupEvent, int | None]]
+) -> Iterator[AccessFootprint]:
     """Accesses as they are looked at here, without those of which it is not known where any thread touches memory.
 
     accesses: each with its position, and that of the wait that tells of its end; None where it is over at once.
     """
     threads = list(group.tids)
     warps = [threads[0] << 10 | tid >> 5 for tid in threads]
-    one = [threads[0] if len(threads) == 1 else _SEVERAL]
+    one = [threads[0] if len(threads) == 1 else _MULTIPLE]
     for position, event, over in accesses:
-        parts = _parts(event, one, one) if isinstance(event, Event) else _parts(event, threads, warps)
+        parts = (
+            _footprint_parts(event, one, one)
+            if isinstance(event, TraceEvent)
+            else _footprint_parts(event, threads, warps)
+        )
         if parts:
             low = min(min(part.lows) for part in parts)
             high = max(max(part.lows) + part.size for part in parts)
-            yield Touching(group, position, position if over is None else over, event, parts, low, high)
+            yield AccessFootprint(group, position, position if over is None else over, event, parts, low, high)
 
 
-def _parts(event: Event | GroupEvent, threads: list[int], warps: list[int]) -> tuple[Part, ...]:
-    address, size = (event.address, event.size) if isinstance(event, Event) else event.fields[:2]
+def _footprint_parts(event: TraceEvent | GroupEvent, threads: list[int], warps: list[int]) -> tuple[FootprintPart, ...]:
+    address, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
     if (
         isinstance(event, GroupEvent)
-        and event.who is None
-        and isinstance(address, Lanes)
+        and event.participants is None
+        and isinstance(address, LaneValues)
         and isinstance(size, int)
         and size > 0
         and address.are_numbers
     ):
-        return (Part(min(size, MOST_BYTES), address.values, threads, warps),)  # type: ignore[arg-type]
-    found: dict[int, Part] = {}
-    for tid, warp, touched in zip(threads, warps, extents_of(event, len(threads)), strict=True):
+        return (FootprintPart(min(size, MAX_ACCESS_BYTES), address.values, threads, warps),)  # type: ignore[arg-type]
+    found: dict[int, FootprintPart] = {}
+    for tid, warp, touched in zip(threads, warps, access_ranges_of_lanes(event, len(threads)), strict=True):
         if touched is not None:
             low, high = touched
             part = found.get(high - low)
             if part is None:
-                part = found[high - low] = Part(high - low, [], [], [])
+                part = found[high - low] = FootprintPart(high - low, [], [], [])
             part.lows.append(low)
             part.threads.append(tid)
             part.warps.append(warp)
     return tuple(found.values())
 
 
-class Stretches:
+class BarrierIntervals:
     """By position in the events of a group: how many barriers of the whole CTA its threads have met."""
 
     def __init__(self, groups: Sequence[GroupTrace], acting: Iterable[GroupTrace]) -> None:
         """acting: those of the groups that are asked about. The barrier that counts is the first at which all of these
         meet all others, whenever they come there."""
-        met = {id(group): _met(group) for group in groups}
+        met = {id(group): _barrier_positions_by_number(group) for group in groups}
         vague = {number for found in met.values() for number, positions in found.items() if None in positions}
         common = set.intersection(*(set(met[id(group)]) for group in acting)) - vague
         number = min(common, default=_UNKNOWN) if _UNKNOWN not in vague else _UNKNOWN
-        self._cuts = {key: [at for at in found.get(number, ()) if at is not None] for key, found in met.items()}
+        self._barrier_positions = {
+            key: [at for at in found.get(number, ()) if at is not None] for key, found in met.items()
+        }
 
-    def of(self, group: GroupTrace, position: int) -> int:
+    def interval_at(self, group: GroupTrace, position: int) -> int:
         """The number of a stretch: what two groups do in different ones is ordered."""
-        return bisect_left(self._cuts[id(group)], position)
+        return bisect_left(self._barrier_positions[id(group)], position)
 
 
-def _met(group: GroupTrace) -> Mapping[int, list[int | None]]:
+def _barrier_positions_by_number(group: GroupTrace) -> Mapping[int, list[int | None]]:
     """The positions of the barriers of the CTA in a walk by their numbers; None where not all threads meet there."""
     found: dict[int, list[int | None]] = defaultdict(list)
     for position, event in enumerate(group.events):
-        if isinstance(event, Opaque) or not isinstance(event.effect, Barrier) or event.effect.level != "cta":
+        if isinstance(event, UnknownCall) or not isinstance(event.effect, Barrier) or event.effect.level != "cta":
             continue
         effect = event.effect
-        amount = event.amount if isinstance(event, Event) else event.fields[2]
+        amount = event.amount if isinstance(event, TraceEvent) else event.fields[2]
         number = 0 if amount is None else amount if isinstance(amount, int) else _UNKNOWN
-        whole = isinstance(event, Event) and (effect.action, effect.order, effect.threads) == ("sync", "acq_rel", None)
+        whole = isinstance(event, TraceEvent) and (effect.action, effect.order, effect.threads) == (
+            "sync",
+            "acq_rel",
+            None,
+        )
         found[number].append(position if whole else None)
     return found
 
 
-class Separation:
+class RaceFilter:
     """What shows that the accesses of a CTA's groups do not conflict.
 
     path_of: the path of a thread. meetings: what the lanes of a group do together. are_ordered: whether a write on one
@@ -151,32 +163,34 @@ class Separation:
     def __init__(
         self,
         groups: Sequence[GroupTrace],
-        path_of: Callable[[int], Path],
-        meetings: Callable[[GroupTrace], Meetings],
-        are_ordered: Callable[[Touching, Path, Touching, Path], bool],
+        path_of: Callable[[int], WarpPath],
+        meetings: Callable[[GroupTrace], ConvergencePoints],
+        are_ordered: Callable[[AccessFootprint, WarpPath, AccessFootprint, WarpPath], bool],
     ) -> None:
         self._groups = groups
         self._path_of = path_of
-        self._meetings = meetings
+        self._convergence_points = meetings
         self._are_ordered = are_ordered
-        self._left = MAX_CLOSE_LOOKS
+        self._remaining_checks = MAX_EXACT_CHECKS
 
-    def holds(self, writes: Sequence[Touching], reads: Sequence[Touching]) -> bool:
+    def proves_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
         """Whether no write and no read of the same bytes by another thread are without order between them."""
         if not writes or not reads:
             return True
-        stretches = Stretches(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
-        near = _by_stretch(stretches, reads)
-        return all(self._stretch_holds(w, near[number]) for number, w in _by_stretch(stretches, writes).items())
+        stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
+        near = _group_by_interval(stretches, reads)
+        return all(
+            self._is_interval_race_free(w, near[number]) for number, w in _group_by_interval(stretches, writes).items()
+        )
 
-    def _stretch_holds(self, writes: Sequence[Touching], reads: Sequence[Touching]) -> bool:
+    def _is_interval_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
         if not reads:
             return True
-        unit = _unit((*writes, *reads))
-        writers = _owners(writes, unit, _threads_of)
-        suspects = [read for read in reads if any(_foreign(writers, read, unit, _threads_of))]
+        unit = _common_unit((*writes, *reads))
+        writers = _writer_by_unit(writes, unit, _threads_of)
+        suspects = [read for read in reads if any(_foreign_units(writers, read, unit, _threads_of))]
         if not all(
-            self._lanes_meet(write, read, unit)
+            self._lanes_may_be_ordered(write, read, unit)
             for read in suspects
             for write in writes
             if write.low < read.high and read.low < write.high
@@ -184,67 +198,75 @@ class Separation:
             return False
         if not suspects:
             return True
-        warps = _owners(writes, unit, _warps_of)
-        found = [(read, list(_foreign(warps, read, unit, _warps_of))) for read in suspects]
+        warps = _writer_by_unit(writes, unit, _warps_of)
+        found = [(read, list(_foreign_units(warps, read, unit, _warps_of))) for read in suspects]
         strange = [(read, places) for read, places in found if places]
-        return not strange or self._paths_meet(writes, strange, unit)
+        return not strange or self._paths_may_be_ordered(writes, strange, unit)
 
-    def _lanes_meet(self, write: Touching, read: Touching, unit: int) -> bool:
+    def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, unit: int) -> bool:
         """Whether anything that the lanes of a warp do between two accesses may order them, where lanes share bytes."""
         group = write.group
         if group is not read.group:
             return True
-        if self._meetings(group).between(min(write.position, read.position), max(write.position, read.position)):
+        if self._convergence_points(group).may_order_between(
+            min(write.position, read.position), max(write.position, read.position)
+        ):
             return True
-        self._left -= 1
-        return self._left > 0 and not any(one >> 5 == other >> 5 for one, other in _sharing(write, read, unit))
+        self._remaining_checks -= 1
+        return self._remaining_checks > 0 and not any(
+            one >> 5 == other >> 5 for one, other in _overlapping_threads(write, read, unit)
+        )
 
-    def _paths_meet(self, writes: Sequence[Touching], reads: Sequence[Foreign], unit: int) -> bool:
+    def _paths_may_be_ordered(self, writes: Sequence[AccessFootprint], reads: Sequence[ForeignRead], unit: int) -> bool:
         """Whether the paths of accesses that share bytes may be ordered; lanes of one path are looked at apart.
 
         reads: those of bytes that another warp or group may write, with these bytes.
         """
-        writers = _writers(writes, {place for _, places in reads for place, _ in places}, unit)
+        writers = _writers_by_unit(writes, {place for _, places in reads for place, _ in places}, unit)
         for read, places in reads:
-            pairs: dict[tuple[Touching, Path, Path], None] = {}
+            pairs: dict[tuple[AccessFootprint, WarpPath, WarpPath], None] = {}
             for place, reader in places:
-                for other in self._paths(read, reader):
-                    pairs.update(((w, one, other), None) for w, tid in writers[place] for one in self._paths(w, tid))
+                for other in self._paths_of(read, reader):
+                    pairs.update(((w, one, other), None) for w, tid in writers[place] for one in self._paths_of(w, tid))
             for write, one, other in pairs:
                 if one.warp == other.warp and one.group is other.group:
                     continue
-                self._left -= 1
-                if self._left < 0 or not self._are_ordered(write, one, read, other):
+                self._remaining_checks -= 1
+                if self._remaining_checks < 0 or not self._are_ordered(write, one, read, other):
                     return False
         return True
 
-    def _paths(self, access: Touching, thread: int) -> Iterable[Path]:
-        return {self._path_of(tid) for tid in access.group.tids} if thread == _SEVERAL else (self._path_of(thread),)
+    def _paths_of(self, access: AccessFootprint, thread: int) -> Iterable[WarpPath]:
+        return {self._path_of(tid) for tid in access.group.tids} if thread == _MULTIPLE else (self._path_of(thread),)
 
 
-def _by_stretch(stretches: Stretches, accesses: Iterable[Touching]) -> defaultdict[int, list[Touching]]:
-    found: defaultdict[int, list[Touching]] = defaultdict(list)
+def _group_by_interval(
+    stretches: BarrierIntervals, accesses: Iterable[AccessFootprint]
+) -> defaultdict[int, list[AccessFootprint]]:
+    found: defaultdict[int, list[AccessFootprint]] = defaultdict(list)
     for each in accesses:
-        first, last = (stretches.of(each.group, at) for at in (each.position, each.end))
+        first, last = (stretches.interval_at(each.group, at) for at in (each.position, each.end_position))
         for number in range(first, last + 1):
             found[number].append(each)
     return found
 
 
-def _threads_of(part: Part) -> list[int]:
+def _threads_of(part: FootprintPart) -> list[int]:
     return part.threads
 
 
-def _warps_of(part: Part) -> list[int]:
+def _warps_of(part: FootprintPart) -> list[int]:
     return part.warps
 
 
-def _owners(writes: Iterable[Touching], unit: int, who: Callable[[Part], list[int]]) -> dict[int, int]:
+def _writer_by_unit(
+    writes: Iterable[AccessFootprint], unit: int, who: Callable[[FootprintPart], list[int]]
+) -> dict[int, int]:
     """By unit: who writes it. who: whether threads count, or warps."""
     owner: dict[int, int] = {}
     for part in (part for write in writes for part in write.parts):
         own = who(part)
-        for units in part.units(unit):
+        for units in part.addresses_by_unit(unit):
             before = list(map(owner.get, units))
             if before == own:
                 continue
@@ -253,54 +275,58 @@ def _owners(writes: Iterable[Touching], unit: int, who: Callable[[Part], list[in
                 continue
             for place, one in zip(units, own, strict=True):
                 if owner.setdefault(place, one) != one:
-                    owner[place] = _SEVERAL
+                    owner[place] = _MULTIPLE
     return owner
 
 
-def _foreign(
-    owner: Mapping[int, int], read: Touching, unit: int, who: Callable[[Part], list[int]]
+def _foreign_units(
+    owner: Mapping[int, int], read: AccessFootprint, unit: int, who: Callable[[FootprintPart], list[int]]
 ) -> Iterator[tuple[int, int]]:
     """The units of a read that another one writes, each with the thread that reads it."""
-    return (place for part in read.parts for place in _others(owner, part, who(part), unit))
+    return (place for part in read.parts for place in _units_of_others(owner, part, who(part), unit))
 
 
-def _others(owner: Mapping[int, int], part: Part, own: list[int], unit: int) -> Iterator[tuple[int, int]]:
+def _units_of_others(
+    owner: Mapping[int, int], part: FootprintPart, own: list[int], unit: int
+) -> Iterator[tuple[int, int]]:
     """The units that another one writes, each with the thread that reads it."""
-    for units in part.units(unit):
+    for units in part.addresses_by_unit(unit):
         has = list(map(owner.get, units))
-        if has != own or _SEVERAL in own:
+        if has != own or _MULTIPLE in own:
             for place, other, one, tid in zip(units, has, own, part.threads, strict=True):
-                if other is not None and (other != one or one == _SEVERAL):
+                if other is not None and (other != one or one == _MULTIPLE):
                     yield place, tid
 
 
-def _writers(writes: Iterable[Touching], places: set[int], unit: int) -> Mapping[int, list[tuple[Touching, int]]]:
+def _writers_by_unit(
+    writes: Iterable[AccessFootprint], places: set[int], unit: int
+) -> Mapping[int, list[tuple[AccessFootprint, int]]]:
     """By unit, for some of them: the writes that touch it, each with its thread."""
-    found: dict[int, list[tuple[Touching, int]]] = defaultdict(list)
+    found: dict[int, list[tuple[AccessFootprint, int]]] = defaultdict(list)
     for write in writes:
         for part in write.parts:
-            for units in part.units(unit):
+            for units in part.addresses_by_unit(unit):
                 for place, tid in zip(units, part.threads, strict=True) if not places.isdisjoint(units) else ():
                     if place in places:
                         found[place].append((write, tid))
     return found
 
 
-def _unit(accesses: Iterable[Touching]) -> int:
+def _common_unit(accesses: Iterable[AccessFootprint]) -> int:
     """The bytes of a unit, of which all accesses touch whole ones."""
     return gcd(*(number for each in accesses for part in each.parts for number in (part.size, *part.lows)))
 
 
-def _sharing(write: Touching, read: Touching, unit: int) -> set[tuple[int, int]]:
+def _overlapping_threads(write: AccessFootprint, read: AccessFootprint, unit: int) -> set[tuple[int, int]]:
     """Threads that write bytes, each with another one that reads them."""
     owners: dict[int, set[int]] = defaultdict(set)
     for part in write.parts:
-        for units in part.units(unit):
+        for units in part.addresses_by_unit(unit):
             for place, tid in zip(units, part.threads, strict=True):
                 owners[place].add(tid)
     found: set[tuple[int, int]] = set()
     for part in read.parts:
-        for units in part.units(unit):
+        for units in part.addresses_by_unit(unit):
             for place, tid in zip(units, part.threads, strict=True):
-                found.update((other, tid) for other in owners.get(place, ()) if other != tid or tid == _SEVERAL)
+                found.update((other, tid) for other in owners.get(place, ()) if other != tid or tid == _MULTIPLE)
     return found

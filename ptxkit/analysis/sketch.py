@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from ptxkit.analysis.flow import Flow
-from ptxkit.analysis.happenings import sort_of
-from ptxkit.analysis.layout import Scope
+from ptxkit.analysis.flow import ControlFlowGraph
+from ptxkit.analysis.happenings import category_of
+from ptxkit.analysis.layout import SymbolScope
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Block as Braces
 from ptxkit.syntax.tree import Body, Declaration
 from ptxkit.validate.typed_shapes import names_in
-from ptxkit.views import Block, Edge, LoopView, Way
+from ptxkit.views import BlockView, ControlFlowEdge, EdgeKind, LoopView
 
 #: Directives of a kernel that say how it is launched, and what they say in words.
-_LAUNCH = {
+_DIRECTIVE_WORDS = {
     "reqntid": "threads of a block",
     "maxntid": "threads of a block, at most",
     "reqnctapercluster": "CTAs of a cluster",
@@ -31,40 +31,42 @@ _LAUNCH = {
 _WITHOUT_WORDS = {"explicitcluster": "given at launch", "blocksareclusters": "are clusters", "noreturn": "never"}
 
 
-def blocks_of(flow: Flow, program: Program, lines: Mapping[Step, int]) -> tuple[Block, ...]:
+def view_blocks(flow: ControlFlowGraph, program: Program, lines: Mapping[Step, int]) -> tuple[BlockView, ...]:
     """The basic blocks in the order of the text."""
-    labels = _labels(program)
-    return tuple(_block(flow.steps(number), lines, labels) for number in range(len(flow.starts)))
+    labels = _label_by_step(program)
+    return tuple(_view_block(flow.steps_of_block(number), lines, labels) for number in range(len(flow.block_starts)))
 
 
-def _block(steps: tuple[Step, ...], lines: Mapping[Step, int], labels: Mapping[int, str]) -> Block:
-    sorts = tuple(sort for step in steps if (sort := sort_of(step)) is not None)
-    kinds = [kind for kind in _controls(steps[-1]) if kind in ("exit", "return", "trap")]
-    return Block(
+def _view_block(steps: tuple[Step, ...], lines: Mapping[Step, int], labels: Mapping[int, str]) -> BlockView:
+    sorts = tuple(sort for step in steps if (sort := category_of(step)) is not None)
+    kinds = [kind for kind in _control_kinds(steps[-1]) if kind in ("exit", "return", "trap")]
+    return BlockView(
         lines[steps[0]], lines[steps[-1]], len(steps), labels.get(steps[0].index, ""), sorts, kinds[0] if kinds else ""
     )
 
 
-def edges_of(flow: Flow) -> tuple[Edge, ...]:
+def view_edges(flow: ControlFlowGraph) -> tuple[ControlFlowEdge, ...]:
     """The ways between blocks, those of one block in the order fall-through, targets."""
-    found: list[Edge] = []
-    for block, following in enumerate(flow.after):
-        last = flow.steps(block)[-1]
-        kinds = _controls(last)
+    found: list[ControlFlowEdge] = []
+    for block, following in enumerate(flow.successors):
+        last = flow.steps_of_block(block)[-1]
+        kinds = _control_kinds(last)
         guard = last.instruction.guard
         words = f"@{'!' if guard.negated else ''}{guard.predicate}" if guard is not None else ""
         for place, other in enumerate(following):
             falls = not kinds or (guard is not None and place == 0)
             if falls:
-                found.append(Edge(block, other, Way.NEXT))
+                found.append(ControlFlowEdge(block, other, EdgeKind.NEXT))
             elif "branch_indexed" in kinds:
-                found.append(Edge(block, other, Way.INDEXED, words))
+                found.append(ControlFlowEdge(block, other, EdgeKind.INDEXED, words))
             else:
-                found.append(Edge(block, other, Way.TAKEN if guard is not None else Way.JUMP, words))
+                found.append(
+                    ControlFlowEdge(block, other, EdgeKind.TAKEN if guard is not None else EdgeKind.JUMP, words)
+                )
     return tuple(found)
 
 
-def loops_of(flow: Flow, blocks: tuple[Block, ...]) -> tuple[LoopView, ...]:
+def view_loops(flow: ControlFlowGraph, blocks: tuple[BlockView, ...]) -> tuple[LoopView, ...]:
     """The loops, outer ones first."""
     return tuple(
         LoopView(
@@ -72,18 +74,18 @@ def loops_of(flow: Flow, blocks: tuple[Block, ...]) -> tuple[LoopView, ...]:
             min(blocks[node].first for node in loop.nodes),
             max(blocks[node].last for node in loop.nodes),
         )
-        for loop in flow.loops.all
+        for loop in flow.loops.loops
     )
 
 
-def facts_of(program: Program) -> Iterator[tuple[str, str]]:
+def launch_facts_of(program: Program) -> Iterator[tuple[str, str]]:
     """What the head says of a launch; the shared memory, the parameters and the registers that are declared."""
     function = program.function
     for directive in function.directives:
-        if directive.name in _LAUNCH:
+        if directive.name in _DIRECTIVE_WORDS:
             words = " x ".join(directive.words) or _WITHOUT_WORDS.get(directive.name, "yes")
-            yield f".{directive.name}", f"{_LAUNCH[directive.name]}: {words}"
-    yield from _memory(program)
+            yield f".{directive.name}", f"{_DIRECTIVE_WORDS[directive.name]}: {words}"
+    yield from _memory_facts(program)
     registers = Counter[str]()
     if function.body is not None:
         _count_registers(function.body, registers)
@@ -91,7 +93,7 @@ def facts_of(program: Program) -> Iterator[tuple[str, str]]:
         yield "registers", ", ".join(f"{count} .{kind}" for kind, count in sorted(registers.items()))
 
 
-def _memory(program: Program) -> Iterator[tuple[str, str]]:
+def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
     """Shared and local memory, as far as the function names it, and parameters."""
     named = {name for step in program.steps for operand in step.instruction.operands for name in names_in(operand)}
     for space in ("shared", "local"):
@@ -118,17 +120,17 @@ def _count_registers(body: Body, found: Counter[str]) -> None:
             found[kind] += sum(1 if each.count is None else each.count for each in statement.declarators)
 
 
-def _controls(step: Step) -> list[str]:
+def _control_kinds(step: Step) -> list[str]:
     effects = step.effects
     return [effect.kind for effect in effects if isinstance(effect, Control) and effect.kind != "call"]
 
 
-def _labels(program: Program) -> dict[int, str]:
+def _label_by_step(program: Program) -> dict[int, str]:
     """By the index of a step: the first of the labels that stand before it."""
     found: dict[int, str] = {}
     seen: set[int] = set()
     for step in program.steps:
-        scope: Scope | None = step.scope
+        scope: SymbolScope | None = step.scope
         while scope is not None and id(scope) not in seen:
             seen.add(id(scope))
             for label, index in scope.labels.items():

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptxkit.analysis.layout import Scope
+from ptxkit.analysis.layout import SymbolScope
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, Not, Operand, Pair, Unary, Vector
@@ -21,28 +21,28 @@ from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, N
 #: Loads from here may give what the thread itself stored, which a walk then has to keep.
 _OWN_MEMORY = ("local", "generic")
 #: The kinds of memory that a walk keeps: the thread's own, and what threads of a CTA share.
-_OWN, _SHARED = "own", "shared"
+_PRIVATE, _SHARED = "own", "shared"
 #: Bytes of a tensor map: what `tensormap.replace` touches, whichever field it replaces.
-_MAP = Const(128)
+_MAP = ConstantExpr(128)
 
 
 @dataclass(frozen=True, slots=True)
-class Interests:
+class ProgramSlice:
     """What of a function is followed. memory: its stores to memory that may be the thread's own. outside: the kinds of
     accesses to global memory: writes where tensor maps may change, reads where a grid waits for others. told: its
     stores to shared memory, from where something that counts is loaded.
     """
 
     registers: frozenset[str]
-    memory: bool
-    outside: frozenset[str] = frozenset()
-    told: bool = False
+    includes_private_stores: bool
+    global_access_kinds: frozenset[str] = frozenset()
+    includes_shared_stores: bool = False
 
-    def follows(self, operand: Operand, scope: Scope) -> bool:
+    def is_tracked(self, operand: Operand, scope: SymbolScope) -> bool:
         """Whether the value of an operand is known as the thread has it."""
         return all(name in self.registers for name in registers_in(operand, scope))
 
-    def wants(self, step: Step, effect: Value) -> bool:
+    def is_needed(self, step: Step, effect: Value) -> bool:
         """Whether anything depends on a value that a step assigns."""
         match = step.match
         index = match.roles.get(effect.result) if match is not None else None
@@ -52,64 +52,64 @@ class Interests:
 
 
 @dataclass(frozen=True, slots=True)
-class _Flow:
+class _OperandFlow:
     """What the operands of a match are for, by their positions.
 
     observed: what its effects tell of, other than values. values: (result, sources, the kind of memory that is the
     source). stored: what goes to such memory, and to which.
     """
 
-    acts: bool
-    observed: tuple[int, ...]
+    has_effects: bool
+    effect_operands: tuple[int, ...]
     values: tuple[tuple[int, tuple[int, ...], str], ...]
-    stored: tuple[tuple[str, int], ...]
+    stored_operands: tuple[tuple[str, int], ...]
 
 
-def interests(program: Program) -> Interests:
+def compute_slice(program: Program) -> ProgramSlice:
     """The slice of a function. What it returns counts: its callers may need it."""
     wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
     # Others may have an address in the threads' own memory.
-    kept = {_OWN} if program.function.kind == "func" or program.called else set()
-    stored: dict[str, list[str]] = {_OWN: [], _SHARED: []}
+    kept = {_PRIVATE} if program.function.kind == "func" or program.callees else set()
+    stored: dict[str, list[str]] = {_PRIVATE: [], _SHARED: []}
     feeding: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
-    flows: dict[int, _Flow] = {}
+    flows: dict[int, _OperandFlow] = {}
     for step in program.steps:
         match, instruction, scope = step.match, step.instruction, step.scope
         if match is None:
             continue
         flow = flows.get(id(match))
         if flow is None:
-            flow = flows[id(match)] = _flow_of(match)
-        if flow.acts:
+            flow = flows[id(match)] = _operand_flow_of(match)
+        if flow.has_effects:
             wanted.extend(_guard(step))
-            wanted.extend(_registers(instruction, flow.observed, scope))
-            for memory, position in flow.stored:
-                if memory == _OWN or _is_at_name(match, instruction, scope):
+            wanted.extend(_registers(instruction, flow.effect_operands, scope))
+            for memory, position in flow.stored_operands:
+                if memory == _PRIVATE or _accesses_named_variable(match, instruction, scope):
                     stored[memory].extend(_registers(instruction, (position,), scope))
         for result, sources, memory in flow.values:
             if result < len(instruction.operands):
                 needed = (*_guard(step), *_registers(instruction, sources, scope))
                 for name in registers_in(instruction.operands[result], scope):
                     feeding[name].append((needed, memory))
-    outside = {"write", "update"} if changes_maps(program) else set()
-    outside |= {"read", "update"} if waits_for_grids(program) else set()
-    registers, memories = _closed(wanted, feeding, stored, kept)
-    return Interests(registers, _OWN in memories, frozenset(outside), _SHARED in memories)
+    outside = {"write", "update"} if may_change_tensor_maps(program) else set()
+    outside |= {"read", "update"} if has_grid_dependency_wait(program) else set()
+    registers, memories = _close_over_sources(wanted, feeding, stored, kept)
+    return ProgramSlice(registers, _PRIVATE in memories, frozenset(outside), _SHARED in memories)
 
 
-def _is_at_name(match: Match, instruction: Instruction, scope: Scope) -> bool:
+def _accesses_named_variable(match: Match, instruction: Instruction, scope: SymbolScope) -> bool:
     """Whether an instruction accesses memory at a variable's name: who tells others something does, mostly."""
     accessed = (match.operand(e.address, instruction) for e in match.effects if isinstance(e, Access))
     return any(
         isinstance(each, Address)
         and isinstance(each.base, Name)
-        and scope.register(each.base.text) == each.base.text
+        and scope.register_name(each.base.text) == each.base.text
         and scope.variable(each.base.text) is not None
         for each in accessed
     )
 
 
-def _closed(
+def _close_over_sources(
     wanted: list[str],
     feeding: dict[str, list[tuple[tuple[str, ...], str]]],
     stored: Mapping[str, Iterable[str]],
@@ -133,18 +133,18 @@ def _closed(
     return frozenset(found), memories
 
 
-def changes_maps(program: Program) -> bool:
+def may_change_tensor_maps(program: Program) -> bool:
     """Whether a function may change tensor maps: it replaces a field of one, or orders what did."""
-    return any(changes_map(effect) for step in program.acting for effect in step.effects)
+    return any(is_tensor_map_change(effect) for step in program.effectful_steps for effect in step.effects)
 
 
-def waits_for_grids(program: Program) -> bool:
+def has_grid_dependency_wait(program: Program) -> bool:
     """Whether a kernel waits for the grids that it depends on."""
-    effects = (effect for step in program.acting for effect in step.effects)
+    effects = (effect for step in program.effectful_steps for effect in step.effects)
     return any(isinstance(effect, Grid) and effect.action == "wait" for effect in effects)
 
 
-def changes_map(effect: Effect) -> bool:
+def is_tensor_map_change(effect: Effect) -> bool:
     """Whether an instruction that has such an effect is made for changing tensor maps."""
     if isinstance(effect, ProxyFence):
         return effect.proxy == "tensormap"
@@ -153,20 +153,20 @@ def changes_map(effect: Effect) -> bool:
 
 def _guard(step: Step) -> tuple[str, ...]:
     guard = step.instruction.guard
-    return (step.scope.register(guard.predicate),) if guard is not None else ()
+    return (step.scope.register_name(guard.predicate),) if guard is not None else ()
 
 
-def _registers(instruction: Instruction, positions: tuple[int, ...], scope: Scope) -> Iterator[str]:
+def _registers(instruction: Instruction, positions: tuple[int, ...], scope: SymbolScope) -> Iterator[str]:
     for position in positions:
         if position < len(instruction.operands):
             yield from registers_in(instruction.operands[position], scope)
 
 
-def registers_in(operand: Operand, scope: Scope) -> Iterator[str]:
+def registers_in(operand: Operand, scope: SymbolScope) -> Iterator[str]:
     """The unique names of the registers in an operand; names of other things may be among them."""
     match operand:
         case Name(text=text):
-            yield scope.register(text)
+            yield scope.register_name(text)
         case Address(base=base, index=index):
             yield from registers_in(base, scope)
             for each in index:
@@ -181,7 +181,7 @@ def registers_in(operand: Operand, scope: Scope) -> Iterator[str]:
             yield from registers_in(inner, scope)
 
 
-def _flow_of(match: Match) -> _Flow:
+def _operand_flow_of(match: Match) -> _OperandFlow:
     observed: set[int] = set()
     stored: set[tuple[str, int]] = set()
     values: list[tuple[int, tuple[int, ...], str]] = []
@@ -191,48 +191,48 @@ def _flow_of(match: Match) -> _Flow:
         if isinstance(effect, Value):
             result = match.roles.get(effect.result)
             if result is not None:
-                values.append((result, tuple(_positions(match, _roles(effect.value))), _memory(effect.value)))
+                values.append((result, tuple(_positions(match, _roles(effect.value))), _loaded_memory(effect.value)))
             continue
         acts = True
         written = effect.space if isinstance(effect, Access) and effect.kind != "read" else ""
         if isinstance(effect, Control) or written.startswith("param"):
             observed.update(everything)
         elif not isinstance(effect, AsyncRegisters):
-            observed.update(_positions(match, _named(effect)))
+            observed.update(_positions(match, _roles_of_effect(effect)))
         if written.startswith(_OWN_MEMORY):
-            stored.update((_OWN, position) for position in everything)
+            stored.update((_PRIVATE, position) for position in everything)
         elif written.startswith(_SHARED):
             stored.update((_SHARED, position) for position in everything)
-    return _Flow(acts, tuple(observed), tuple(values), tuple(stored))
+    return _OperandFlow(acts, tuple(observed), tuple(values), tuple(stored))
 
 
 def _positions(match: Match, roles: Iterable[str]) -> Iterator[int]:
     return (match.roles[role] for role in roles if role in match.roles)
 
 
-def _named(effect: Effect) -> Iterator[str]:
+def _roles_of_effect(effect: Effect) -> Iterator[str]:
     """The roles that an effect names, plainly or in its expressions; words that are no roles may be among them."""
     for field in effect.__match_args__:
         value = getattr(effect, field)
         if isinstance(value, str):
             yield value
-        elif isinstance(value, Const | Role | Call):
+        elif isinstance(value, ConstantExpr | OperandRole | CallExpr):
             yield from _roles(value)
 
 
 def _roles(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Role):
+    if isinstance(expression, OperandRole):
         yield expression.name
-    elif isinstance(expression, Call):
+    elif isinstance(expression, CallExpr):
         for argument in expression.arguments:
             yield from _roles(argument)
 
 
-def _memory(value: Expression) -> str:
+def _loaded_memory(value: Expression) -> str:
     """The kind of memory that a value is loaded from; empty where it is none that a walk keeps, or no load."""
-    if not isinstance(value, Call) or value.function != "load":
+    if not isinstance(value, CallExpr) or value.function != "load":
         return ""
     space = value.arguments[0]
-    if isinstance(space, Const) and str(space.value).startswith(_SHARED):
+    if isinstance(space, ConstantExpr) and str(space.value).startswith(_SHARED):
         return _SHARED
-    return _OWN if not isinstance(space, Const) or str(space.value).startswith(_OWN_MEMORY) else ""
+    return _PRIVATE if not isinstance(space, ConstantExpr) or str(space.value).startswith(_OWN_MEMORY) else ""

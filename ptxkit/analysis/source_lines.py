@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from ptxkit.source import Place
+from ptxkit.source import SourceLine
 from ptxkit.syntax.tree import Block, Body, Directive, Function, Module
 
 #: Calls inlined in one another that are followed.
 MAX_INLINED = 64
 
-_Spot = tuple[int, int, int]
+_LocTriple = tuple[int, int, int]
 
 
 class SourceLines:
@@ -27,46 +27,50 @@ class SourceLines:
         for item in module.items:
             if isinstance(item, Directive) and item.name == "file" and len(item.words) > 1 and item.words[0].isdigit():
                 self._files[int(item.words[0])] = item.words[1].strip('"')
-        self._known: dict[int, tuple[list[int], list[tuple[Place, ...]]]] = {}
+        self._by_function: dict[int, tuple[list[int], list[tuple[SourceLine, ...]]]] = {}
 
-    def place(self, function: Function, start: int) -> Place | None:
+    def location(self, function: Function, start: int) -> SourceLine | None:
         """Where the statement at an offset comes from; None where no `.loc` stands before it in its function.
 
         Of inlined code it is where the outermost call stands.
         """
-        places = self.chain(function, start)
+        places = self.inline_chain(function, start)
         return places[-1] if places else None
 
-    def chain(self, function: Function, start: int) -> tuple[Place, ...]:
+    def inline_chain(self, function: Function, start: int) -> tuple[SourceLine, ...]:
         """The line of the statement at an offset, then where its function was inlined, and so on."""
-        starts, places = self._of(function)
+        starts, places = self._locations_of(function)
         index = bisect_right(starts, start) - 1
         return places[index] if index >= 0 else ()
 
-    def _of(self, function: Function) -> tuple[list[int], list[tuple[Place, ...]]]:
-        found = self._known.get(id(function))
+    def _locations_of(self, function: Function) -> tuple[list[int], list[tuple[SourceLine, ...]]]:
+        found = self._by_function.get(id(function))
         if found is None:
-            found = self._known[id(function)] = ([], [])
+            found = self._by_function[id(function)] = ([], [])
             if function.body is not None:
-                self._read(function.body, {}, *found)
+                self._collect_locations(function.body, {}, *found)
         return found
 
-    def _read(
-        self, body: Body, callers: dict[_Spot, _Spot | None], starts: list[int], places: list[tuple[Place, ...]]
+    def _collect_locations(
+        self,
+        body: Body,
+        callers: dict[_LocTriple, _LocTriple | None],
+        starts: list[int],
+        places: list[tuple[SourceLine, ...]],
     ) -> None:
         for statement, start in body.located():
             if isinstance(statement, Block):
-                self._read(statement.body, callers, starts, places)
+                self._collect_locations(statement.body, callers, starts, places)
             elif isinstance(statement, Directive) and statement.name == "loc":
-                spots = _spots(statement.words)
+                spots = _parse_loc(statement.words)
                 if spots is not None:
                     own, caller = spots
                     callers[own] = caller
                     starts.append(start)
                     previous = places[-1] if places else ()
-                    places.append(self._chain(own, callers) or previous)
+                    places.append(self._inline_chain(own, callers) or previous)
 
-    def _chain(self, spot: _Spot, callers: dict[_Spot, _Spot | None]) -> tuple[Place, ...]:
+    def _inline_chain(self, spot: _LocTriple, callers: dict[_LocTriple, _LocTriple | None]) -> tuple[SourceLine, ...]:
         """The places from the innermost on; none where the outermost is no line."""
         spots = [spot]
         for _ in range(MAX_INLINED):
@@ -74,12 +78,14 @@ class SourceLines:
             if caller is None or caller == spot:
                 break
             spots.append(spot := caller)
-        places = [Place(self._files[number], line) for number, line, _ in spots if number in self._files and line > 0]
+        places = [
+            SourceLine(self._files[number], line) for number, line, _ in spots if number in self._files and line > 0
+        ]
         number, line, _ = spot
         return tuple(places) if number in self._files and line > 0 else ()
 
 
-class Origins:
+class DebugLocations:
     """The source places of offsets of a text, whatever function they are in."""
 
     def __init__(self, module: Module) -> None:
@@ -88,24 +94,24 @@ class Origins:
         self._starts = [start for start, _ in located]
         self._items = [item for _, item in located]
 
-    def of(self, offset: int) -> tuple[Place, ...]:
+    def locations_at(self, offset: int) -> tuple[SourceLine, ...]:
         """The line at an offset, then where its function was inlined, and so on; none where no `.loc` says it."""
         index = bisect_right(self._starts, offset) - 1
         item = self._items[index] if index >= 0 else None
-        return self._lines.chain(item, offset) if isinstance(item, Function) else ()
+        return self._lines.inline_chain(item, offset) if isinstance(item, Function) else ()
 
 
-def _spots(words: tuple[str, ...]) -> tuple[_Spot, _Spot | None] | None:
+def _parse_loc(words: tuple[str, ...]) -> tuple[_LocTriple, _LocTriple | None] | None:
     """(own place, place of the call) of a `.loc`'s words."""
-    own = _spot(words[:3])
+    own = _parse_loc_triple(words[:3])
     if own is None:
         return None
     if "inlined_at" not in words:
         return own, None
     at = words.index("inlined_at") + 1
-    return own, _spot(words[at : at + 3])
+    return own, _parse_loc_triple(words[at : at + 3])
 
 
-def _spot(words: tuple[str, ...]) -> _Spot | None:
+def _parse_loc_triple(words: tuple[str, ...]) -> _LocTriple | None:
     numbers = [int(word) for word in words if word.isdigit()]
     return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else None

@@ -27,7 +27,7 @@ _LOWEST = min(_WINDOWS.values())
 #: Where the shared memory of a CTA ends, at the latest.
 SHARED_END = 1 << 18
 #: Bytes of it, on the targets that have the most.
-MOST_SHARED = 227 << 10
+MAX_SHARED_BYTES = 227 << 10
 #: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
 FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 
@@ -55,7 +55,7 @@ class SharedWindow:
                 return space
         return "global"
 
-    def cut_short(self, address: int) -> int | None:
+    def truncated_offset(self, address: int) -> int | None:
         """The shared offset in a generic address that was cut to 32 bits; None for any other number."""
         return address - _LOW if _LOW <= address < _LOW + SHARED_END else None
 
@@ -67,18 +67,18 @@ class SharedWindow:
             return address - _WINDOWS["shared"]
         return None
 
-    def in_cta(self, address: int, rank: int) -> int:
+    def map_to_rank(self, address: int, rank: int) -> int:
         """The same place in the shared memory of CTA `rank` of the cluster."""
         local = address & ~(0xFF << CTA_BITS)
         return local if rank == self.rank else local | (rank + 1) << CTA_BITS
 
-    def in_even_cta(self, address: int, kept: int) -> int:
+    def map_to_even_cta(self, address: int, kept: int) -> int:
         """The bits `kept` of an address. Where this clears the lowest bit of the CTA's rank in a shared-memory address,
         as GPUs lay these out, it is one in the CTA of the pair whose rank is even."""
         offset = address & kept & (1 << CTA_BITS) - 1
         if not FIRST_ADDRESS["shared"] <= offset < SHARED_END:
             return address & kept
-        return self.in_cta(offset, self.rank_of(address) & ~1)
+        return self.map_to_rank(offset, self.rank_of(address) & ~1)
 
     def rank_of(self, address: int) -> int:
         """The CTA rank whose shared memory an address lies in."""

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptxkit.analysis.scenario import Launch
-from ptxkit.analysis.terms import Held, lanes, lifted, mask
+from ptxkit.analysis.scenario import LaunchConfig
+from ptxkit.analysis.terms import GroupValue, bit_mask, group_value_of, lift
 
 #: Bytes of shared memory that a launch asks for, and what a CTA has in all.
 _DYNAMIC, _TOTAL = 96 << 10, 128 << 10
 
 #: By name: the value in a thread, given its linear number and the launch.
-_OF_THREAD: dict[str, Callable[[int, Launch], int]] = {
+_OF_THREAD: dict[str, Callable[[int, LaunchConfig], int]] = {
     "%laneid": lambda tid, _: tid % 32,
     "%warpid": lambda tid, _: tid // 32,
     "%lanemask_eq": lambda tid, _: 1 << tid % 32,
-    "%lanemask_lt": lambda tid, _: mask(tid % 32),
-    "%lanemask_le": lambda tid, _: mask(tid % 32 + 1),
-    "%lanemask_gt": lambda tid, _: mask(32) & ~mask(tid % 32 + 1),
-    "%lanemask_ge": lambda tid, _: mask(32) & ~mask(tid % 32),
+    "%lanemask_lt": lambda tid, _: bit_mask(tid % 32),
+    "%lanemask_le": lambda tid, _: bit_mask(tid % 32 + 1),
+    "%lanemask_gt": lambda tid, _: bit_mask(32) & ~bit_mask(tid % 32 + 1),
+    "%lanemask_ge": lambda tid, _: bit_mask(32) & ~bit_mask(tid % 32),
     "%tid.x": lambda tid, launch: tid % launch.block[0],
     "%tid.y": lambda tid, launch: tid // launch.block[0] % launch.block[1],
     "%tid.z": lambda tid, launch: tid // (launch.block[0] * launch.block[1]),
@@ -31,20 +31,20 @@ _OF_THREAD: dict[str, Callable[[int, Launch], int]] = {
 class SpecialRegisters:
     """Special registers as the threads `tids` of CTA `rank` read them."""
 
-    def __init__(self, launch: Launch, rank: int, tids: tuple[int, ...]) -> None:
+    def __init__(self, launch: LaunchConfig, rank: int, tids: tuple[int, ...]) -> None:
         self._launch = launch
-        self._threads = lanes(tids)
-        self._known: dict[str, Held] = dict(_of_cta(launch, rank))
+        self._threads = group_value_of(tids)
+        self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank))
 
-    def get(self, name: str) -> Held | None:
+    def get(self, name: str) -> GroupValue | None:
         """The value of a register; None where the launch does not fix it."""
         known = self._known.get(name)
         if known is None and name in _OF_THREAD:
-            known = self._known[name] = lifted(_OF_THREAD[name], self._threads, self._launch)
+            known = self._known[name] = lift(_OF_THREAD[name], self._threads, self._launch)
         return known
 
 
-def _of_cta(launch: Launch, rank: int) -> dict[str, int]:
+def _of_cta(launch: LaunchConfig, rank: int) -> dict[str, int]:
     cx, cy, cz = launch.cluster
     size = launch.cluster_size
     place = (rank % cx, rank // cx % cy, rank // (cx * cy))

@@ -54,7 +54,7 @@ _DEVICE_RUNTIME = frozenset(
 )
 
 #: They end the launch.
-_ENDING = frozenset({"__assertfail"})
+_LAUNCH_ENDING = frozenset({"__assertfail"})
 
 #: How the second version of the device runtime names its functions, and what is added where each thread has a stream.
 _SECOND_VERSION, _OF_THREAD_STREAM = "__cudaCDP2", "_ptsz"
@@ -69,4 +69,4 @@ def is_system_function(name: str) -> bool:
 
 def ends_the_launch(name: str) -> bool:
     """Whether a function does not return: the launch fails as at a `trap`."""
-    return name in _ENDING
+    return name in _LAUNCH_ENDING

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.terms import Terms, Value, lifted
+from ptxkit.analysis.operands import OperandCompiler, ValueReader
+from ptxkit.analysis.terms import SymbolicValueTable, Value, lift
 from ptxkit.isa import effects as fx
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Walker
+    from ptxkit.analysis.walker import LockstepExecutor
 
 #: The term that numbers count from: no number may be taken for an address of shared memory.
 BASE = ("tensor memory",)
@@ -22,40 +22,42 @@ BASE = ("tensor memory",)
 ABSOLUTE = "tensor"
 
 
-def tensor_access(operands: Operands, effect: fx.Access) -> Callable[[Walker], None] | None:
+def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Callable[[LockstepExecutor], None] | None:
     """Records an access to Tensor Memory."""
-    address = _place(operands, effect.address)
+    address = _address_reader(operands, effect.address)
     size = operands.evaluator(effect.size)
     if address is None:
         return None
 
-    def record(walker: Walker) -> None:
+    def record(walker: LockstepExecutor) -> None:
         walker.record(effect, address(walker), size(walker) if size else None)
 
     return record
 
 
-def tensor_memory(operands: Operands, effect: fx.TensorMemory) -> Callable[[Walker], None]:
+def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory) -> Callable[[LockstepExecutor], None]:
     """Records an allocation with the shared word that receives the address, a deallocation with the address itself;
     the amount is the columns."""
     written = effect.action == "allocate" and effect.address is not None
-    place = operands.shared(effect.address or "") if written else _place(operands, effect.address)
+    place = (
+        operands.shared_offset_reader(effect.address or "") if written else _address_reader(operands, effect.address)
+    )
     columns = operands.evaluator(effect.columns)
 
-    def record(walker: Walker) -> None:
+    def record(walker: LockstepExecutor) -> None:
         where = place(walker) if place else None
         walker.record(effect, where, None, columns(walker) if columns else None)
 
     return record
 
 
-def _place(operands: Operands, role: str | None) -> Reader | None:
-    operand = operands.role(role) if role is not None else None
+def _address_reader(operands: OperandCompiler, role: str | None) -> ValueReader | None:
+    operand = operands.operand_of_role(role) if role is not None else None
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda walker: lifted(partial(_apart, walker.terms), reader(walker))
+    return lambda walker: lift(partial(_with_tensor_base, walker.symbolic_values), reader(walker))
 
 
-def _apart(terms: Terms, place: Value) -> Value:
-    return terms.of(BASE).within(ABSOLUTE).plus(place) if isinstance(place, int) else place
+def _with_tensor_base(terms: SymbolicValueTable, place: Value) -> Value:
+    return terms.intern(BASE).with_space(ABSOLUTE).plus(place) if isinstance(place, int) else place

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptxkit.analysis.dependence import Dependence, Leaf
+from ptxkit.analysis.dependence import Dependence, DependenceSource
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access
 
 
-def named_by_constants(program: Program) -> frozenset[int]:
+def find_absolute_tmem_steps(program: Program) -> frozenset[int]:
     """The instructions, by where they start, whose addresses of Tensor Memory nothing decides that is in memory."""
-    steps = [(step, roles) for step in program.steps if (roles := _addresses(step))]
+    steps = [(step, roles) for step in program.steps if (roles := _tmem_address_roles(step))]
     if not steps:
         return frozenset()
     dependence = Dependence(program)
@@ -23,11 +23,14 @@ def named_by_constants(program: Program) -> frozenset[int]:
         step.start
         for step, roles in steps
         if step.match is not None
-        and all(_is_own(dependence.of(step, step.match.operand(role, step.instruction))) for role in roles)
+        and all(
+            _is_independent_of_memory(dependence.sources_of(step, step.match.operand(role, step.instruction)))
+            for role in roles
+        )
     )
 
 
-def _addresses(step: Step) -> list[str]:
+def _tmem_address_roles(step: Step) -> list[str]:
     """The roles of the operands that are addresses of Tensor Memory."""
     return [
         effect.address
@@ -36,5 +39,5 @@ def _addresses(step: Step) -> list[str]:
     ]
 
 
-def _is_own(leaves: Iterable[Leaf]) -> bool:
+def _is_independent_of_memory(leaves: Iterable[DependenceSource]) -> bool:
     return not any(leaf.kind == "memory" or (leaf.kind == "unknown" and leaf.name) for leaf in leaves)

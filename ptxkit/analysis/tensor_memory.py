@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.kernel import World
-from ptxkit.analysis.order import Handover
+from ptxkit.analysis.budget import AnalysisBudget
+from ptxkit.analysis.kernel import ScenarioFacts
+from ptxkit.analysis.order import SyncEdge
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.tensor_actions import ABSOLUTE
-from ptxkit.analysis.terms import Term
-from ptxkit.analysis.thread import Looks, Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.terms import SymbolicValue
+from ptxkit.analysis.thread import PairBudget, ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import (
     Access,
     MbarrierArrive,
@@ -34,24 +34,24 @@ from ptxkit.records import dataclass
 
 #: An address has its lane above its column.
 LANE_BITS = 16
-_COLUMN = (1 << LANE_BITS) - 1
+_COLUMN_MASK = (1 << LANE_BITS) - 1
 #: Lanes that one warp may touch.
 WARP_LANES = 32
 #: Bytes of one column of so many lanes.
 _COLUMN_BYTES = 4 * WARP_LANES
 #: Executions of one instruction that are looked at: the rounds behind repeat themselves.
-MAX_VISITS = 6
+MAX_EXECUTIONS = 6
 #: Pairs of executions of two instructions, by threads of two paths, that are looked at.
-MAX_PAIRS = 4
+MAX_TMEM_PAIRS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class TmemUse:
     """One access to Tensor Memory, or an allocation or deallocation: a thread, its position there, the event."""
 
-    thread: Thread
+    thread: ThreadView
     position: int
-    event: Event
+    event: TraceEvent
 
     @property
     def access(self) -> Access | None:
@@ -64,7 +64,7 @@ class Use:
         return self.access.completion if self.access is not None else None
 
     @property
-    def path(self) -> int:
+    def path_leader(self) -> int:
         """What the threads that take the same path have in common: the first of them."""
         leader = self.thread.trace.leader
         return self.thread.tid if leader is None else leader
@@ -75,17 +75,17 @@ class Use:
         return self.completion == "tcgen05" and self.access is not None and self.access.kind != "read"
 
     @property
-    def place(self) -> tuple[int, int, int] | None:
+    def location(self) -> tuple[int, int, int] | None:
         """(the unknown it starts from, lane, column), the latter two relative to it."""
         address = self.event.address
-        if not isinstance(address, Term):
+        if not isinstance(address, SymbolicValue):
             return None
-        return address.identity, address.offset >> LANE_BITS, address.offset & _COLUMN
+        return address.identity, address.offset >> LANE_BITS, address.offset & _COLUMN_MASK
 
     @property
     def is_absolute(self) -> bool:
         """Whether its address is a number, and counts from no allocation."""
-        return isinstance(self.event.address, Term) and self.event.address.space == ABSOLUTE
+        return isinstance(self.event.address, SymbolicValue) and self.event.address.space == ABSOLUTE
 
     @property
     def columns(self) -> int:
@@ -95,70 +95,70 @@ class Use:
         return max(size // _COLUMN_BYTES, 1) if known and isinstance(size, int) else 1
 
 
-class Pairs:
+class TmemPairBudget:
     """Bounds how many pairs of uses are looked at: threads of one path do alike."""
 
-    def __init__(self, world: World) -> None:
-        self._looks = Looks(world.budget)
-        self._counts: Counter[tuple[object, ...]] = Counter()
+    def __init__(self, world: ScenarioFacts) -> None:
+        self._pair_budget = PairBudget(world.budget)
+        self._counts_by_pair: Counter[tuple[object, ...]] = Counter()
 
-    def allow(self, first: Use, second: Use) -> bool:
+    def allow(self, first: TmemUse, second: TmemUse) -> bool:
         """Whether to look at two uses."""
         own = first.thread is second.thread
-        key = (own, first.path, second.path, first.event.step, second.event.step)
-        self._counts[key] += 1
-        return self._counts[key] <= MAX_PAIRS and self._looks.allow(key)
+        key = (own, first.path_leader, second.path_leader, first.event.step, second.event.step)
+        self._counts_by_pair[key] += 1
+        return self._counts_by_pair[key] <= MAX_TMEM_PAIRS and self._pair_budget.allow(key)
 
 
-def uses_of(thread: Thread) -> Iterator[Use]:
+def uses_of(thread: ThreadView) -> Iterator[TmemUse]:
     """A thread's accesses to Tensor Memory, in order: of each instruction the first ones, and the last."""
     found = [
         (at, e) for at, e in thread.positions(Access) if isinstance(e.effect, Access) and e.effect.space == "tensor"
     ]
     last = {event.step: event.visit for _, event in found}
     for position, event in found:
-        if event.visit < MAX_VISITS or event.visit == last[event.step]:
-            yield Use(thread, position, event)
+        if event.visit < MAX_EXECUTIONS or event.visit == last[event.step]:
+            yield TmemUse(thread, position, event)
 
 
-def deallocations_of(thread: Thread) -> Iterator[Use]:
+def deallocations_of(thread: ThreadView) -> Iterator[TmemUse]:
     """A thread's deallocations."""
     for position, event in thread.positions(TensorMemory):
         if isinstance(event.effect, TensorMemory) and event.effect.action == "deallocate":
-            yield Use(thread, position, event)
+            yield TmemUse(thread, position, event)
 
 
-def overlap(first: Use, second: Use) -> bool:
+def share_columns(first: TmemUse, second: TmemUse) -> bool:
     """Whether two accesses surely share a column.
 
     A multiplication of 64 rows takes half of the lanes that a warp may touch; another one may have the other half.
     """
-    one, other = first.place, second.place
+    one, other = first.location, second.location
     if one is None or other is None or one[0] != other[0] or one[1] % WARP_LANES != other[1] % WARP_LANES:
         return False
     return one[2] < other[2] + second.columns and other[2] < one[2] + first.columns
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class TmemCommit:
     """A commit that takes an operation in: its position, and the mbarrier it arrives at, None where unknown."""
 
     position: int
-    barrier: int | None
+    mbarrier: int | None
 
 
-def commits_of(use: Use) -> list[Commit]:
+def commits_of(use: TmemUse) -> list[TmemCommit]:
     """The commits of the thread behind an operation, the first at each mbarrier: each takes in all that comes before
     it, so that a later one at the same mbarrier tells no more."""
-    found: dict[int | None, Commit] = {}
+    found: dict[int | None, TmemCommit] = {}
     for position, event in use.thread.positions(MbarrierArrive):
         if position > use.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
             barrier = event.address if isinstance(event.address, int) else None
-            found.setdefault(barrier, Commit(position, barrier))
+            found.setdefault(barrier, TmemCommit(position, barrier))
     return list(found.values())
 
 
-def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | None:
+def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -> int | None:
     """Where a thread first waits on an mbarrier, or on one that nobody knows, between two positions.
 
     What a relaxed wait tells of is known behind the next fence; that of Tensor Memory orders what the wait tells of.
@@ -168,7 +168,7 @@ def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | N
             effect = event.effect
             if isinstance(effect, MbarrierWait) and effect.order != "relaxed":
                 return position
-            if fences_between(thread, "after", position, until):
+            if has_fence_between(thread, "after", position, until):
                 return position
             fences = [at for at, _ in thread.positions(MemoryFence, ProxyFence) if position < at < until]
             if fences:
@@ -176,7 +176,7 @@ def wait_behind(thread: Thread, barrier: int, since: int, until: int) -> int | N
     return None
 
 
-def fences_between(thread: Thread, side: str, since: int, until: int) -> bool:
+def has_fence_between(thread: ThreadView, side: str, since: int, until: int) -> bool:
     """Whether a thread executes a fence for Tensor Memory between two positions. side: `before` or `after`."""
     return any(
         since < position < until and isinstance(event.effect, TensorFence) and event.effect.side == side
@@ -184,7 +184,7 @@ def fences_between(thread: Thread, side: str, since: int, until: int) -> bool:
     )
 
 
-def waited(thread: Thread, group: str, since: int, until: int) -> bool:
+def has_wait_between(thread: ThreadView, group: str, since: int, until: int) -> bool:
     """Whether a thread waits for its loads (`tcgen05.ld`) or stores between two positions."""
     return any(
         since < position < until and isinstance(event.effect, WaitGroup) and event.effect.group == group
@@ -192,96 +192,98 @@ def waited(thread: Thread, group: str, since: int, until: int) -> bool:
     )
 
 
-def learns(world: World, issued: Use, knower: Thread, until: int) -> list[int] | None:
+def completion_observations(world: ScenarioFacts, issued: TmemUse, knower: ThreadView, until: int) -> list[int] | None:
     """Where a thread learns, before a position, that a committed operation is complete: it waits itself, or is told by
     one that waits (the position of that; -1 where its own warp waits). None where that cannot be said."""
     found: list[int] = []
     for commit in commits_of(issued):
-        if commit.barrier is None:
+        if commit.mbarrier is None:
             return None
-        found.extend(_learns(world, issued.thread, commit.position, commit.barrier, (knower, until)))
+        found.extend(_observations_by_threads(world, issued.thread, commit.position, commit.mbarrier, (knower, until)))
     return found
 
 
-def _learns(world: World, issuer: Thread, committed: int, barrier: int, knower: tuple[Thread, int]) -> Iterator[int]:
+def _observations_by_threads(
+    world: ScenarioFacts, issuer: ThreadView, committed: int, barrier: int, knower: tuple[ThreadView, int]
+) -> Iterator[int]:
     thread, until = knower
     for other in world.threads.values():
         since = committed if other is issuer else -1
         if other is thread:
-            own = wait_behind(other, barrier, since, until)
+            own = first_wait_after(other, barrier, since, until)
             if own is not None:
                 yield own
             continue
-        at = wait_behind(other, barrier, since, len(other.trace.events))
+        at = first_wait_after(other, barrier, since, len(other.trace.events))
         if at is not None:
             if other.tid // 32 == thread.tid // 32:
                 yield -1
-            yield from (way.acquired for way in world.order(other, at, thread, until))
+            yield from (way.acquire_position for way in world.sync_edges(other, at, thread, until))
 
 
-def is_waited_for(world: World, issued: Use) -> bool:
+def has_waiter(world: ScenarioFacts, issued: TmemUse) -> bool:
     """Whether some thread waits on the mbarrier of a commit that takes an operation in, or may."""
-    barriers = {commit.barrier for commit in commits_of(issued)}
+    barriers = {commit.mbarrier for commit in commits_of(issued)}
     return None in barriers or any(
-        wait_behind(thread, barrier, -1, len(thread.trace.events)) is not None
+        first_wait_after(thread, barrier, -1, len(thread.trace.events)) is not None
         for thread in world.threads.values()
         for barrier in barriers
         if barrier is not None
     )
 
 
-def is_complete(world: World, write: Use, use: Use) -> bool | None:
+def is_complete(world: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | None:
     """Whether what a commit must show to be complete is so before another thread, or the same, uses its columns; None
     where the two may have nothing to do with each other."""
     commits = commits_of(write)
     own = write.thread is use.thread
-    ordered = own or any(world.order(write.thread, write.position, use.thread, use.position))
-    is_whole = write.thread.trace.ended == "exit"
+    ordered = own or any(world.sync_edges(write.thread, write.position, use.thread, use.position))
+    is_whole = write.thread.trace.end_reason == "exit"
     if not commits or (own and commits[0].position > use.position):
         return False if ordered and is_whole else None
-    told = learns(world, write, use.thread, use.position)
+    told = completion_observations(world, write, use.thread, use.position)
     if told is None or told:
         return None if told is None else True
     if not own and not is_whole:
         return None  # a commit behind the end of its walk may be the one that is waited for
     if ordered:
         return False
-    return False if world.is_clear_about(MbarrierWait) and not is_waited_for(world, write) else None
+    return False if world.is_exhaustive_for(MbarrierWait) and not has_waiter(world, write) else None
 
 
-def hangs_on_a_cut(world: World, write: Use, use: Use) -> bool:
+def depends_on_truncation(world: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool:
     """Whether it is only for want of a walk's end that an operation is not known to be complete before a use."""
     commits = commits_of(write)
     if not commits or (write.thread is use.thread and commits[0].position > use.position):
         return False
-    return may_be_told_behind_a_cut(world, use)
+    return may_acquire_from_truncated(world, use)
 
 
-def may_be_told_behind_a_cut(world: World, use: Use) -> bool:
+def may_acquire_from_truncated(world: ScenarioFacts, use: TmemUse) -> bool:
     """Whether threads whose walk was cut short may tell the thread of a use something before it."""
-    return world.may_hear_behind_a_cut(use.thread, use.position)
+    return world.may_acquire_from_truncated(use.thread, use.position)
 
 
-def writes_before(use: Use, issued: Sequence[Use], budget: Budget) -> list[Use]:
+def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudget) -> list[TmemUse]:
     """Of operations on the columns of a use the last ones of its own thread, and the first ones of the others; one for
     each instruction. Nothing where the budget is over."""
-    budget.lookups -= len(issued)
-    if budget.is_over:
+    budget.pair_checks -= len(issued)
+    if budget.is_exhausted:
         return []
-    found: dict[tuple[int, Step], Use] = {}
+    found: dict[tuple[int, Step], TmemUse] = {}
     for write in issued:
         key = (write.thread.tid, write.event.step)
         own = write.thread is use.thread
         if (own and write.position >= use.position) or (not own and key in found):
             continue
-        if overlap(write, use):
+        if share_columns(write, use):
             found[key] = write
     return list(found.values())
 
 
-def told_of(world: World, use: Use, knower: Use) -> list[Handover] | None:
+def observed_completion(world: ScenarioFacts, use: TmemUse, knower: TmemUse) -> list[SyncEdge] | None:
     """The ways by which a thread's use comes before another's; None where a third thread may tell of it."""
-    ways = list(world.order(use.thread, use.position, knower.thread, knower.position))
+    ways = list(world.sync_edges(use.thread, use.position, knower.thread, knower.position))
     if ways:
         return ways
     for other in world.threads.values():
@@ -289,27 +291,27 @@ def told_of(world: World, use: Use, knower: Use) -> list[Handover] | None:
             continue
         if other.tid // 32 == knower.thread.tid // 32:
             # Its lanes execute the later access together: what one of them knew by then will do.
-            if any(world.order(use.thread, use.position, other, _position_of(other, knower.event))):
+            if any(world.sync_edges(use.thread, use.position, other, _position_of(other, knower.event))):
                 return None
             continue
-        for way in world.order(use.thread, use.position, other, len(other.trace.events)):
-            if any(world.order(other, way.acquired, knower.thread, knower.position)):
+        for way in world.sync_edges(use.thread, use.position, other, len(other.trace.events)):
+            if any(world.sync_edges(other, way.acquire_position, knower.thread, knower.position)):
                 return None
     return []
 
 
-def are_unordered(world: World, earlier: Use, use: Use) -> bool:
+def are_unordered(world: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
     """Whether nothing may order two uses by two warps: neither does one come before the other, nor the reverse.
 
     What a thread tells others is behind its wait, where it has one.
     """
-    if not (world.is_whole and world.scenario.launch.is_exact):
+    if not (world.is_complete and world.scenario.launch.is_exact):
         return False
-    causality = world.causality
+    causality = world.happens_before
     giver, taker = causality.path_of(earlier.thread.tid), causality.path_of(use.thread.tid)
-    if giver.warp == taker.warp or _is_behind_a_relaxed_wait(earlier) or _is_behind_a_relaxed_wait(use):
+    if giver.warp == taker.warp or _follows_relaxed_wait(earlier) or _follows_relaxed_wait(use):
         return False
-    here, there = causality.places(giver.group), causality.places(taker.group)
+    here, there = causality.positions_by_execution(giver.group), causality.positions_by_execution(taker.group)
     waits = [
         event
         for position, event in earlier.thread.positions(WaitGroup)
@@ -324,17 +326,17 @@ def are_unordered(world: World, earlier: Use, use: Use) -> bool:
     return not ordered
 
 
-def _is_behind_a_relaxed_wait(use: Use) -> bool:
+def _follows_relaxed_wait(use: TmemUse) -> bool:
     """Whether a relaxed wait and a fence of Tensor Memory stand before a use, which order it as no other fence does."""
     return any(
         isinstance(event.effect, MbarrierWait)
         and event.effect.order == "relaxed"
-        and fences_between(use.thread, "after", position, use.position)
+        and has_fence_between(use.thread, "after", position, use.position)
         for position, event in use.thread.positions(MbarrierWait)
     )
 
 
-def _position_of(thread: Thread, event: Event) -> int:
+def _position_of(thread: ThreadView, event: TraceEvent) -> int:
     """Where a thread executes the same instruction for the same time; its end where it never does."""
     for position, other in thread.positions(type(event.effect)):
         if other.step is event.step and other.visit == event.visit:

@@ -7,45 +7,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.pointers import parameter_places
+from ptxkit.analysis.pointers import parameter_locations
 from ptxkit.analysis.program import Program, Step
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierExpect, Value
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address, Integer, Name
 
 
 @dataclass(frozen=True, slots=True)
-class TensorUse:
+class TensorMapParameter:
     """How copies use the map at a parameter. rank: dimensions; is_im2col: its mode; brings: whether any copies in."""
 
     rank: int
     is_im2col: bool
-    brings: bool
+    is_loaded: bool
 
 
-def tensor_parameters(program: Program) -> dict[str, TensorUse]:
+def tensor_map_parameters(program: Program) -> dict[str, TensorMapParameter]:
     """The parameters that begin with a tensor map, by name, in the order of their first copies."""
-    return {name: use for (name, offset), use in tensor_places(program).items() if not offset}
+    return {name: use for (name, offset), use in tensor_map_locations(program).items() if not offset}
 
 
-def tensor_places(program: Program) -> dict[tuple[str, int], TensorUse]:
+def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
     """The tensor maps in parameters, by the parameter's name and the byte in it, in the order of their first copies."""
     names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
     places: dict[str, tuple[str, int]] = {}
-    found: dict[tuple[str, int], TensorUse] = {}
+    found: dict[tuple[str, int], TensorMapParameter] = {}
     for step in program.steps:
-        places.update(parameter_places(step, places, names))
+        places.update(parameter_locations(step, places, names))
     for step in program.steps:
-        for place, use in _uses(step, places, names):
+        for place, use in _copies_by_parameter(step, places, names):
             known = found.get(place)
-            found[place] = use if known is None else TensorUse(known.rank, known.is_im2col, known.brings or use.brings)
+            found[place] = (
+                use
+                if known is None
+                else TensorMapParameter(known.rank, known.is_im2col, known.is_loaded or use.is_loaded)
+            )
     return found
 
 
-def _uses(
+def _copies_by_parameter(
     step: Step, places: dict[str, tuple[str, int]], names: set[str]
-) -> Iterator[tuple[tuple[str, int], TensorUse]]:
+) -> Iterator[tuple[tuple[str, int], TensorMapParameter]]:
     for effect in step.effects:
         if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
             continue
@@ -54,13 +58,13 @@ def _uses(
         if not (isinstance(operand, Address) and isinstance(operand.base, Name) and dimensions):
             continue
         base = operand.base.text
-        place = (base, 0) if base in names else places.get(step.scope.register(base))
+        place = (base, 0) if base in names else places.get(step.scope.register_name(base))
         if place is not None:
             mode = step.match.modifiers.get("mode") or ""
             is_im2col = mode.lstrip(".").startswith("im2col")
             yield (
                 (place[0], place[1] + operand.offset),
-                TensorUse(int(dimensions.strip(".d")), is_im2col, effect.kind == "read"),
+                TensorMapParameter(int(dimensions.strip(".d")), is_im2col, effect.kind == "read"),
             )
 
 
@@ -70,27 +74,27 @@ def expected_bytes(program: Program) -> tuple[int, ...]:
     found: dict[int, None] = {}
     for step in program.steps:
         for effect in step.effects:
-            if isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function == "copy":
+            if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "copy":
                 result, source = _operand(step, effect.result), _operand(step, effect.value.arguments[-1])
                 if isinstance(result, Name) and isinstance(source, Integer):
-                    constants[step.scope.register(result.text)] = source.value
+                    constants[step.scope.register_name(result.text)] = source.value
             elif isinstance(effect, MbarrierExpect | MbarrierArrive):
                 size = effect.size if isinstance(effect, MbarrierExpect) else effect.expect
-                found.update(dict.fromkeys(_number(step, size, constants)))
+                found.update(dict.fromkeys(_constant_sizes(step, size, constants)))
     return tuple(each for each in found if each)
 
 
 def _operand(step: Step, of: Expression | str) -> object:
-    role = of.name if isinstance(of, Role) else of
+    role = of.name if isinstance(of, OperandRole) else of
     return step.match.operand(role, step.instruction) if step.match and isinstance(role, str) else None
 
 
-def _number(step: Step, size: Expression | None, constants: dict[str, int]) -> Iterator[int]:
-    if isinstance(size, Const) and isinstance(size.value, int):
+def _constant_sizes(step: Step, size: Expression | None, constants: dict[str, int]) -> Iterator[int]:
+    if isinstance(size, ConstantExpr) and isinstance(size.value, int):
         yield size.value
     elif size is not None:
         match _operand(step, size):
             case Integer(value=value):
                 yield value
-            case Name(text=text) if step.scope.register(text) in constants:
-                yield constants[step.scope.register(text)]
+            case Name(text=text) if step.scope.register_name(text) in constants:
+                yield constants[step.scope.register_name(text)]

@@ -8,101 +8,101 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.budget import FIRST_VISITS, LAST_VISITS, LOOK, MAX_LOOKS, Budget
-from ptxkit.analysis.inflight import Copy, copies_of
-from ptxkit.analysis.order import Marks, marks_of
+from ptxkit.analysis.budget import FIRST_VISITS, LAST_VISITS, MAX_EXECUTION_PAIRS, PAIR_CHECK_COST, AnalysisBudget
+from ptxkit.analysis.inflight import AsyncCopy, async_copies_of
+from ptxkit.analysis.order import ReleaseAcquirePoints, release_acquire_points
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.ranges import IntervalIndex
 from ptxkit.analysis.terms import Value
 from ptxkit.analysis.touches import (
-    covers_shared,
-    extent,
+    access_range,
     is_async_read,
     is_async_write,
     is_generic_read,
-    is_map_read,
-    is_outside,
+    is_outside_shared,
+    is_tensor_map_read,
+    orders_shared_before_async,
 )
-from ptxkit.analysis.trace import Event, Opaque, Trace
+from ptxkit.analysis.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, ProxyFence
 
 #: The one-way fences between proxies: what one orders needs the other as well.
-_HALVES = ("release", "acquire")
+_ONE_WAY_DIRECTIONS = ("release", "acquire")
 
-Fills: TypeAlias = tuple[tuple[Step, list[Copy]], ...]
+CopiesByStep: TypeAlias = tuple[tuple[Step, list[AsyncCopy]], ...]
 """Asynchronous copies into shared memory, by instruction."""
 
 
-class Looks:
+class PairBudget:
     """Bounds how often a rule looks at what repeats itself, and how much it looks at in all."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: AnalysisBudget) -> None:
         self._counts: dict[Hashable, int] = defaultdict(int)
         self._budget = budget
 
     def allow(self, key: Hashable) -> bool:
         """Whether to look once more at this pair of places."""
         self._counts[key] += 1
-        self._budget.lookups -= LOOK
-        return self._counts[key] <= MAX_LOOKS and not self._budget.is_over
+        self._budget.pair_checks -= PAIR_CHECK_COST
+        return self._counts[key] <= MAX_EXECUTION_PAIRS and not self._budget.is_exhausted
 
 
-class Thread:
+class ThreadView:
     """A trace with its derived facts."""
 
-    def __init__(self, trace: Trace, rehearsed: Callable[[Trace], Mapping[int, int]] | None = None) -> None:
+    def __init__(self, trace: ThreadTrace, rehearsed: Callable[[ThreadTrace], Mapping[int, int]] | None = None) -> None:
         self.trace = trace
         self.tid = trace.tid
-        self._rehearsed = rehearsed
-        self._reads_of: dict[int, list[tuple[int, Event, Fills]]] = {}
+        self._phases_of = rehearsed
+        self._reads_by_issuer: dict[int, list[tuple[int, TraceEvent, CopiesByStep]]] = {}
 
     @cached_property
-    def marks(self) -> Marks:
+    def release_acquire_points(self) -> ReleaseAcquirePoints:
         """Where the thread gives and takes order."""
-        return marks_of(self.trace, self.phases)
+        return release_acquire_points(self.trace, self.phases)
 
     @cached_property
     def phases(self) -> Mapping[int, int]:
         """By position: the phase of an mbarrier in which an arrival or a copy counts, or of which a wait tells."""
-        return {} if self._rehearsed is None else self._rehearsed(self.trace)
+        return {} if self._phases_of is None else self._phases_of(self.trace)
 
     @cached_property
-    def copies(self) -> list[Copy]:
+    def copies(self) -> list[AsyncCopy]:
         """Its asynchronous accesses to shared memory, those that rules look at."""
         looked_at = {position for position, _ in self.accesses}
-        copies = [copy for copy in self._copies if not is_outside(copy.event)]
+        copies = [copy for copy in self._copies if not is_outside_shared(copy.event)]
         return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
 
     @cached_property
-    def map_reads(self) -> list[Copy]:
+    def map_reads(self) -> list[AsyncCopy]:
         """The reads of tensor maps by its tensor copies."""
-        return [copy for copy in self._copies if is_map_read(copy.event)]
+        return [copy for copy in self._copies if is_tensor_map_read(copy.event)]
 
     @cached_property
-    def maps_read(self) -> dict[tuple[Step, int], Value | None]:
+    def map_addresses(self) -> dict[tuple[Step, int], Value | None]:
         """Where the map of each of its tensor copies stands, by instruction and execution."""
         return {(copy.event.step, copy.event.visit): copy.event.address for copy in self.map_reads}
 
     @cached_property
-    def _copies(self) -> list[Copy]:
-        return copies_of(self.trace, self.phases)
+    def _copies(self) -> list[AsyncCopy]:
+        return async_copies_of(self.trace, self.phases)
 
     @cached_property
-    def accesses(self) -> list[tuple[int, Event]]:
+    def accesses(self) -> list[tuple[int, TraceEvent]]:
         """Its accesses to shared memory by number, with positions: of each instruction the first and last ones."""
-        known = [(position, event) for position, event in self.positions(Access) if extent(event) is not None]
+        known = [(position, event) for position, event in self.positions(Access) if access_range(event) is not None]
         last = {event.step: event.visit for _, event in known}
-        return [(position, event) for position, event in known if _is_looked_at(event, last[event.step])]
+        return [(position, event) for position, event in known if _is_sampled(event, last[event.step])]
 
     @cached_property
-    def accesses_at(self) -> dict[tuple[Step, int], int]:
+    def access_positions(self) -> dict[tuple[Step, int], int]:
         """The first position among its `accesses` by instruction and visit."""
         return {(event.step, event.visit): position for position, event in reversed(self.accesses)}
 
     @cached_property
-    def copies_at(self) -> dict[tuple[Step, int], list[Copy]]:
+    def copies_by_execution(self) -> dict[tuple[Step, int], list[AsyncCopy]]:
         """Its `copies` by instruction and visit."""
-        found: dict[tuple[Step, int], list[Copy]] = defaultdict(list)
+        found: dict[tuple[Step, int], list[AsyncCopy]] = defaultdict(list)
         for copy in self.copies:
             found[(copy.event.step, copy.event.visit)].append(copy)
         return found
@@ -110,13 +110,15 @@ class Thread:
     @cached_property
     def _fences(self) -> list[int]:
         events = self.trace.events
-        return [at for at, event in enumerate(events) if isinstance(event, Opaque) or covers_shared(event)]
+        return [
+            at for at, event in enumerate(events) if isinstance(event, UnknownCall) or orders_shared_before_async(event)
+        ]
 
     @cached_property
-    def _half_fences(self) -> dict[str, list[int]]:
+    def _one_way_fences(self) -> dict[str, list[int]]:
         fences = {
-            direction: [at for at, e in self.positions(ProxyFence) if covers_shared(e, direction)]
-            for direction in _HALVES
+            direction: [at for at, e in self.positions(ProxyFence) if orders_shared_before_async(e, direction)]
+            for direction in _ONE_WAY_DIRECTIONS
         }
         return {direction: sorted(found) for direction, found in fences.items()}
 
@@ -126,54 +128,57 @@ class Thread:
         first = bisect_left(self._fences, since)
         return first < len(self._fences) and self._fences[first] < until
 
-    def fence_since(self, since: int) -> Step | None:
+    def first_fence_since(self, since: int) -> Step | None:
         """The first of the fences that order its accesses to shared memory before async ones, from `since` on."""
         later = (self.trace.events[at] for at in self._fences if at >= since)
-        return next((each.step for each in later if not isinstance(each, Opaque) and covers_shared(each)), None)
+        return next(
+            (each.step for each in later if not isinstance(each, UnknownCall) and orders_shared_before_async(each)),
+            None,
+        )
 
-    def half_fence(self, direction: str, since: int, until: int) -> int | None:
+    def first_one_way_fence(self, direction: str, since: int, until: int) -> int | None:
         """The first of the one-way fences (`release` or `acquire`) from `since` on and before `until`."""
-        fences = self._half_fences[direction]
+        fences = self._one_way_fences[direction]
         first = bisect_left(fences, since)
         return fences[first] if first < len(fences) and fences[first] < until else None
 
     @cached_property
-    def reads(self) -> list[tuple[int, Event]]:
+    def reads(self) -> list[tuple[int, TraceEvent]]:
         """Its reads of shared memory, through either proxy."""
         return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
 
     @cached_property
-    def reads_by_place(self) -> dict[tuple[int, int], list[tuple[int, Event]]]:
+    def reads_by_range(self) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
         """Its `reads` by the bytes they touch: loops come back to the same few places."""
-        found: dict[tuple[int, int], list[tuple[int, Event]]] = defaultdict(list)
+        found: dict[tuple[int, int], list[tuple[int, TraceEvent]]] = defaultdict(list)
         for position, event in self.reads:
-            place = extent(event)
+            place = access_range(event)
             if place is not None:
                 found[place].append((position, event))
         return found
 
     @cached_property
-    def fills(self) -> RangeIndex[Copy]:
+    def copies_by_range(self) -> IntervalIndex[AsyncCopy]:
         """Its asynchronous copies into shared memory, by the bytes they write."""
-        index: RangeIndex[Copy] = RangeIndex()
+        index: IntervalIndex[AsyncCopy] = IntervalIndex()
         for copy in self.copies:
-            effect, touched = copy.event.effect, extent(copy.event)
+            effect, touched = copy.event.effect, access_range(copy.event)
             if isinstance(effect, Access) and effect.kind != "read" and touched is not None:
                 index.add(*touched, copy)
         return index
 
-    def reads_of(self, issuer: Thread, budget: Budget) -> list[tuple[int, Event, Fills]]:
+    def reads_of(self, issuer: ThreadView, budget: AnalysisBudget) -> list[tuple[int, TraceEvent, CopiesByStep]]:
         """Its reads of bytes that another thread's `fills` write, in order, each with these copies."""
-        known = self._reads_of.get(issuer.tid)
+        known = self._reads_by_issuer.get(issuer.tid)
         if known is None:
-            known = self._reads_of[issuer.tid] = []
-            budget.lookups -= len(self.reads_by_place)
-            if budget.is_over:
+            known = self._reads_by_issuer[issuer.tid] = []
+            budget.pair_checks -= len(self.reads_by_range)
+            if budget.is_exhausted:
                 return known
-            for (low, high), reads in self.reads_by_place.items():
-                copies = issuer.fills.overlapping(low, high)
+            for (low, high), reads in self.reads_by_range.items():
+                copies = issuer.copies_by_range.overlapping(low, high)
                 if copies:
-                    by_step: dict[Step, list[Copy]] = defaultdict(list)
+                    by_step: dict[Step, list[AsyncCopy]] = defaultdict(list)
                     for copy in copies:
                         by_step[copy.event.step].append(copy)
                     fills = tuple(by_step.items())
@@ -182,37 +187,37 @@ class Thread:
         return known
 
     @cached_property
-    def async_writes(self) -> list[tuple[int, Event]]:
+    def async_writes(self) -> list[tuple[int, TraceEvent]]:
         """Its asynchronous writes of shared memory by number, with positions."""
         return [(position, event) for position, event in self.accesses if is_async_write(event)]
 
     @cached_property
-    def _by_effect(self) -> dict[type, list[tuple[int, Event]]]:
-        found: dict[type, list[tuple[int, Event]]] = defaultdict(list)
+    def _by_effect(self) -> dict[type, list[tuple[int, TraceEvent]]]:
+        found: dict[type, list[tuple[int, TraceEvent]]] = defaultdict(list)
         for position, event in enumerate(self.trace.events):
-            if isinstance(event, Event):
+            if isinstance(event, TraceEvent):
                 found[type(event.effect)].append((position, event))
         return found
 
-    def positions(self, *kinds: type) -> list[tuple[int, Event]]:
+    def positions(self, *kinds: type) -> list[tuple[int, TraceEvent]]:
         """The events whose effect is of one of these classes, with positions, class by class."""
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
 
     @cached_property
-    def waits(self) -> dict[int | None, int]:
+    def first_waits(self) -> dict[int | None, int]:
         """By mbarrier (None for one at an unknown address): from where on the thread's first wait on it orders."""
         found: dict[int | None, int] = {}
-        for key, positions in self.marks.acquires.items():
+        for key, positions in self.release_acquire_points.acquires.items():
             match key:
                 case ("mbarrier", address):
                     place = address if isinstance(address, int) else None
                     found[place] = min(positions[0], found.get(place, positions[0]))
         return found
 
-    def knows(self, barrier: int, phase: int, until: int) -> bool:
+    def has_observed(self, barrier: int, phase: int, until: int) -> bool:
         """Whether the thread has learnt before a position, by its own waits, that a phase of an mbarrier is over."""
-        return self.marks.observed(("mbarrier", barrier), until) >= phase
+        return self.release_acquire_points.observed_phases(("mbarrier", barrier), until) >= phase
 
 
-def _is_looked_at(event: Event, last: int) -> bool:
+def _is_sampled(event: TraceEvent, last: int) -> bool:
     return event.visit < FIRST_VISITS or event.visit > last - LAST_VISITS

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptxkit.analysis.layout import Variable
+from ptxkit.analysis.layout import DeclaredVariable
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.terms import Held, Lanes, Value, held_among
+from ptxkit.analysis.terms import GroupValue, LaneValues, Value, select_lanes
 from ptxkit.isa.effects import Effect
 from ptxkit.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TraceEvent:
     """One effect as it happened to one thread.
 
     step: the instruction. visit: how often the thread had executed that step before. address: of the access or the
@@ -55,36 +55,36 @@ class GroupEvent:
     step: Step
     visit: int
     effect: Effect
-    fields: tuple[Held | None, ...]
-    who: tuple[bool, ...] | None = None
+    fields: tuple[GroupValue | None, ...]
+    participants: tuple[bool, ...] | None = None
 
-    def of(self, index: int) -> Event | None:
+    def for_thread(self, index: int) -> TraceEvent | None:
         """What the thread at an index of the group saw; None where it took no part."""
-        if self.who is not None and not self.who[index]:
+        if self.participants is not None and not self.participants[index]:
             return None
-        own = [held.at(index) if isinstance(held, Lanes) else held for held in self.fields]
-        return Event(self.step, self.visit, self.effect, *own)
+        own = [held.at(index) if isinstance(held, LaneValues) else held for held in self.fields]
+        return TraceEvent(self.step, self.visit, self.effect, *own)
 
-    def among(self, indices: Sequence[int]) -> Event | GroupEvent | None:
+    def subset(self, indices: Sequence[int]) -> TraceEvent | GroupEvent | None:
         """The event as a smaller group saw it; None where none of it took part."""
-        who = None if self.who is None else tuple(self.who[index] for index in indices)
+        who = None if self.participants is None else tuple(self.participants[index] for index in indices)
         if who is not None and not any(who):
             return None
-        fields = tuple(None if held is None else held_among(held, indices) for held in self.fields)
-        return event_of(self.step, self.visit, self.effect, fields, who)
+        fields = tuple(None if held is None else select_lanes(held, indices) for held in self.fields)
+        return make_event(self.step, self.visit, self.effect, fields, who)
 
 
-def event_of(
-    step: Step, visit: int, effect: Effect, fields: tuple[Held | None, ...], who: tuple[bool, ...] | None
-) -> Event | GroupEvent:
+def make_event(
+    step: Step, visit: int, effect: Effect, fields: tuple[GroupValue | None, ...], who: tuple[bool, ...] | None
+) -> TraceEvent | GroupEvent:
     """The event of a group: an `Event` that its threads share, where they do not differ."""
-    if (who is None or all(who)) and not any(isinstance(held, Lanes) for held in fields):
-        return Event(step, visit, effect, *fields)  # type: ignore[arg-type]
+    if (who is None or all(who)) and not any(isinstance(held, LaneValues) for held in fields):
+        return TraceEvent(step, visit, effect, *fields)  # type: ignore[arg-type]
     return GroupEvent(step, visit, effect, fields, None if who is None or all(who) else who)
 
 
 @dataclass(frozen=True, slots=True)
-class Opaque:
+class UnknownCall:
     """A call of code that is not here: anything may have happened in it."""
 
     step: Step
@@ -92,7 +92,7 @@ class Opaque:
 
 
 @dataclass(frozen=True, slots=True)
-class Misuse:
+class WrongAddressKind:
     """An address operand that surely holds an address of another kind than its instruction takes.
 
     role: of the operand. taken: the state space that the instruction takes (`generic` where it names none). value: what
@@ -102,14 +102,14 @@ class Misuse:
 
     step: Step
     role: str
-    taken: str
+    expected_space: str
     value: Value
     origin: str
-    exact: bool = False
+    is_certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class OperandViolation:
     """An address or a number, by number, that its operand cannot take, or may not.
 
     kind: `alignment` where an address must be a multiple of `needed` bytes and is `value` bytes into a `variable`;
@@ -128,16 +128,16 @@ class Misfit:
     role: str
     value: int
     kind: str
-    needed: int
-    variable: Variable | None = None
-    surely: bool = True
+    required: int
+    variable: DeclaredVariable | None = None
+    is_certain: bool = True
     rule: str = ""
     other: Step | None = None
     thread: int | None = None
 
 
 @dataclass(slots=True)
-class Trace:
+class ThreadTrace:
     """The walk of thread `tid` (linear).
 
     ended: `exit`, `trap`, or `budget` where the walk was cut short.
@@ -149,18 +149,18 @@ class Trace:
     """
 
     tid: int
-    events: list[Event | Opaque] = field(default_factory=list)
-    covered: set[Step] = field(default_factory=set)
-    misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
-    misfits: dict[tuple[Step, str], Misfit] = field(default_factory=dict)
-    ended: str = "exit"
-    guessed: int | None = None
-    opaque: bool = False
+    events: list[TraceEvent | UnknownCall] = field(default_factory=list)
+    covered_steps: set[Step] = field(default_factory=set)
+    wrong_address_kinds: dict[tuple[Step, str], WrongAddressKind] = field(default_factory=dict)
+    operand_violations: dict[tuple[Step, str], OperandViolation] = field(default_factory=dict)
+    end_reason: str = "exit"
+    first_guess: int | None = None
+    has_unknown_call: bool = False
     leader: int | None = None
 
-    def is_sure(self, position: int | None = None) -> bool:
+    def is_certain(self, position: int | None = None) -> bool:
         """Whether no guess comes before a position; before the end, where none is given."""
-        return self.guessed is None or (position is not None and position < self.guessed)
+        return self.first_guess is None or (position is not None and position < self.first_guess)
 
 
 @dataclass(slots=True)
@@ -172,68 +172,68 @@ class GroupTrace:
     """
 
     tids: tuple[int, ...]
-    events: list[Event | GroupEvent | Opaque] = field(default_factory=list)
-    covered: set[Step] = field(default_factory=set)
-    misuses: dict[tuple[Step, str], Misuse] = field(default_factory=dict)
-    misfits: dict[tuple[Step, str], Misfit] = field(default_factory=dict)
-    pointers: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
-    tested: set[tuple[Step, int]] = field(default_factory=set)
-    ended: str = "exit"
-    guessed: int | None = None
-    opaque: bool = False
+    events: list[TraceEvent | GroupEvent | UnknownCall] = field(default_factory=list)
+    covered_steps: set[Step] = field(default_factory=set)
+    wrong_address_kinds: dict[tuple[Step, str], WrongAddressKind] = field(default_factory=dict)
+    operand_violations: dict[tuple[Step, str], OperandViolation] = field(default_factory=dict)
+    pointer_alignments: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
+    polled_arrivals: set[tuple[Step, int]] = field(default_factory=set)
+    end_reason: str = "exit"
+    first_guess: int | None = None
+    has_unknown_call: bool = False
 
-    def of(self, tid: int) -> Trace:
+    def for_thread(self, tid: int) -> ThreadTrace:
         """One thread's part of it."""
         index = self.tids.index(tid)
-        events: list[Event | Opaque] = []
+        events: list[TraceEvent | UnknownCall] = []
         guessed = None
         for position, event in enumerate(self.events):
-            if position == self.guessed:
+            if position == self.first_guess:
                 guessed = len(events)
-            own = event.of(index) if isinstance(event, GroupEvent) else event
+            own = event.for_thread(index) if isinstance(event, GroupEvent) else event
             if own is not None:
                 events.append(own)
-        if self.guessed is not None and guessed is None:
+        if self.first_guess is not None and guessed is None:
             guessed = len(events)
-        return Trace(
+        return ThreadTrace(
             tid,
             events,
-            self.covered,
-            self.misuses,
-            self.misfits,
-            self.ended,
+            self.covered_steps,
+            self.wrong_address_kinds,
+            self.operand_violations,
+            self.end_reason,
             guessed,
-            self.opaque,
+            self.has_unknown_call,
             self.tids[0],
         )
 
-    def among(self, indices: Sequence[int]) -> GroupTrace:
+    def fork(self, indices: Sequence[int]) -> GroupTrace:
         """What a smaller group goes on from: with all but the events, which `ptxkit.analysis.past` tells."""
         return replace(
             self,
             tids=tuple(self.tids[index] for index in indices),
             events=[],
-            covered=set(self.covered),
-            misuses=dict(self.misuses),
-            misfits=dict(self.misfits),
-            pointers={term: dict(seen) for term, seen in self.pointers.items()},
-            tested=set(self.tested),
-            guessed=None if self.guessed is None else 0,
+            covered_steps=set(self.covered_steps),
+            wrong_address_kinds=dict(self.wrong_address_kinds),
+            operand_violations=dict(self.operand_violations),
+            pointer_alignments={term: dict(seen) for term, seen in self.pointer_alignments.items()},
+            polled_arrivals=set(self.polled_arrivals),
+            first_guess=None if self.first_guess is None else 0,
         )
 
-    def only(self, *kinds: type) -> GroupTrace:
+    def filter_effects(self, *kinds: type) -> GroupTrace:
         """The walk with no other events than those whose effect is of one of these classes, and calls away."""
-        kept = [isinstance(event, Opaque) or isinstance(event.effect, kinds) for event in self.events]
+        kept = [isinstance(event, UnknownCall) or isinstance(event.effect, kinds) for event in self.events]
         events = [event for event, keep in zip(self.events, kept, strict=True) if keep]
-        guessed = None if self.guessed is None else sum(kept[: self.guessed])
-        return replace(self, events=events, guessed=guessed)
+        guessed = None if self.first_guess is None else sum(kept[: self.first_guess])
+        return replace(self, events=events, first_guess=guessed)
 
-    def each(self, wanted: Callable[[Event | GroupEvent], bool]) -> Iterator[tuple[int, Event]]:
+    def thread_events(self, wanted: Callable[[TraceEvent | GroupEvent], bool]) -> Iterator[tuple[int, TraceEvent]]:
         """(thread, event) of the events that are wanted, for each thread of the group."""
         for event in self.events:
-            if isinstance(event, Opaque) or not wanted(event):
+            if isinstance(event, UnknownCall) or not wanted(event):
                 continue
             for index, tid in enumerate(self.tids):
-                own = event.of(index) if isinstance(event, GroupEvent) else event
+                own = event.for_thread(index) if isinstance(event, GroupEvent) else event
                 if own is not None:
                     yield tid, own

@@ -6,31 +6,33 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.choices import Decision, by_space, choices
-from ptxkit.analysis.completions import MECHANISMS, Completions
-from ptxkit.analysis.crossings import Crossing, crossings_of
+from ptxkit.analysis.choices import PathDecision, decide_by_space, select_paths
+from ptxkit.analysis.completions import MECHANISMS, CompletionMechanisms
+from ptxkit.analysis.crossings import ProxyCrossing, find_proxy_crossings
 from ptxkit.analysis.explore import Explorer
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.names import variable_at
-from ptxkit.analysis.phases import local
-from ptxkit.analysis.plain import plain_copies
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.names import variable_name_at
+from ptxkit.analysis.phases import cta_offset
+from ptxkit.analysis.plain import find_plain_copies
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.reasons import reason
-from ptxkit.analysis.routes import Route, product_of, route_of
-from ptxkit.analysis.sightings import Sighting, Sightings
-from ptxkit.analysis.sizes import Sizes
+from ptxkit.analysis.reasons import find_rationale
+from ptxkit.analysis.routes import DataMovement, async_product_of, data_movement_of
+from ptxkit.analysis.sightings import TransferExecution, TransferExecutions
+from ptxkit.analysis.sizes import TransferSizes
 from ptxkit.analysis.source_lines import SourceLines
-from ptxkit.analysis.terms import Term, Value
+from ptxkit.analysis.terms import SymbolicValue, Value
 from ptxkit.isa.effects import Access, ProxyFence
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.transfers import Choice, Completion, Fence, KernelTransfers, Size, Transfer, TransferTable, Unit
+from ptxkit.transfers import Completion, Fence, KernelTransfers, Size, Transfer, TransferTable, Unit, UnitSelection
 
 #: Proxy fences named for one transfer; unrolled code has one for each of many writes.
 MAX_FENCES = 8
 
 
-def transfers(module: Module, *, products: bool = False, explored: Mapping[str, Kernel] | None = None) -> TransferTable:
+def collect_transfers(
+    module: Module, *, products: bool = False, explored: Mapping[str, KernelFacts] | None = None
+) -> TransferTable:
     """The transfers of every kernel, and of every function that no kernel calls.
 
     products: and the multiplications that go on after their instructions, each with what tells that it is done.
@@ -49,24 +51,24 @@ def transfers(module: Module, *, products: bool = False, explored: Mapping[str, 
     for function in module.functions():
         if function.body is not None and function.kind == "entry":
             known = explored.get(function.name) if explored is not None else None
-            kernel = _Kernel(module, known or _walked(module, function), sources, products=products)
-            called |= kernel.called
+            kernel = _KernelRows(module, known or _explore_kernel(module, function), sources, products=products)
+            called |= kernel.callees
             found.append(KernelTransfers(function.name, function.kind, tuple(kernel.rows())))
     for function in module.functions():
         if function.body is not None and function.kind == "func" and function.name not in called:
-            rows = tuple(_Rows(module, flatten(module, function), sources, products=products).unreached())
+            rows = tuple(_FunctionRows(module, flatten(module, function), sources, products=products).unreached_rows())
             found.append(KernelTransfers(function.name, function.kind, rows))
     return TransferTable(module.source.path, " ".join(module.targets), tuple(found))
 
 
-def _walked(module: Module, function: Function) -> Kernel:
+def _explore_kernel(module: Module, function: Function) -> KernelFacts:
     explorer = Explorer(flatten(module, function, calls=True))
     if explorer.program.steps:
         explorer.run()
-    return Kernel(explorer)
+    return KernelFacts(explorer)
 
 
-class _Rows:
+class _FunctionRows:
     """The rows of one function's text. lines: of its steps."""
 
     def __init__(
@@ -80,136 +82,144 @@ class _Rows:
     ) -> None:
         assert module.source is not None
         self.program = program
-        self.copies = {copy.store: copy for copy in plain_copies(program)}
-        routes = {step: route for step in program.steps if (route := route_of(step)) is not None}
-        routes.update({step: copy.route for step, copy in self.copies.items()})
+        self.copies = {copy.store: copy for copy in find_plain_copies(program)}
+        routes = {step: route for step in program.steps if (route := data_movement_of(step)) is not None}
+        routes.update({step: copy.movement for step, copy in self.copies.items()})
         if products:
-            routes.update({step: route for step in program.steps if (route := product_of(step)) is not None})
-        self.routes = dict(sorted(routes.items(), key=lambda item: item[0].index))
+            routes.update({step: route for step in program.steps if (route := async_product_of(step)) is not None})
+        self.movements = dict(sorted(routes.items(), key=lambda item: item[0].index))
         self.lines = {step: module.source.position(step.start)[0] for step in program.steps}
         self._module = module
         self._sources = sources
-        self._sizes = Sizes(program, exact=exact)
+        self._sizes = TransferSizes(program, exact=exact)
 
     @cached_property
-    def ways(self) -> list[Step]:
+    def alternative_copies(self) -> list[Step]:
         """The ways into shared memory that stand here; none where all are of one kind, so that nothing is decided."""
         found = {
-            step: (route.unit, self._sizes.static(step, route), route.source)
-            for step, route in self.routes.items()
+            step: (route.unit, self._sizes.constant_size(step, route), route.source)
+            for step, route in self.movements.items()
             if route.source in ("global", "generic") and route.destination.startswith(("shared", "generic"))
         }
         return list(found) if len(set(found.values())) > 1 else []
 
-    def unreached(self) -> Iterator[Transfer]:
+    def unreached_rows(self) -> Iterator[Transfer]:
         """The rows of code that no walk reached."""
-        decisions = by_space(self.program, self.ways)
+        decisions = decide_by_space(self.program, self.alternative_copies)
         rows = []
-        for step, route in self.routes.items():
+        for step, route in self.movements.items():
             completion = Completion(MECHANISMS.get(route.completion, route.completion))
-            row = self.row(step, route, (), completion)
-            rows.append(replace(row, choice=_choice(step, decisions, self.lines)))
-        return self.telling(rows)
+            row = self.make_row(step, route, (), completion)
+            rows.append(replace(row, choice=_choice_of(step, decisions, self.lines)))
+        return self.drop_ambiguous_stores(rows)
 
-    def row(self, step: Step, route: Route, seen: Sequence[Sighting], completion: Completion) -> Transfer:
+    def make_row(
+        self, step: Step, route: DataMovement, seen: Sequence[TransferExecution], completion: Completion
+    ) -> Transfer:
         """A row with what needs one look at the instruction and its executions."""
         copy = self.copies.get(step)
         return Transfer(
             line=self.lines[step],
-            place=self._sources.place(self.program.function, step.start),
+            source_line=self._sources.location(self.program.function, step.start),
             operation=route.operation,
-            source=_space(route.source, ()),
-            destination=_space(route.destination, seen),
+            source=_display_space(route.source, ()),
+            destination=_display_space(route.destination, seen),
             unit=route.unit,
-            size=self._size(step, route, seen),
+            size=self._size_of(step, route, seen),
             completion=completion,
-            variable=self._variable(step, route, seen),
+            variable=self._variable_of(step, route, seen),
             reached=False,
             function=self.program.function.name,
             loads=tuple(sorted(self.lines[load] for load in copy.loads)) if copy is not None else (),
         )
 
-    def _size(self, step: Step, route: Route, seen: Sequence[Sighting]) -> Size:
+    def _size_of(self, step: Step, route: DataMovement, seen: Sequence[TransferExecution]) -> Size:
         if route.operation == "product":
             return Size(None, "as its shape says")
-        return self._sizes.of(step, route, [each.copy.event.size for each in seen])
+        return self._sizes.size_of(step, route, [each.copy.event.size for each in seen])
 
-    def telling(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:
+    def drop_ambiguous_stores(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:
         """The rows without those of generic stores that may go anywhere, where no copy stands beside them."""
         beside = any(row.unit != Unit.PLAIN and row.destination in ("shared", "cluster") for row in rows)
         for row in rows:
             if row.unit != Unit.PLAIN or row.destination != "generic" or beside:
-                yield row if row.choice is not None else replace(row, choice=reason(self._module, row))
+                yield row if row.choice is not None else replace(row, choice=find_rationale(self._module, row))
 
-    def _variable(self, step: Step, route: Route, seen: Sequence[Sighting]) -> str | None:
+    def _variable_of(self, step: Step, route: DataMovement, seen: Sequence[TransferExecution]) -> str | None:
         """The shared variable that the walks saw; where they saw no number, the one that the address is made of."""
-        places = {local(each.copy.event.address) for each in seen}
+        places = {cta_offset(each.copy.event.address) for each in seen}
         if places and None not in places:
-            names = {variable_at(self.program, place) for place in places if place is not None}
-        elif route.near is not None and step.match is not None:
-            names = self._sizes.variables(step, step.match.operand(route.near.address, step.instruction))
+            names = {variable_name_at(self.program, place) for place in places if place is not None}
+        elif route.tracked_access is not None and step.match is not None:
+            names = self._sizes.shared_variables_of(
+                step, step.match.operand(route.tracked_access.address, step.instruction)
+            )
         else:
             names = set()
         return ", ".join(sorted(name for name in names if name)) if None not in names and 0 < len(names) < 3 else None
 
 
-def _space(space: str, seen: Sequence[Sighting]) -> str:
+def _display_space(space: str, seen: Sequence[TransferExecution]) -> str:
     """A state space in one word: `cluster` only where the transfer reaches, or may reach, another CTA."""
     if space in ("shared::cta", "shared"):
         return "shared"
     if space == "shared::cluster":
-        return "cluster" if not seen or any(_leaves_the_cta(each) for each in seen) else "shared"
+        return "cluster" if not seen or any(_may_target_other_cta(each) for each in seen) else "shared"
     if space == "generic" and seen and all(isinstance(each.copy.event.address, int) for each in seen):
         return "shared"
     return space
 
 
-def _leaves_the_cta(seen: Sighting) -> bool:
+def _may_target_other_cta(seen: TransferExecution) -> bool:
     address, effect = seen.copy.event.address, seen.copy.event.effect
-    return local(address) != address or getattr(effect, "multicast", None) is not None
+    return cta_offset(address) != address or getattr(effect, "multicast", None) is not None
 
 
-class _Kernel:
+class _KernelRows:
     """One kernel's rows in the making. called: the names of the functions that its walks executed some of."""
 
-    def __init__(self, module: Module, kernel: Kernel, sources: SourceLines, *, products: bool) -> None:
+    def __init__(self, module: Module, kernel: KernelFacts, sources: SourceLines, *, products: bool) -> None:
         explorer = kernel.explorer
-        explorer.budget.renew()
-        self.covered = explorer.covered()
+        explorer.budget.reset()
+        self.covered_steps = explorer.covered_steps()
         own = explorer.program
-        others = [each for each in own.called.values() if not self.covered.isdisjoint(each.steps)]
-        self.called = {each.function.name for each in others}
+        others = [each for each in own.callees.values() if not self.covered_steps.isdisjoint(each.steps)]
+        self.callees = {each.function.name for each in others}
         exact = explorer.launch.is_exact
-        self._texts = [_Rows(module, each, sources, exact=exact, products=products) for each in (own, *others)]
-        self._choices = choices(explorer, self._texts[0].ways, self.covered)
-        self._worlds = [*kernel.worlds, *self._choices.worlds]
+        self._functions = [
+            _FunctionRows(module, each, sources, exact=exact, products=products) for each in (own, *others)
+        ]
+        self._path_selection = select_paths(explorer, self._functions[0].alternative_copies, self.covered_steps)
+        self._scenarios = [*kernel.scenarios, *self._path_selection.scenarios]
         self._program = own
-        stores = {step for text in self._texts for step in text.copies}
-        self._sightings = Sightings(self._worlds, stores)
+        stores = {step for text in self._functions for step in text.copies}
+        self._executions = TransferExecutions(self._scenarios, stores)
 
     def rows(self) -> Iterator[Transfer]:
         """The transfers of the kernel, then those of the functions that its walks called."""
-        if not any(text.routes for text in self._texts):
+        if not any(text.movements for text in self._functions):
             return
-        lines = {step: line for text in self._texts for step, line in text.lines.items()}
-        completions = Completions(self._program, self._worlds, lines.__getitem__)
-        crossings = self._crossings()
-        reached = self.covered | self._choices.reached
-        for text in self._texts:
+        lines = {step: line for text in self._functions for step, line in text.lines.items()}
+        completions = CompletionMechanisms(self._program, self._scenarios, lines.__getitem__)
+        crossings = self._crossings_by_step()
+        reached = self.covered_steps | self._path_selection.reached_steps
+        for text in self._functions:
             rows: dict[Step, Transfer] = {}
-            for step, route in text.routes.items():
-                seen = self._sightings.of(step, route.near)
-                completion, waits = completions.of(step, route, seen)
-                row = text.row(step, route, seen, completion)
-                choice = _choice(step, self._choices.decisions, lines)
-                fences = tuple(_proxy_fences(step, crossings.get(step, ()), lines)[:MAX_FENCES])
+            for step, route in text.movements.items():
+                seen = self._executions.executions_of(step, route.tracked_access)
+                completion, waits = completions.completion_of(step, route, seen)
+                row = text.make_row(step, route, seen, completion)
+                choice = _choice_of(step, self._path_selection.decisions, lines)
+                fences = tuple(_proxy_fences_of(step, crossings.get(step, ()), lines)[:MAX_FENCES])
                 rows[step] = replace(row, waits=waits, fences=fences, reached=step in reached, choice=choice)
-            fenced = self._fenced_alike(rows, lines)
+            fenced = self._share_fences(rows, lines)
             for step, row in fenced.items():
-                fenced[step] = replace(row, fences=(*row.fences, *self._map_fences(step, text.routes[step], lines)))
-            yield from text.telling(list(fenced.values()))
+                fenced[step] = replace(
+                    row, fences=(*row.fences, *self._map_fences_of(step, text.movements[step], lines))
+                )
+            yield from text.drop_ambiguous_stores(list(fenced.values()))
 
-    def _fenced_alike(self, rows: Mapping[Step, Transfer], lines: Mapping[Step, int]) -> dict[Step, Transfer]:
+    def _share_fences(self, rows: Mapping[Step, Transfer], lines: Mapping[Step, int]) -> dict[Step, Transfer]:
         """Copies of one tile by other instructions pass the same fence, though the walks saw no byte of theirs cross.
 
         A proxy fence covers all that its thread wrote before, not one object: what counts is that it stands behind the
@@ -221,75 +231,75 @@ class _Kernel:
         found: dict[Step, Transfer] = {}
         for step, row in rows.items():
             wanted = known[row.variable or ""] if row.variable and not row.fences else ()
-            line = self._passed_fence(step, row, wanted, lines) if wanted else None
+            line = self._nearest_fence(step, row, wanted, lines) if wanted else None
             found[step] = row if line is None else replace(row, fences=(Fence(line, "generic and async"),))
         return found
 
-    def _passed_fence(
+    def _nearest_fence(
         self, step: Step, row: Transfer, wanted: Collection[int], lines: Mapping[Step, int]
     ) -> int | None:
         """The first of the wanted fences behind a generic write, the last before an async read of shared memory."""
         generic = row.unit in (Unit.LDGSTS, Unit.REMOTE, Unit.PLAIN)
         if not generic and row.source not in ("shared", "cluster"):
             return None
-        for each in self._sightings.of(step, self._near(step)):
-            at = each.copy.done if generic else each.copy.position
+        for each in self._executions.executions_of(step, self._tracked_access(step)):
+            at = each.copy.completion_position if generic else each.copy.position
             fences = [(where, lines[event.step]) for where, event in each.thread.positions(ProxyFence)]
             passed = [line for where, line in fences if at is not None and line in wanted and (where > at) == generic]
             if passed:
                 return passed[0] if generic else passed[-1]
         return None
 
-    def _near(self, step: Step) -> Access | None:
-        return next((text.routes[step].near for text in self._texts if step in text.routes), None)
+    def _tracked_access(self, step: Step) -> Access | None:
+        return next((text.movements[step].tracked_access for text in self._functions if step in text.movements), None)
 
-    def _crossings(self) -> dict[Step, list[Crossing]]:
+    def _crossings_by_step(self) -> dict[Step, list[ProxyCrossing]]:
         """The crossings by either of their two instructions."""
-        found: dict[Step, list[Crossing]] = defaultdict(list)
-        for crossing in dict.fromkeys(each for world in self._worlds for each in crossings_of(world)):
+        found: dict[Step, list[ProxyCrossing]] = defaultdict(list)
+        for crossing in dict.fromkeys(each for world in self._scenarios for each in find_proxy_crossings(world)):
             found[crossing.write].append(crossing)
             found[crossing.read].append(crossing)
         return found
 
-    def _map_fences(self, step: Step, route: Route, lines: Mapping[Step, int]) -> list[Fence]:
+    def _map_fences_of(self, step: Step, route: DataMovement, lines: Mapping[Step, int]) -> list[Fence]:
         """The fences that order changes of a tensor map before the reads of it, in the copying thread.
 
         Those for another map are none; those for maps that nobody can tell apart count where none is surely for this.
         """
         found: dict[bool, dict[Fence, None]] = {True: {}, False: {}}
-        for each in self._sightings.of(step, route.near) if route.unit == Unit.TENSOR else ():
-            place = each.thread.maps_read.get((step, each.copy.event.visit))
+        for each in self._executions.executions_of(step, route.tracked_access) if route.unit == Unit.TENSOR else ():
+            place = each.thread.map_addresses.get((step, each.copy.event.visit))
             for at, event in each.thread.positions(ProxyFence):
-                if at < each.copy.position and _acquires_maps(event.effect):
-                    is_same = _are_one(place, event.address)
+                if at < each.copy.position and _is_map_acquire(event.effect):
+                    is_same = _is_same_address(place, event.address)
                     if is_same is not False:
                         found[bool(is_same)][Fence(lines[event.step], "tensormap")] = None
         return list(found[True] or found[False])
 
 
-def _are_one(one: Value | None, other: Value | None) -> bool | None:
+def _is_same_address(one: Value | None, other: Value | None) -> bool | None:
     """Whether two addresses are the same; None where nobody knows."""
     if isinstance(one, int) and isinstance(other, int):
         return one == other
-    if isinstance(one, Term) and isinstance(other, Term) and one.identity == other.identity:
+    if isinstance(one, SymbolicValue) and isinstance(other, SymbolicValue) and one.identity == other.identity:
         return one.offset == other.offset
     return None
 
 
-def _acquires_maps(effect: object) -> bool:
+def _is_map_acquire(effect: object) -> bool:
     return isinstance(effect, ProxyFence) and effect.proxy == "tensormap" and effect.direction != "release"
 
 
-def _choice(step: Step, decisions: Mapping[Step, Decision], lines: Mapping[Step, int]) -> Choice | None:
+def _choice_of(step: Step, decisions: Mapping[Step, PathDecision], lines: Mapping[Step, int]) -> UnitSelection | None:
     found = decisions.get(step)
     if found is None:
         return None
     branch = lines[found.branch] if found.branch is not None else None
     others = tuple(sorted(lines[other] for other in decisions if other is not step))
-    return Choice("run time", found.words, branch, others)
+    return UnitSelection("run time", found.words, branch, others)
 
 
-def _proxy_fences(step: Step, crossings: Sequence[Crossing], lines: Mapping[Step, int]) -> list[Fence]:
+def _proxy_fences_of(step: Step, crossings: Sequence[ProxyCrossing], lines: Mapping[Step, int]) -> list[Fence]:
     """A fence for each line of one, with the first of the other accesses."""
     found: dict[int | None, Fence] = {}
     for crossing in crossings:

@@ -12,19 +12,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from ptxkit.analysis.causality import Causality, Path
-from ptxkit.analysis.flow import Flow
-from ptxkit.analysis.inflight import GROUPED
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.causality import HappensBefore, WarpPath
+from ptxkit.analysis.flow import ControlFlowGraph
+from ptxkit.analysis.inflight import GROUP_MECHANISMS
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import Event, GroupEvent, Opaque, Trace
+from ptxkit.analysis.trace import GroupEvent, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, Effect, Grid, ProxyFence, Value, WaitGroup
 from ptxkit.records import dataclass, field
 
 
-def is_all_known(kernel: Kernel) -> bool:
+def is_fully_executed(kernel: KernelFacts) -> bool:
     """Whether every instruction that does something was walked, by all threads, and no walk had to guess."""
-    covered = kernel.explorer.covered()
+    covered = kernel.explorer.covered_steps()
     for step in kernel.program.steps:
         effects = step.effects
         if step.match is None or any(isinstance(e, Control) and e.kind == "call" for e in effects):
@@ -32,8 +32,10 @@ def is_all_known(kernel: Kernel) -> bool:
         if any(not isinstance(effect, Value) for effect in effects) and step not in covered:
             return False
     return all(
-        world.is_whole and not world.is_opaque and all(g.guessed is None and g.ended == "exit" for g in world.groups)
-        for world in kernel.worlds
+        world.is_complete
+        and not world.has_unknown_call
+        and all(g.first_guess is None and g.end_reason == "exit" for g in world.groups)
+        for world in kernel.scenarios
     )
 
 
@@ -41,53 +43,53 @@ def is_all_known(kernel: Kernel) -> bool:
 
 
 @dataclass(slots=True)
-class Groups:
+class GroupUsage:
     """Whether each wait had something to wait for in some execution, and each commit an operation to commit.
 
     counted: the kinds of groups of which some wait leaves a number pending, so that empty ones count, too.
     """
 
-    waits: dict[Step, bool] = field(default_factory=dict)
-    commits: dict[Step, bool] = field(default_factory=dict)
-    counted: set[str] = field(default_factory=set)
+    useful_waits: dict[Step, bool] = field(default_factory=dict)
+    useful_commits: dict[Step, bool] = field(default_factory=dict)
+    counted_kinds: set[str] = field(default_factory=set)
 
 
-def groups_of(kernel: Kernel) -> Groups | None:
+def collect_group_usage(kernel: KernelFacts) -> GroupUsage | None:
     """Whether each wait and commit had anything to wait for, or to commit. None where not all threads are known."""
-    found = Groups()
-    for world in kernel.worlds:
-        threads = world.everyone(Access, CommitGroup, WaitGroup)
+    found = GroupUsage()
+    for world in kernel.scenarios:
+        threads = world.all_threads(Access, CommitGroup, WaitGroup)
         if threads is None:
             return None
         for thread in threads:
-            _follow(thread.trace, found)
+            _count_operations(thread.trace, found)
     return found
 
 
-def _follow(trace: Trace, found: Groups) -> None:
+def _count_operations(trace: ThreadTrace, found: GroupUsage) -> None:
     """Counts operations in groups. Of each closed group: how many, and whether their sources are known to be read."""
     started: dict[str, int] = defaultdict(int)
     closed: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     for event in trace.events:
-        if isinstance(event, Opaque):
+        if isinstance(event, UnknownCall):
             continue
         match event.effect:
-            case Access(completion=str(group)) if group in GROUPED:
+            case Access(completion=str(group)) if group in GROUP_MECHANISMS:
                 started[group] += 1
             case CommitGroup(group=group):
-                found.commits[event.step] = found.commits.get(event.step, False) or started[group] > 0
+                found.useful_commits[event.step] = found.useful_commits.get(event.step, False) or started[group] > 0
                 closed[group].append((started.pop(group, 0), False))
-            case WaitGroup(group=group) as effect if group in GROUPED:
+            case WaitGroup(group=group) as effect if group in GROUP_MECHANISMS:
                 if effect.commits:
                     closed[group].append((started.pop(group, 0), False))
                 pending = event.amount if isinstance(event.amount, int) else 0
                 if event.amount != 0:
-                    found.counted.add(group)
-                useful = _wait(closed[group], pending, read_only=effect.read_only) or event.amount is None
-                found.waits[event.step] = found.waits.get(event.step, False) or useful
+                    found.counted_kinds.add(group)
+                useful = _complete_groups(closed[group], pending, read_only=effect.read_only) or event.amount is None
+                found.useful_waits[event.step] = found.useful_waits.get(event.step, False) or useful
 
 
-def _wait(closed: list[tuple[int, bool]], pending: int, *, read_only: bool) -> bool:
+def _complete_groups(closed: list[tuple[int, bool]], pending: int, *, read_only: bool) -> bool:
     """Ends the groups that a wait covers; whether there was anything in them to wait for."""
     count = max(len(closed) - pending, 0)
     useful = any(operations and not (read and read_only) for operations, read in closed[:count])
@@ -98,37 +100,39 @@ def _wait(closed: list[tuple[int, bool]], pending: int, *, read_only: bool) -> b
     return useful
 
 
-def waits_for_all(step: Step, kernel: Kernel) -> bool:
+def is_independent_of_loop_count(step: Step, kernel: KernelFacts) -> bool:
     """Whether rounds that no walk made can change nothing of what a wait leaves: it leaves none, or there are none."""
-    flow = Flow(kernel.program)
-    worlds = kernel.worlds
-    amounts = {e.amount for w in worlds for g in w.groups for e in g.events if isinstance(e, Event) and e.step is step}
-    return amounts == {0} or not any(flow.repeats(each) for each in kernel.program.steps)
+    flow = ControlFlowGraph(kernel.program)
+    worlds = kernel.scenarios
+    amounts = {
+        e.amount for w in worlds for g in w.groups for e in g.events if isinstance(e, TraceEvent) and e.step is step
+    }
+    return amounts == {0} or not any(flow.may_repeat(each) for each in kernel.program.steps)
 
 
 # ---------------------------------------------------------------------------------------------------- fences
 
 
-def fences_of(kernel: Kernel) -> list[Step]:
+def find_shared_proxy_fences(kernel: KernelFacts) -> list[Step]:
     """The proxy fences about shared memory of a kernel, in both directions."""
     return [step for step in kernel.program.steps if any(_is_fence(effect) for effect in step.effects)]
 
 
-def talks_beyond(kernel: Kernel) -> bool:
+def has_external_communication(kernel: KernelFacts) -> bool:
     """Whether a kernel may synchronise with other CTAs while it runs: by flags in memory, a cluster, another grid."""
     effects = [effect for step in kernel.program.steps for effect in step.effects]
     strong = any(isinstance(e, Access) and (e.kind == "update" or e.order != "weak") for e in effects)
     beyond = any(isinstance(e, Grid) or (isinstance(e, Barrier) and e.level == "cluster") for e in effects)
-    return strong or beyond or any(world.scenario.launch.cluster_size > 1 for world in kernel.worlds)
+    return strong or beyond or any(world.scenario.launch.cluster_size > 1 for world in kernel.scenarios)
 
 
-def is_narrow(step: Step) -> bool:
+def is_shared_only_fence(step: Step) -> bool:
     """Whether a fence is about shared memory only."""
     fences = [effect for effect in step.effects if isinstance(effect, ProxyFence)]
     return all(fence.spaces and all(space.startswith("shared") for space in fence.spaces) for fence in fences)
 
 
-def spaces_used(kernel: Kernel, proxy: str) -> set[str]:
+def accessed_spaces(kernel: KernelFacts, proxy: str) -> set[str]:
     """The state spaces that a kernel's accesses through a proxy name, the parts of a window by its name."""
     return {
         effect.space.partition("::")[0]
@@ -138,55 +142,57 @@ def spaces_used(kernel: Kernel, proxy: str) -> set[str]:
     }
 
 
-def ordering(kernel: Kernel, fences: Collection[Step]) -> set[Step]:
+def find_ordering_fences(kernel: KernelFacts, fences: Collection[Step]) -> set[Step]:
     """Those of some fences that may have a generic access of shared memory before them, and an async one behind them,
     in any order that the threads' synchronisation allows; all of them, where there is too much to look at."""
     found: set[Step] = set()
-    for world in kernel.worlds:
-        causality = Causality(world, world.budget)
+    for world in kernel.scenarios:
+        causality = HappensBefore(world, world.budget)
         for path in causality.paths:
             for position, event in enumerate(path.group.events):
-                if event.step in found or event.step not in fences or isinstance(event, Opaque):
+                if event.step in found or event.step not in fences or isinstance(event, UnknownCall):
                     continue
-                if _any_before(causality, path, position) and _any_behind(causality, path, position):
+                if _has_generic_access_before(causality, path, position) and _has_async_access_after(
+                    causality, path, position
+                ):
                     found.add(event.step)
-        if world.budget.is_over:
+        if world.budget.is_exhausted:
             return set(fences)
     return found
 
 
-def _any_before(causality: Causality, path: Path, position: int) -> bool:
+def _has_generic_access_before(causality: HappensBefore, path: WarpPath, position: int) -> bool:
     for other in causality.paths:
         first = next(_accesses(other, "generic"), None)
         if first is None:
             continue
         if other.warp == path.warp:
-            if causality.beside(other, first, path) <= position:
+            if causality.first_concurrent_position(other, first, path) <= position:
                 return True
         elif causality.may_precede(other, first, path, position):
             return True
     return False
 
 
-def _any_behind(causality: Causality, path: Path, position: int) -> bool:
+def _has_async_access_after(causality: HappensBefore, path: WarpPath, position: int) -> bool:
     for other in causality.paths:
         last = max(_accesses(other, "async"), default=-1)
         if last < 0:
             continue
         there = (
-            causality.beside(path, position, other)
+            causality.first_concurrent_position(path, position, other)
             if other.warp == path.warp
-            else causality.horizon(path, position, other)
+            else causality.first_ordered_position(path, position, other)
         )
         if there <= last:
             return True
     return False
 
 
-def _accesses(path: Path, proxy: str) -> Iterator[int]:
+def _accesses(path: WarpPath, proxy: str) -> Iterator[int]:
     """The positions of a path's accesses to shared memory through a proxy."""
     for position, event in enumerate(path.group.events):
-        if isinstance(event, Event | GroupEvent):
+        if isinstance(event, TraceEvent | GroupEvent):
             effect = event.effect
             if isinstance(effect, Access) and effect.proxy == proxy and effect.space.startswith(("shared", "generic")):
                 yield position

@@ -13,108 +13,112 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.by_match import by_match
-from ptxkit.analysis.operands import Operands, Reader
-from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.by_match import cached_by_match
+from ptxkit.analysis.operands import OperandCompiler, ValueReader
+from ptxkit.analysis.operations import SymbolicOps
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.terms import Held, Term, Value, of_lane
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.terms import GroupValue, SymbolicValue, Value, value_of_lane
+from ptxkit.analysis.trace import OperandViolation
 from ptxkit.isa.effects import Access
-from ptxkit.isa.expressions import Call, Const
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.functions import space
 from ptxkit.syntax.tree import Address
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.walker import Walker
+    from ptxkit.analysis.walker import LockstepExecutor
 
 #: What an unknown is called that a conversion made of an address outside its window.
 _OUTSIDE = "outside"
 
 
-def window_checks(operands: Operands) -> list[Callable[[Walker], None]]:
+def generic_window_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
     """A check for each generic address that must lie in some window."""
     match = operands.step.match
-    checks: list[Callable[[Walker], None]] = []
-    for role, taken in _bound_to_windows(match) if match is not None else ():
-        operand = operands.role(role)
-        if isinstance(operand, Address) and not operands.is_symbol(operand.base):
-            checks.append(_in_window(operands, role, taken))
+    checks: list[Callable[[LockstepExecutor], None]] = []
+    for role, taken in _windowed_operands(match) if match is not None else ():
+        operand = operands.operand_of_role(role)
+        if isinstance(operand, Address) and not operands.is_variable_name(operand.base):
+            checks.append(_window_check(operands, role, taken))
     return checks
 
 
-@by_match
-def _bound_to_windows(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
+@cached_by_match
+def _windowed_operands(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
     """The roles of generic addresses that must lie in some windows, with these."""
-    generic = [each.role for each in match.operands if each.kind == "address" and each.space == Const("generic")]
-    return tuple((role, taken) for role in generic if (taken := _taken(match, role)))
+    generic = [each.role for each in match.operands if each.kind == "address" and each.space == ConstantExpr("generic")]
+    return tuple((role, taken) for role in generic if (taken := _allowed_windows(match, role)))
 
 
-def _taken(match: Match, role: str) -> frozenset[str]:
+def _allowed_windows(match: Match, role: str) -> frozenset[str]:
     """The windows in which a generic address may lie; empty where in any, or nothing says.
 
     Of loads and stores that are weak, `global` alone only says where a hint is of use.
     """
     accesses = [effect for effect in match.effects if isinstance(effect, Access) and effect.address == role]
-    windows = spaces_of(match.form).get(role, frozenset())
+    windows = allowed_spaces(match.form).get(role, frozenset())
     if windows == {"global"} and any(e.order == "weak" and e.via == "address" for e in accesses):
         return frozenset()
     return windows if accesses else frozenset()
 
 
 @cache
-def spaces_of(form: Form) -> dict[str, frozenset[str]]:
+def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
     """By role: the state spaces, without sub-qualifiers, that an address operand of a form may be said to be in."""
     named = {modifier.name: modifier.values for modifier in form.modifiers}
     found: dict[str, frozenset[str]] = {}
     for operand in form.operands:
         given = operand.space
-        if isinstance(given, Call) and given.function == "modifier" and isinstance(given.arguments[0], Const):
+        if (
+            isinstance(given, CallExpr)
+            and given.function == "modifier"
+            and isinstance(given.arguments[0], ConstantExpr)
+        ):
             values = named.get(str(given.arguments[0].value), ())
             found[operand.role] = frozenset(space(value).partition("::")[0] for value in values)
     return found
 
 
-def _in_window(operands: Operands, role: str, taken: frozenset[str]) -> Callable[[Walker], None]:
-    step, reader = operands.step, operands.reader(operands.role(role))
+def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -> Callable[[LockstepExecutor], None]:
+    step, reader = operands.step, operands.reader(operands.operand_of_role(role))
 
-    def check(walker: Walker) -> None:
-        value = of_lane(reader(walker), walker.first)
+    def check(walker: LockstepExecutor) -> None:
+        value = value_of_lane(reader(walker), walker.first_active)
         window = _window_of(walker, value)
         if window is not None and window not in taken:
             offset = value if isinstance(value, int) else value.offset
-            misfit = Misfit(step, role, offset, "window", 0, rule=f"in .{window}")
-            walker.trace.misfits.setdefault((step, f"window of {role}"), misfit)
+            misfit = OperandViolation(step, role, offset, "window", 0, rule=f"in .{window}")
+            walker.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
     return check
 
 
-def note_conversion(walker: Walker, step: Step, role: str, value: Term) -> None:
+def note_conversion(walker: LockstepExecutor, step: Step, role: str, value: SymbolicValue) -> None:
     """Notes an access through what a conversion made of an address outside its window."""
-    match walker.terms.key_of(value):
+    match walker.symbolic_values.key_of(value):
         case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
-            misfit = Misfit(step, role, 0, "window", 0, rule=window, other=conversion)
-            walker.trace.misfits.setdefault((step, f"window of {role}"), misfit)
+            misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
+            walker.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
 
-def from_generic(operands: Operands, call: Call) -> Reader:
+def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     """The address in a state space of a generic one; an unknown of its own where that surely lies elsewhere."""
     first, source = call.arguments
-    name = str(first.value) if isinstance(first, Const) else "generic"
+    name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
     family, step = name.partition("::")[0], operands.step
-    reader = operands.evaluator(source) or (lambda walker: walker.fresh("absent operand"))
+    reader = operands.evaluator(source) or (lambda walker: walker.fresh_symbol("absent operand"))
 
-    def convert(walker: Walker) -> Held:
+    def convert(walker: LockstepExecutor) -> GroupValue:
         held = reader(walker)
-        window = _elsewhere(walker, of_lane(held, walker.first), family)
+        window = _other_window(walker, value_of_lane(held, walker.first_active), family)
         if window is not None:
-            return walker.terms.of((_OUTSIDE, step, window))
-        return walker.operations.held(Operations.op_from_generic, name, held)
+            return walker.symbolic_values.intern((_OUTSIDE, step, window))
+        return walker.operations.apply(SymbolicOps.op_from_generic, name, held)
 
     return convert
 
 
-def _elsewhere(walker: Walker, value: Value, family: str) -> str | None:
+def _other_window(walker: LockstepExecutor, value: Value, family: str) -> str | None:
     """Where an address surely lies that is converted to another space, in words; None where it may be in that space.
 
     Kernel parameters are in `global`, so that nothing is known of addresses there.
@@ -128,7 +132,7 @@ def _elsewhere(walker: Walker, value: Value, family: str) -> str | None:
     return f"an offset in .{held.space}" if held is not None else None
 
 
-def _window_of(walker: Walker, value: Value) -> str | None:
+def _window_of(walker: LockstepExecutor, value: Value) -> str | None:
     """The window that a generic address surely lies in; None where nobody knows. Kernel parameters are in `global`.
 
     A number that is none in a window may be an integer that the kernel was given.
@@ -138,7 +142,7 @@ def _window_of(walker: Walker, value: Value) -> str | None:
         return "global" if window == "param" else window if window != "global" else None
     if value.space == "global":
         return "global"
-    match walker.terms.key_of(value):
+    match walker.symbolic_values.key_of(value):
         case ("variable", "const", _) if value.space == "generic":
             return "const"
     return None

@@ -33,7 +33,7 @@ from ptxkit.build.errors import (
 from ptxkit.build.functions import External, Function
 from ptxkit.build.groups import Group
 from ptxkit.build.kernel import Kernel, Parameter
-from ptxkit.build.misuse import tell_misuse
+from ptxkit.build.misuse import add_argument_checks
 from ptxkit.build.mma import Fragment, Tile
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
@@ -143,4 +143,6 @@ __all__ = [
     "verify_assembled",
 ]
 
-tell_misuse(each for each in map(globals().get, __all__) if isinstance(each, type) and not issubclass(each, Exception))
+add_argument_checks(
+    each for each in map(globals().get, __all__) if isinstance(each, type) and not issubclass(each, Exception)
+)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
-from ptxkit.build.values import Number, Register, power_of_two_in
+from ptxkit.build.values import Number, Register, largest_power_of_two_factor
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from ptxkit.build.instructions import Instructions
+    from ptxkit.build.instructions import InstructionBuilder
 
 
 class Address(typing.Generic[ScalarT]):
@@ -40,7 +40,7 @@ class Address(typing.Generic[ScalarT]):
 
     def __init__(
         self,
-        builder: Instructions,
+        builder: InstructionBuilder,
         scalar: type[ScalarT],
         base: str | Register[Any],
         alignment: int,
@@ -73,7 +73,7 @@ class Address(typing.Generic[ScalarT]):
         be a register. BuildValueError where a constant leaves an array of known size.
         """
         if isinstance(index, slice):
-            return self._part(index)
+            return self._slice(index)
         size = self.type.size()
         if isinstance(index, bool) or not isinstance(index, int | Register):
             raise BuildTypeError(f"an index is an integer or a register, not {type(index).__name__}")
@@ -81,11 +81,15 @@ class Address(typing.Generic[ScalarT]):
             offset = self.offset + index * size
             if self.extent is not None and not self.extent[0] <= offset <= self.extent[1]:
                 raise BuildValueError(f"index {index} leaves {self!r}, which has {self.count} elements from there on")
-            return self._moved(self.base, offset, min(self.alignment, power_of_two_in(index * size)), self.extent)
-        base = self.builder.offset(self.register_base(), index, size, self.pointer)
-        return self._moved(base, self.offset, min(self.alignment, index.multiple * power_of_two_in(size)), None)
+            return self._at_offset(
+                self.base, offset, min(self.alignment, largest_power_of_two_factor(index * size)), self.extent
+            )
+        base = self.builder.compute_element_address(self.register_base(), index, size, self.pointer)
+        return self._at_offset(
+            base, self.offset, min(self.alignment, index.multiple * largest_power_of_two_factor(size)), None
+        )
 
-    def _part(self, wanted: slice) -> Self:
+    def _slice(self, wanted: slice) -> Self:
         if wanted.step is not None:
             raise BuildTypeError("a slice of memory has no step")
         start = self[0 if wanted.start is None else wanted.start]
@@ -97,7 +101,7 @@ class Address(typing.Generic[ScalarT]):
         stop = self[wanted.stop]
         if stop.offset < start.offset:
             raise BuildValueError(f"a slice goes forward, not from {first} to {wanted.stop}")
-        return self._moved(self.base, start.offset, start.alignment, (start.offset, stop.offset))
+        return self._at_offset(self.base, start.offset, start.alignment, (start.offset, stop.offset))
 
     def __add__(self, index: int | Register[Any]) -> Self:
         return self[index]
@@ -119,13 +123,13 @@ class Address(typing.Generic[ScalarT]):
         """The same address with the user's word that `alignment` bytes (a power of two) divide it."""
         if alignment <= 0 or alignment & (alignment - 1):
             raise BuildTypeError(f"an alignment is a power of two, not {alignment}")
-        return self._moved(self.base, self.offset, max(alignment, self.alignment), self.extent)
+        return self._at_offset(self.base, self.offset, max(alignment, self.alignment), self.extent)
 
     # ---------------------------------------------------------------------------------------- conversion
 
     def register_base(self) -> Register[Any]:
         """The base in a register; a variable's name is moved to one, once in a kernel."""
-        return self.builder.symbol(self.base, self.pointer) if isinstance(self.base, str) else self.base
+        return self.builder.load_symbol_address(self.base, self.pointer) if isinstance(self.base, str) else self.base
 
     def to_register(self) -> Register[Any]:
         """The whole address in a register of type `pointer`."""
@@ -156,10 +160,12 @@ class Address(typing.Generic[ScalarT]):
         if self.count is not None and self.count < 1:
             raise BuildValueError(f"{self!r} is where its array ends: no element is there")
 
-    def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
+    def _at_offset(
+        self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None
+    ) -> Self:
         return type(self)(self.builder, self.type, base, alignment, offset, extent)
 
-    def _as(self, form: type[AddressT], scalar: type[Scalar]) -> AddressT:
+    def _reinterpret_as(self, form: type[AddressT], scalar: type[Scalar]) -> AddressT:
         """The same bytes as an address of another kind, or of other elements."""
         return form(self.builder, scalar, self.base, self.alignment, self.offset, self.extent)
 
@@ -172,20 +178,20 @@ class Generic(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Generic[OtherT]:
         """The same address, of other elements."""
-        return self._as(Generic[OtherT], scalar)
+        return self._reinterpret_as(Generic[OtherT], scalar)
 
     def to_global(self) -> Global[ScalarT]:
         """The place in global memory; it must lie there. Emits `cvta.to.global`."""
-        return Global(self.builder, self.type, self._converted("global"), self.alignment)
+        return Global(self.builder, self.type, self._convert_space("global"), self.alignment)
 
     def to_shared(self) -> Shared[ScalarT]:
         """The place in the CTA's shared memory; it must lie there. Emits `cvta.to.shared` and a narrowing `cvt`."""
-        offset = self._converted("shared").convert(u32)
+        offset = self._convert_space("shared").convert(u32)
         return Shared(self.builder, self.type, offset, self.alignment)
 
     def to_local(self) -> Local[ScalarT]:
         """The place in the thread's own memory; it must lie there. Emits `cvta.to.local` and a narrowing `cvt`."""
-        return Local(self.builder, self.type, self._converted("local").convert(u32), self.alignment)
+        return Local(self.builder, self.type, self._convert_space("local").convert(u32), self.alignment)
 
     def map_rank(self, rank: int | Register[u32]) -> Generic[ScalarT]:
         """The same place in the shared memory of the cluster's CTA of that rank; this one must lie in shared memory.
@@ -201,9 +207,9 @@ class Generic(Address[ScalarT]):
 
     def to_const(self) -> Const[ScalarT]:
         """The place in constant memory; it must lie there. Emits `cvta.to.const`."""
-        return Const(self.builder, self.type, self._converted("const"), self.alignment)
+        return Const(self.builder, self.type, self._convert_space("const"), self.alignment)
 
-    def _converted(self, space: str) -> Register[u64]:
+    def _convert_space(self, space: str) -> Register[u64]:
         return cast("Register[u64]", self.builder.instruction(f"cvta_to_{space}_u64", (self.to_register(),)))
 
 
@@ -214,7 +220,7 @@ class Global(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Global[OtherT]:
         """The same address, of other elements."""
-        return self._as(Global[OtherT], scalar)
+        return self._reinterpret_as(Global[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits `cvta.global`."""
@@ -229,7 +235,7 @@ class Shared(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Shared[OtherT]:
         """The same address, of other elements."""
-        return self._as(Shared[OtherT], scalar)
+        return self._reinterpret_as(Shared[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits a widening `cvt` and `cvta.shared`."""
@@ -237,7 +243,7 @@ class Shared(Address[ScalarT]):
 
     def to_cluster(self) -> SharedCluster[ScalarT]:
         """The same address in the cluster's window, where it means the executing CTA: no instruction."""
-        return self._as(SharedCluster[ScalarT], self.type)
+        return self._reinterpret_as(SharedCluster[ScalarT], self.type)
 
     def map_rank(self, rank: int | Register[u32]) -> SharedCluster[ScalarT]:
         """The same place in the shared memory of the cluster's CTA of that rank: emits `mapa`.
@@ -256,7 +262,7 @@ class SharedCluster(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> SharedCluster[OtherT]:
         """The same address, of other elements."""
-        return self._as(SharedCluster[OtherT], scalar)
+        return self._reinterpret_as(SharedCluster[OtherT], scalar)
 
     def rank(self) -> Register[u32]:
         """The rank of the CTA that the address is in: emits `getctarank`."""
@@ -272,10 +278,10 @@ class SharedCluster(Address[ScalarT]):
         threads find them after waiting for it: `st.async`. Nothing else orders the store."""
         word = memory_word(self.type)
         if isinstance(values, Sequence):
-            operands = (self, tuple(values), self._tracked(barrier))
+            operands = (self, tuple(values), self._check_barrier(barrier))
             self.builder.instruction(f"st_async_v{len(values)}_{word}", operands)
         else:
-            self.builder.instruction(f"st_async_{word}", (self, values, self._tracked(barrier)))
+            self.builder.instruction(f"st_async_{word}", (self, values, self._check_barrier(barrier)))
 
     def reduce_async(self, operation: str, value: Register[ScalarT] | int, barrier: SharedCluster[b64]) -> None:
         """Starts `element = operation(element, value)`, and reports its bytes to an mbarrier of the same CTA:
@@ -286,9 +292,9 @@ class SharedCluster(Address[ScalarT]):
         if operation not in ASYNC_REDUCTIONS:
             raise BuildValueError(f"a reduction is one of {', '.join(ASYNC_REDUCTIONS)}, not {operation!r}")
         word = f"b{self.type.bits}" if operation in ("and", "or", "xor") else self.type.word
-        self.builder.instruction("red_async", (self, value, self._tracked(barrier)), op=operation, t=word)
+        self.builder.instruction("red_async", (self, value, self._check_barrier(barrier)), op=operation, t=word)
 
-    def _tracked(self, barrier: object) -> SharedCluster[b64]:
+    def _check_barrier(self, barrier: object) -> SharedCluster[b64]:
         if not isinstance(barrier, SharedCluster) or barrier.type is not b64:
             remedy = "; `.map_rank(r)` gives it as that CTA's" if isinstance(barrier, Shared) else ""
             raise BuildTypeError(f"the mbarrier is one of the CTA that the address is in, not {barrier!r}{remedy}")
@@ -307,7 +313,7 @@ class Local(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Local[OtherT]:
         """The same address, of other elements."""
-        return self._as(Local[OtherT], scalar)
+        return self._reinterpret_as(Local[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits a widening `cvt` and `cvta.local`."""
@@ -321,7 +327,7 @@ class Const(Address[ScalarT]):
 
     def cast(self, scalar: type[OtherT]) -> Const[OtherT]:
         """The same address, of other elements."""
-        return self._as(Const[OtherT], scalar)
+        return self._reinterpret_as(Const[OtherT], scalar)
 
     def to_generic(self) -> Generic[ScalarT]:
         """The same place as a generic address: emits `cvta.const`."""

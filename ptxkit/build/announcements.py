@@ -12,23 +12,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit.build.errors import BuildError
-from ptxkit.build.remarks import effects
+from ptxkit.build.remarks import iterate_effects
 from ptxkit.isa.effects import MbarrierComplete
 
 if TYPE_CHECKING:
-    from ptxkit.build.routine import Routine
+    from ptxkit.build.routine import FunctionBuilder
 
 
-def check_announcements(routine: Routine) -> None:
+def check_expected_bytes(routine: FunctionBuilder) -> None:
     """`BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills announces, too."""
-    for name, announced in routine.announced.items():
-        own = [each for each in routine.self_announced if each.variable == name]
-        if not own or name in routine.escaped:
+    for name, announced in routine.expected_bytes_locations.items():
+        own = [each for each in routine.self_expecting_copies if each.variable == name]
+        if not own or name in routine.escaped_barriers:
             continue
         statements = {id(each) for copy in own for each in copy.statements}
-        bringing = (each for each in effects(routine) if isinstance(each.effect, MbarrierComplete))
+        bringing = (each for each in iterate_effects(routine) if isinstance(each.effect, MbarrierComplete))
         others = (each for each in bringing if id(each.statement) not in statements)
-        if all(routine.origin(each.base) not in (name, None) for each in others):
+        if all(routine.find_origin_variable(each.base) not in (name, None) for each in others):
             raise BuildError(
                 f"memcpy_async announces the bytes of this copy itself, and the stage announces bytes, too "
                 f"({announced}), which no copy brings: the phase never completes; leave out `bytes=` there",

@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, cast
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.operands import Fitted, Misfit, constant, fit, type_word
+from ptxkit.build.operands import FittedOperand, OperandMismatch, constant_value, fit_operand, type_word
 from ptxkit.build.types import SCALARS, Scalar, b32
 from ptxkit.build.values import Register
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
-from ptxkit.isa.expressions import Const, Role
+from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax import tree
 
 
 @dataclass(frozen=True, slots=True)
-class ResultPlace:
+class ResultPlaceholder:
     """Where the instruction writes a register. count: None for one register, else a vector of so many."""
 
     type: type[Scalar]
@@ -29,42 +29,42 @@ class ResultPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class PairPlace:
+class PairPlaceholder:
     """Two destinations joined by a bar."""
 
-    first: Part
-    second: Part
+    first: OperandPart
+    second: OperandPart
 
 
-Part: TypeAlias = tree.Operand | ResultPlace | PairPlace
+OperandPart: TypeAlias = tree.Operand | ResultPlaceholder | PairPlaceholder
 
 
 @dataclass(frozen=True, slots=True)
-class Arrangement:
+class OperandAssignment:
     """A form with every place filled. distance: how far the values' types are from the form's. sources: which of the
     given values stands in each place, None for results and sinks."""
 
     match: Match
-    parts: tuple[Part, ...]
+    parts: tuple[OperandPart, ...]
     distance: int
     sources: tuple[int | None, ...] = ()
 
-    def filled_with(self, given: Sequence[object]) -> tuple[Part, ...]:
+    def with_operands(self, given: Sequence[object]) -> tuple[OperandPart, ...]:
         """The parts for other values, which are like the first ones in all that was looked at."""
         pairs = zip(self.parts, self.sources, strict=True)
-        return tuple(part if at is None else _again(cast("tree.Operand", part), given[at]) for part, at in pairs)
+        return tuple(part if at is None else _refit(cast("tree.Operand", part), given[at]) for part, at in pairs)
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class FormRejection:
     """Why a form does not take the values. reached: how far it did, in halves of a value; the highest explains best."""
 
     match: Match
-    reached: int
+    progress: int
     reason: str
 
 
-def result_roles(match: Match) -> frozenset[str]:
+def find_result_roles(match: Match) -> frozenset[str]:
     """The roles of the registers that the instruction writes when it is executed."""
     found = set()
     for effect in match.effects:
@@ -75,22 +75,24 @@ def result_roles(match: Match) -> frozenset[str]:
     return frozenset(found)
 
 
-def arrange(match: Match, given: Sequence[object], *, results_given: bool = False) -> Arrangement | Rejection:
+def assign_operands(
+    match: Match, given: Sequence[object], *, results_given: bool = False
+) -> OperandAssignment | FormRejection:
     """`given` in the places of `match`; with `results_given`, as in the raw layer, every place takes a given value."""
-    roles = frozenset[str]() if results_given else result_roles(match)
-    names = [form.role for form in match.operands] if results_given else inputs(match.operands, roles)
+    roles = frozenset[str]() if results_given else find_result_roles(match)
+    names = [form.role for form in match.operands] if results_given else list_input_roles(match.operands, roles)
     if len(names) != len(given):
         reason = f"takes {len(names)} operand{'s' * (len(names) != 1)} ({', '.join(names) or 'none'}), got {len(given)}"
-        return Rejection(match, -abs(len(names) - len(given)) - 1, reason)
+        return FormRejection(match, -abs(len(names) - len(given)) - 1, reason)
     values = dict(zip(names, given, strict=True))
-    parts: list[Part] = []
+    parts: list[OperandPart] = []
     sources: list[int | None] = []
     reached = distance = 0
     for form in match.operands:
-        filled = _fill(form, roles, values)
-        if isinstance(filled, Misfit):
-            return Rejection(match, reached + filled.nearly, f"operand `{form.role}` {filled.reason}")
-        if isinstance(filled, Fitted):
+        filled = _fill_operand(form, roles, values)
+        if isinstance(filled, OperandMismatch):
+            return FormRejection(match, reached + filled.is_near_match, f"operand `{form.role}` {filled.reason}")
+        if isinstance(filled, FittedOperand):
             distance += filled.distance
             reached += 2
             parts.append(filled.operand)
@@ -98,10 +100,10 @@ def arrange(match: Match, given: Sequence[object], *, results_given: bool = Fals
         else:
             parts.append(filled)
             sources.append(None)
-    return Arrangement(match, tuple(parts), distance, tuple(sources))
+    return OperandAssignment(match, tuple(parts), distance, tuple(sources))
 
 
-def _again(operand: tree.Operand, value: object) -> tree.Operand:
+def _refit(operand: tree.Operand, value: object) -> tree.Operand:
     """What `fit` makes of a value that is like the one of which it made `operand`: constants are the same."""
     if isinstance(value, Register):
         return tree.Name(value.name)
@@ -113,22 +115,22 @@ def _again(operand: tree.Operand, value: object) -> tree.Operand:
         case tree.Vector(elements):
             pairs = zip(elements, value, strict=False)
             return tree.Vector(
-                tuple([tree.Name(each.name) if type(each) is Register else _again(old, each) for old, each in pairs])
+                tuple([tree.Name(each.name) if type(each) is Register else _refit(old, each) for old, each in pairs])
             )
         case tree.Pair(first, second):
-            return tree.Pair(_again(first, value[0]), _again(second, value[1]))
+            return tree.Pair(_refit(first, value[0]), _refit(second, value[1]))
         case tree.Address():
             plain = value[0].operand()
-            return tree.Address(plain.base, plain.offset, tuple(map(_again, operand.index, value[1:])))
+            return tree.Address(plain.base, plain.offset, tuple(map(_refit, operand.index, value[1:])))
     raise AssertionError(f"{operand!r} is not made of several values")
 
 
-def inputs(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
+def list_input_roles(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
     """The names of the places that take a given value, in order."""
     names: list[str] = []
     for form in forms:
         if _holds_results(form, roles):
-            names += inputs(form.elements, roles)
+            names += list_input_roles(form.elements, roles)
         elif form.kind != "sink":
             names.append(form.role)
     return names
@@ -140,29 +142,33 @@ def _holds_results(form: OperandForm, roles: frozenset[str]) -> bool:
     return form.role in roles and form.kind in ("register", "vector")
 
 
-def _fill(form: OperandForm, roles: frozenset[str], values: Mapping[str, object]) -> Fitted | Misfit | Part:
+def _fill_operand(
+    form: OperandForm, roles: frozenset[str], values: Mapping[str, object]
+) -> FittedOperand | OperandMismatch | OperandPart:
     if form.kind == "sink" and form.role not in values:
-        return Fitted(tree.Name("_"))
+        return FittedOperand(tree.Name("_"))
     if not _holds_results(form, roles):
-        return fit(values[form.role], _with_alignment(form, values))
+        return fit_operand(values[form.role], _with_alignment(form, values))
     if not form.elements:
-        count = constant(form.count)
-        return ResultPlace(_result_type(form), count if form.kind == "vector" and isinstance(count, int) else None)
-    inner = [_fill(element, roles, values) for element in form.elements]
-    if len(inner) != 2 or form.kind != "pair" or not all(isinstance(part, ResultPlace) for part in inner):
-        return Misfit("has a shape that only k.emit(...) can write")
+        count = constant_value(form.count)
+        return ResultPlaceholder(
+            _result_type(form), count if form.kind == "vector" and isinstance(count, int) else None
+        )
+    inner = [_fill_operand(element, roles, values) for element in form.elements]
+    if len(inner) != 2 or form.kind != "pair" or not all(isinstance(part, ResultPlaceholder) for part in inner):
+        return OperandMismatch("has a shape that only k.emit(...) can write")
     first, second = inner
-    assert isinstance(first, ResultPlace)
-    assert isinstance(second, ResultPlace)
-    return PairPlace(first, second)
+    assert isinstance(first, ResultPlaceholder)
+    assert isinstance(second, ResultPlaceholder)
+    return PairPlaceholder(first, second)
 
 
 def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandForm:
     """Where another operand decides the alignment, as the size of a copy does, its constant."""
-    if not isinstance(form.alignment, Role):
+    if not isinstance(form.alignment, OperandRole):
         return form
     value = values.get(form.alignment.name)
-    return replace(form, alignment=Const(value) if isinstance(value, int) else None)
+    return replace(form, alignment=ConstantExpr(value) if isinstance(value, int) else None)
 
 
 def _result_type(form: OperandForm) -> type[Scalar]:
@@ -172,16 +178,16 @@ def _result_type(form: OperandForm) -> type[Scalar]:
 # ------------------------------------------------------------------------------------------------- results
 
 
-def write_results(
-    parts: Sequence[Part], register: Callable[[ResultPlace], Register[Scalar]]
+def allocate_results(
+    parts: Sequence[OperandPart], register: Callable[[ResultPlaceholder], Register[Scalar]]
 ) -> tuple[tuple[tree.Operand, ...], list[object]]:
     """The operands with registers in the places of results, and those registers (tuples for vectors)."""
     results: list[object] = []
 
-    def written(part: Part) -> tree.Operand:
-        if isinstance(part, PairPlace):
+    def written(part: OperandPart) -> tree.Operand:
+        if isinstance(part, PairPlaceholder):
             return tree.Pair(written(part.first), written(part.second))
-        if not isinstance(part, ResultPlace):
+        if not isinstance(part, ResultPlaceholder):
             return part
         if part.count is None:
             results.append(single := register(part))

@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.arrangement import Arrangement, arrange
+from ptxkit.build.arrangement import OperandAssignment, assign_operands
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.operands import float_operand
 from ptxkit.build.recorder import Label
-from ptxkit.build.roles import Roles
+from ptxkit.build.roles import WarpRoleBuilder
 from ptxkit.build.types import pred
 from ptxkit.build.values import Register
 from ptxkit.isa import table
@@ -28,14 +28,14 @@ from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.syntax import PTXSyntaxError, parse, tree
 
-_PLACE = re.compile(r"\{([A-Za-z_]\w*)\}")
-_BEFORE = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry asm()\n{\n"
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_MODULE_PREFIX = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry asm()\n{\n"
 """What stands before the text to make it a module; its lines are not the user's."""
-_ITEMS = 4
+_MODULE_ITEMS = 4
 """Of that module: three directives and the function."""
 
 
-class Assembly(Roles):
+class InlinePtxBuilder(WarpRoleBuilder):
     """Takes raw PTX."""
 
     def asm(self, text: str, **operands: object) -> None:
@@ -51,25 +51,29 @@ class Assembly(Roles):
             if name not in operands:
                 return found[0]  # a vector of one, or a block with nothing but a label: PTX's own braces
             used.add(name)
-            return _spelled(name, operands[name])
+            return _format_operand(name, operands[name])
 
-        filled = _PLACE.sub(spelled, text)
+        filled = _PLACEHOLDER.sub(spelled, text)
         unused = sorted(operands.keys() - used)
         if unused:
             raise BuildError(f"the text has no {{{unused[0]}}}, which is given")
-        statements = _statements(filled)
-        gates = [gate for instruction in _instructions(statements) for gate in self._form(instruction).gates]
+        statements = _parse_statements(filled)
+        gates = [
+            gate for instruction in _iterate_instructions(statements) for gate in self._select_form(instruction).gates
+        ]
         self.raw_gates += gates
         for statement in statements:
             self._record(statement, None)
 
-    def _form(self, instruction: tree.Instruction) -> Match:
+    def _select_form(self, instruction: tree.Instruction) -> Match:
         """The form of an instruction: of several that are spelled alike, the one that its predicates fit."""
-        found = _match(instruction)
+        found = _match_or_raise(instruction)
         values = [self._value(each) for each in instruction.operands]
         if len(values) == len(found.operands):
-            tried = [arrange(each, values, results_given=True) for each in table().candidates(instruction.opcode)]
-            fitting = [each for each in tried if isinstance(each, Arrangement)]
+            tried = [
+                assign_operands(each, values, results_given=True) for each in table().candidates(instruction.opcode)
+            ]
+            fitting = [each for each in tried if isinstance(each, OperandAssignment)]
             return min(fitting, key=lambda each: each.distance).match if fitting else found
         return found
 
@@ -82,7 +86,7 @@ class Assembly(Roles):
         return operand
 
 
-def _spelled(name: str, operand: object) -> str:
+def _format_operand(name: str, operand: object) -> str:
     if isinstance(operand, Register | Label):
         return operand.name
     if isinstance(operand, Address):
@@ -95,38 +99,38 @@ def _spelled(name: str, operand: object) -> str:
     raise BuildTypeError(f"{{{name}}} is a register, an address, a label or a number, not {type(operand).__name__}")
 
 
-def _statements(text: str) -> tuple[tree.Statement, ...]:
+def _parse_statements(text: str) -> tuple[tree.Statement, ...]:
     try:
-        module = parse(f"{_BEFORE}{text}\n}}\n")
+        module = parse(f"{_MODULE_PREFIX}{text}\n}}\n")
     except PTXSyntaxError as error:
         first = error.diagnostics[0]
-        line = first.source.position(first.span.start)[0] - _BEFORE.count("\n")
+        line = first.source.position(first.span.start)[0] - _MODULE_PREFIX.count("\n")
         message = first.message
-        if first.span.start >= len(_BEFORE) + len(text.rstrip()) - 1:
+        if first.span.start >= len(_MODULE_PREFIX) + len(text.rstrip()) - 1:
             message = message.replace("found `}`", "found its end")  # the brace is not the user's
         raise BuildError(f"line {line} of the text: {message}") from None
     function = module.items[-1]
-    if len(module.items) != _ITEMS or not isinstance(function, tree.Function) or function.body is None:
+    if len(module.items) != _MODULE_ITEMS or not isinstance(function, tree.Function) or function.body is None:
         raise BuildError("the text has a brace that closes nothing")
-    return tuple(_unplaced(each) for each in function.body.statements)
+    return tuple(_strip_offsets(each) for each in function.body.statements)
 
 
-def _unplaced(statement: tree.Statement) -> tree.Statement:
+def _strip_offsets(statement: tree.Statement) -> tree.Statement:
     """A built tree has no offsets."""
     if isinstance(statement, tree.Block):
-        return tree.Block(tree.Body(tuple(_unplaced(each) for each in statement.body.statements)))
+        return tree.Block(tree.Body(tuple(_strip_offsets(each) for each in statement.body.statements)))
     return statement
 
 
-def _instructions(statements: Iterable[tree.Statement]) -> Iterator[tree.Instruction]:
+def _iterate_instructions(statements: Iterable[tree.Statement]) -> Iterator[tree.Instruction]:
     for statement in statements:
         if isinstance(statement, tree.Instruction):
             yield statement
         elif isinstance(statement, tree.Block):
-            yield from _instructions(statement.body.statements)
+            yield from _iterate_instructions(statement.body.statements)
 
 
-def _match(instruction: tree.Instruction) -> Match:
+def _match_or_raise(instruction: tree.Instruction) -> Match:
     match = table().match(instruction)
     if isinstance(match, Mismatch):
         raise BuildError(match.message)

@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ptxkit.build.announcements import check_announcements
+from ptxkit.build.announcements import check_expected_bytes
 from ptxkit.build.errors import BuildError, Location
-from ptxkit.build.gates import lowest
+from ptxkit.build.gates import infer_lowest_target
 from ptxkit.build.memory import DYNAMIC_SHARED, STATIC_SHARED_LIMIT
-from ptxkit.build.recorder import Entry
-from ptxkit.build.tensormap import BYTES
+from ptxkit.build.recorder import RecordedStatement
+from ptxkit.build.tensormap import TENSOR_MAP_BYTES
 from ptxkit.build.types import memory_word
-from ptxkit.build.unwritten import check_written
+from ptxkit.build.unwritten import check_registers_initialized
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from ptxkit.build.kernel import Kernel, Parameter
-    from ptxkit.build.routine import Routine
+    from ptxkit.build.routine import FunctionBuilder
     from ptxkit.isa.forms import Gate
     from ptxkit.isa.targets import Target
 
@@ -39,15 +39,15 @@ class Assembled:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FunctionEntries:
     """One routine on its way into the module."""
 
-    routine: Routine
-    entries: tuple[Entry, ...]
+    routine: FunctionBuilder
+    entries: tuple[RecordedStatement, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
+class _AssembledBody:
     """The body of one routine. locations, boxes: as of `Assembled`."""
 
     tree: tree.Body
@@ -55,27 +55,27 @@ class _Body:
     boxes: tuple[tuple[int, int], ...]
 
 
-def assemble(routine: Routine) -> Assembled:
+def assemble_module(routine: FunctionBuilder) -> Assembled:
     """The module of a kernel or a function, and of the functions that it calls.
 
     `BuildError` for a label that is nowhere, gates that exclude each other, or two things of one name.
     """
-    parts = _settled([_Part(each, _ended(each)) for each in routine.reached()])
+    parts = _select_fallbacks([_FunctionEntries(each, _with_final_return(each)) for each in routine.list_call_graph()])
     for part in parts:
         part.routine.check_complete()
-        check_announcements(part.routine)
+        check_expected_bytes(part.routine)
         _check_labels(part.entries)
-        check_written(part.routine)
-    _check_shared(parts)
-    files = _files(parts) if routine.debug else {}
-    bodies = [_body(part, files) for part in parts]
+        check_registers_initialized(part.routine)
+    _check_static_shared_size(parts)
+    files = _number_files(parts) if routine.debug else {}
+    bodies = [_assemble_body(part, files) for part in parts]
     items: tuple[tree.Item, ...] = (
-        *_header(parts),
+        *_make_header(parts),
         *_debug_files(files),
         *(constant for part in parts for constant in part.routine.constants),
-        *_dynamic(routine),
-        *_declared_first(parts),
-        *(part.routine.item(body.tree) for part, body in zip(parts, bodies, strict=True)),
+        *_dynamic_shared_declaration(routine),
+        *_forward_declarations(parts),
+        *(part.routine.to_function(body.tree) for part, body in zip(parts, bodies, strict=True)),
     )
     _check_names(items, parts)
     locations = [(part.routine.name, body.locations) for part, body in zip(parts, bodies, strict=True)]
@@ -83,9 +83,9 @@ def assemble(routine: Routine) -> Assembled:
     return Assembled(tree.Module(items), locations[-1][1], tuple(locations[:-1]), tuple(boxes))
 
 
-def _body(part: _Part, files: dict[str, int]) -> _Body:
+def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledBody:
     """The statements of one routine, and what is known of them."""
-    statements: list[tree.Statement] = [*_registers(part.routine), *part.routine.variables]
+    statements: list[tree.Statement] = [*_register_declarations(part.routine), *part.routine.variables]
     locations: list[Location | None] = [None] * len(statements)
     boxes: list[tuple[int, int]] = []
     for entry in part.entries:
@@ -93,23 +93,23 @@ def _body(part: _Part, files: dict[str, int]) -> _Body:
             words = (str(files[entry.location.file]), str(entry.location.line), "0")
             statements.append(tree.Directive("loc", words))
             locations.append(entry.location)
-        if entry.box is not None:
-            boxes.append((len(statements), entry.box))
+        if entry.copy_bytes is not None:
+            boxes.append((len(statements), entry.copy_bytes))
         statements.append(entry.statement)
         locations.append(entry.location)
-    return _Body(tree.Body(tuple(statements)), tuple(locations), tuple(boxes))
+    return _AssembledBody(tree.Body(tuple(statements)), tuple(locations), tuple(boxes))
 
 
-def _ended(routine: Routine) -> tuple[Entry, ...]:
+def _with_final_return(routine: FunctionBuilder) -> tuple[RecordedStatement, ...]:
     """The entries, with a `ret` at the end where the user wrote none."""
     entries = routine.entries()
     last = entries[-1].statement if entries else None
     if isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit"):
         return entries
-    return (*entries, Entry(tree.Instruction("ret"), routine.location))
+    return (*entries, RecordedStatement(tree.Instruction("ret"), routine.location))
 
 
-def _declared_first(parts: Sequence[_Part]) -> Iterator[tree.Function]:
+def _forward_declarations(parts: Sequence[_FunctionEntries]) -> Iterator[tree.Function]:
     """External functions, and those that are called before they stand in the module."""
     standing: set[str] = set()
     declared: set[str] = set()
@@ -118,13 +118,13 @@ def _declared_first(parts: Sequence[_Part]) -> Iterator[tree.Function]:
         for name, called in part.routine.callees.items():
             if name not in standing | declared:
                 declared.add(name)
-                yield called.prototype.function()
+                yield called.prototype.to_function()
 
 
 # ----------------------------------------------------------------------------------------------- checks
 
 
-def _check_labels(entries: tuple[Entry, ...]) -> None:
+def _check_labels(entries: tuple[RecordedStatement, ...]) -> None:
     placed = {entry.statement.name for entry in entries if isinstance(entry.statement, tree.LabelStatement)}
     for entry in entries:
         statement = entry.statement
@@ -133,7 +133,7 @@ def _check_labels(entries: tuple[Entry, ...]) -> None:
                 raise BuildError(f"label {operand.text} is branched to and never placed", entry.location)
 
 
-def _check_shared(parts: Sequence[_Part]) -> None:
+def _check_static_shared_size(parts: Sequence[_FunctionEntries]) -> None:
     size = sum(part.routine.static_bytes for part in parts)
     if size > STATIC_SHARED_LIMIT:
         raise BuildError(
@@ -143,7 +143,7 @@ def _check_shared(parts: Sequence[_Part]) -> None:
         )
 
 
-def _check_names(items: Sequence[tree.Item], parts: Sequence[_Part]) -> None:
+def _check_names(items: Sequence[tree.Item], parts: Sequence[_FunctionEntries]) -> None:
     """What stands in the module has names of its own: a function and an array of constants could share one."""
     standing = {part.routine.name for part in parts}
     names = Counter(item.name for item in items if isinstance(item, tree.Function) and item.body is not None)
@@ -157,33 +157,33 @@ def _check_names(items: Sequence[tree.Item], parts: Sequence[_Part]) -> None:
 # ----------------------------------------------------------------------------------------------- header
 
 
-def _settled(parts: list[_Part]) -> list[_Part]:
+def _select_fallbacks(parts: list[_FunctionEntries]) -> list[_FunctionEntries]:
     """Chooses between instructions of which one serves older targets: that one, where it lets the module be for one."""
-    if not any(entry.older for part in parts for entry in part.entries):
+    if not any(entry.fallback for part in parts for entry in part.entries):
         return parts
-    low = [_Part(part.routine, tuple(entry.older or entry for entry in part.entries)) for part in parts]
+    low = [_FunctionEntries(part.routine, tuple(entry.fallback or entry for entry in part.entries)) for part in parts]
     try:
-        _, lower = lowest(_gates(low), _target(parts))
-        lowest(_gates(parts), lower)
+        _, lower = infer_lowest_target(_collect_gates(low), _explicit_target(parts))
+        infer_lowest_target(_collect_gates(parts), lower)
     except ValueError:
         return low
     return parts
 
 
-def _gates(parts: Sequence[_Part]) -> list[Gate]:
+def _collect_gates(parts: Sequence[_FunctionEntries]) -> list[Gate]:
     """What the instructions and the special registers need."""
     gates = [gate for part in parts for entry in part.entries if entry.match is not None for gate in entry.match.gates]
     return gates + [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
 
 
-def _header(parts: Sequence[_Part]) -> tuple[tree.Directive, ...]:
-    gates = _gates(parts)
+def _make_header(parts: Sequence[_FunctionEntries]) -> tuple[tree.Directive, ...]:
+    gates = _collect_gates(parts)
     root = parts[-1].routine
-    target = _target(parts)
+    target = _explicit_target(parts)
     try:
-        (major, minor), lowest_target = lowest(gates, target)
+        (major, minor), lowest_target = infer_lowest_target(gates, target)
     except ValueError as error:
-        raise BuildError(f"kernel {root.name!r}: {error}", _excluded(parts, target)) from None
+        raise BuildError(f"kernel {root.name!r}: {error}", _find_excluded_instruction(parts, target)) from None
     return (
         tree.Directive("version", (f"{major}.{minor}",)),
         tree.Directive("target", (str(lowest_target),)),
@@ -191,7 +191,7 @@ def _header(parts: Sequence[_Part]) -> tuple[tree.Directive, ...]:
     )
 
 
-def _target(parts: Sequence[_Part]) -> Target | None:
+def _explicit_target(parts: Sequence[_FunctionEntries]) -> Target | None:
     """What the kernel or one of its functions says; a module has one."""
     named = {part.routine.target: part.routine for part in parts if part.routine.target is not None}
     if len(named) > 1:
@@ -200,19 +200,19 @@ def _target(parts: Sequence[_Part]) -> Target | None:
     return next(iter(named), None)
 
 
-def _excluded(parts: Sequence[_Part], target: Target | None) -> Location:
+def _find_excluded_instruction(parts: Sequence[_FunctionEntries], target: Target | None) -> Location:
     """The first instruction that the target, or what stands before it, excludes."""
     gates = [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
     for entry in (entry for part in reversed(parts) for entry in part.entries):
         gates += entry.match.gates if entry.match else ()
         try:
-            lowest(gates, target)
+            infer_lowest_target(gates, target)
         except ValueError:
             return entry.location
     return parts[-1].routine.location
 
 
-def _files(parts: Sequence[_Part]) -> dict[str, int]:
+def _number_files(parts: Sequence[_FunctionEntries]) -> dict[str, int]:
     names = dict.fromkeys(entry.location.file for part in parts for entry in part.entries)
     return {name: number for number, name in enumerate(names, start=1)}
 
@@ -224,28 +224,28 @@ def _debug_files(files: dict[str, int]) -> tuple[tree.Directive, ...]:
 # ---------------------------------------------------------------------------------------- declarations
 
 
-def _dynamic(routine: Routine) -> tuple[tree.Declaration, ...]:
+def _dynamic_shared_declaration(routine: FunctionBuilder) -> tuple[tree.Declaration, ...]:
     if not routine.dynamic_alignment:
         return ()
     declarator = tree.Declarator(DYNAMIC_SHARED, dimensions=(None,))
     return (tree.Declaration("shared", "b8", (declarator,), linkage=("extern",), alignment=routine.dynamic_alignment),)
 
 
-def entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
+def make_entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
     """A kernel in its module."""
     return tree.Function(
         "entry",
         kernel.name,
-        parameters=tuple(_parameter(parameter) for parameter in kernel.parameters),
+        parameters=tuple(_parameter_declaration(parameter) for parameter in kernel.parameters),
         linkage=("visible",),
         directives=_launch_bounds(kernel),
         body=body,
     )
 
 
-def _parameter(parameter: Parameter) -> tree.Declaration:
+def _parameter_declaration(parameter: Parameter) -> tree.Declaration:
     if parameter.tensor is not None:
-        block = (tree.Declarator(parameter.name, dimensions=(BYTES,)),)
+        block = (tree.Declarator(parameter.name, dimensions=(TENSOR_MAP_BYTES,)),)
         return tree.Declaration("param", "b8", block, alignment=parameter.alignment)
     declarators = (tree.Declarator(parameter.name),)
     if parameter.space is None:
@@ -265,7 +265,7 @@ def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
     return tuple(found)
 
 
-def _registers(routine: Routine) -> list[tree.Declaration]:
+def _register_declarations(routine: FunctionBuilder) -> list[tree.Declaration]:
     return [
         tree.Declaration("reg", word, (tree.Declarator(prefix, count=count),))
         for (word, prefix), count in sorted(routine.register_counts.items())

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ptxkit.build.values import Number
 
 SCOPES = ("cta", "cluster")
-SUSPENDS = 90
+FIRST_SUSPENDING_TARGET = 90
 """The first target on which a wait suspends the thread; before it, `test_wait` asks again and again."""
 
 
@@ -54,29 +54,33 @@ class Barrier(Shared[b64]):
             found.extent = (found.offset, min(found.offset + 8, self.extent[1]))
         return found
 
-    def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
-        _trace(self, base)
-        return super()._moved(base, offset, alignment, extent)
+    def _at_offset(
+        self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None
+    ) -> Self:
+        _propagate_origin(self, base)
+        return super()._at_offset(base, offset, alignment, extent)
 
     def to_register(self) -> Register[Any]:
         """The whole address in a register; what becomes of it there the builder does not see."""
-        origin = _origin(self)
+        origin = _origin_variable(self)
         if origin is not None:
-            self.builder.escaped.add(origin)
+            self.builder.escaped_barriers.add(origin)
         return super().to_register()
 
     # --------------------------------------------------------------------------------------------- arriving
 
     def arrive(self, count: int | Register[u32] = 1, *, scope: str = "cta", order: str = "release") -> Register[b64]:
         """`count` arrivals; gives the phase's token. More than one at a time, or another scope, needs sm_90."""
-        operands = (self,) if _is_one(count) else (self, count)
-        return cast("Register[b64]", self.builder.instruction(f"mbarrier_arrive{_suffix(scope, order)}", operands))
+        operands = (self,) if _is_single_arrival(count) else (self, count)
+        return cast(
+            "Register[b64]", self.builder.instruction(f"mbarrier_arrive{_semantics_suffix(scope, order)}", operands)
+        )
 
     def arrive_expect_tx(
         self, size: int | Register[u32], *, scope: str = "cta", order: str = "release"
     ) -> Register[b64]:
         """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
-        name = f"mbarrier_arrive_expect_tx{_suffix(scope, order)}"
+        name = f"mbarrier_arrive_expect_tx{_semantics_suffix(scope, order)}"
         return cast("Register[b64]", self.builder.instruction(name, (self, size)))
 
     arrive_tx = arrive_expect_tx
@@ -84,7 +88,7 @@ class Barrier(Shared[b64]):
 
     def arrive_drop(self, count: int | Register[u32] = 1) -> Register[b64]:
         """Arrives for the last time: later phases wait for `count` arrivals less."""
-        operands = (self,) if _is_one(count) else (self, count)
+        operands = (self,) if _is_single_arrival(count) else (self, count)
         return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop", operands))
 
     def arrive_drop_expect_tx(self, size: int | Register[u32]) -> Register[b64]:
@@ -132,12 +136,12 @@ class Barrier(Shared[b64]):
         builder.place(again)
         number = None if builder.target is None else builder.target.number
         done = builder.register(pred)
-        if number is None or number >= SUSPENDS:
-            self._ask("mbarrier_try_wait", parity, token, scope, () if hint is None else (hint,), done)
-        if number is None or number < SUSPENDS:
-            self._ask("mbarrier_test_wait", parity, token, scope, (), done)
+        if number is None or number >= FIRST_SUSPENDING_TARGET:
+            self._poll("mbarrier_try_wait", parity, token, scope, () if hint is None else (hint,), done)
+        if number is None or number < FIRST_SUSPENDING_TARGET:
+            self._poll("mbarrier_test_wait", parity, token, scope, (), done)
         if number is None:
-            builder.either()
+            builder.fold_fallback()
         builder.branch(again, unless=done)
 
     def try_wait(
@@ -149,7 +153,7 @@ class Barrier(Shared[b64]):
         limit: int | Register[u32] | None = None,
     ) -> Register[pred]:
         """Whether the phase is complete, after waiting for at most `limit` nanoseconds (None: the hardware's own)."""
-        return self._ask("mbarrier_try_wait", parity, token, scope, () if limit is None else (limit,))
+        return self._poll("mbarrier_try_wait", parity, token, scope, () if limit is None else (limit,))
 
     def test_wait(
         self,
@@ -159,9 +163,9 @@ class Barrier(Shared[b64]):
         scope: str = "cta",
     ) -> Register[pred]:
         """Whether the phase is complete; does not wait."""
-        return self._ask("mbarrier_test_wait", parity, token, scope, ())
+        return self._poll("mbarrier_test_wait", parity, token, scope, ())
 
-    def _ask(
+    def _poll(
         self,
         name: str,
         parity: int | Register[u32] | None,
@@ -178,7 +182,7 @@ class Barrier(Shared[b64]):
             raise BuildValueError(f"a parity is 0 or 1, not {parity!r}")
         by = "" if parity is None else "_parity"
         phase = token if parity is None else parity
-        name = f"{name}{by}{_suffix(scope, 'acquire')}"
+        name = f"{name}{by}{_semantics_suffix(scope, 'acquire')}"
         return cast("Register[pred]", self.builder.instruction(name, (self, phase, *more), into=into))
 
     # --------------------------------------------------------------------------------------------- elsewhere
@@ -187,32 +191,34 @@ class Barrier(Shared[b64]):
         """The object at the same place in the CTA of that rank."""
         mapped = self.builder.instruction("mapa_shared_cluster_u32", (super().to_register(), rank))
         register = cast("Register[u32]", mapped)
-        _trace(self, register)
+        _propagate_origin(self, register)
         return RemoteBarrier(self.builder, b64, register, self.alignment)
 
 
 class RemoteBarrier(SharedCluster[b64]):
     """The address of an mbarrier object of some CTA of the cluster: for arrivals, which give no token."""
 
-    def _moved(self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None) -> Self:
-        _trace(self, base)
-        return super()._moved(base, offset, alignment, extent)
+    def _at_offset(
+        self, base: str | Register[Any], offset: int, alignment: int, extent: tuple[int, int] | None
+    ) -> Self:
+        _propagate_origin(self, base)
+        return super()._at_offset(base, offset, alignment, extent)
 
     def arrive(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
         """`count` arrivals. What this thread wrote before is ordered for who waits with the scope of the cluster."""
-        operands = (self,) if _is_one(count) else (self, count)
-        self.builder.instruction(f"mbarrier_arrive{_suffix(scope, order)}", operands)
+        operands = (self,) if _is_single_arrival(count) else (self, count)
+        self.builder.instruction(f"mbarrier_arrive{_semantics_suffix(scope, order)}", operands)
 
     def arrive_expect_tx(self, size: int | Register[u32], *, scope: str = "cluster", order: str = "release") -> None:
         """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
-        self.builder.instruction(f"mbarrier_arrive_expect_tx{_suffix(scope, order)}", (self, size))
+        self.builder.instruction(f"mbarrier_arrive_expect_tx{_semantics_suffix(scope, order)}", (self, size))
 
     arrive_tx = arrive_expect_tx
 
     def arrive_drop(self, count: int | Register[u32] = 1, *, scope: str = "cluster", order: str = "release") -> None:
         """Arrives for the last time: later phases wait for `count` arrivals less."""
-        operands = (self,) if _is_one(count) else (self, count)
-        self.builder.instruction(f"mbarrier_arrive_drop{_suffix(scope, order)}", operands)
+        operands = (self,) if _is_single_arrival(count) else (self, count)
+        self.builder.instruction(f"mbarrier_arrive_drop{_semantics_suffix(scope, order)}", operands)
 
     def expect_tx(self, size: int | Register[u32]) -> None:
         """Tells the current phase to wait for `size` more bytes; no arrival."""
@@ -223,23 +229,23 @@ class RemoteBarrier(SharedCluster[b64]):
         self.builder.instruction("mbarrier_complete_tx_relaxed_cluster", (self, size))
 
 
-def _origin(address: Shared[b64] | SharedCluster[b64]) -> str | None:
-    return address.builder.origin(address.base if isinstance(address.base, str) else address.base.name)
+def _origin_variable(address: Shared[b64] | SharedCluster[b64]) -> str | None:
+    return address.builder.find_origin_variable(address.base if isinstance(address.base, str) else address.base.name)
 
 
-def _trace(address: Shared[b64] | SharedCluster[b64], base: str | Register[Any]) -> None:
+def _propagate_origin(address: Shared[b64] | SharedCluster[b64], base: str | Register[Any]) -> None:
     """Remembers of a new base which variable it was made from."""
-    origin = _origin(address)
+    origin = _origin_variable(address)
     if isinstance(base, Register) and origin is not None:
-        address.builder.origins[base.name] = origin
+        address.builder.origin_variables[base.name] = origin
 
 
-def _is_one(count: int | Register[u32]) -> bool:
+def _is_single_arrival(count: int | Register[u32]) -> bool:
     """A single arrival needs no operand, and no sm_90."""
     return not isinstance(count, Register) and count == 1
 
 
-def _suffix(scope: str, order: str) -> str:
+def _semantics_suffix(scope: str, order: str) -> str:
     """The words of order and scope; none where they are the usual ones, which older targets take."""
     if scope not in SCOPES:
         raise BuildValueError(f"the scope of an mbarrier operation is one of {', '.join(SCOPES)}, not {scope!r}")

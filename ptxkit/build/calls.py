@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
 from ptxkit.build.addresses import Address, Shared, SharedCluster
 from ptxkit.build.barrier import Barrier, RemoteBarrier
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.memory import alignment_of, check_element
+from ptxkit.build.memory import check_element, resolve_alignment
 from ptxkit.build.tensormap import TensorForm, TensorMap
-from ptxkit.build.types import Integer, Scalar, Signed, b64, memory_word, pred, s32, u32
+from ptxkit.build.types import IntegerScalar, Scalar, SignedScalar, b64, memory_word, pred, s32, u32
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxkit.build.instructions import Instructions
+    from ptxkit.build.instructions import InstructionBuilder
 
-_BARRIERS: tuple[type[Address[Any]], ...] = (Barrier, RemoteBarrier)
+_BARRIER_ADDRESSES: tuple[type[Address[Any]], ...] = (Barrier, RemoteBarrier)
 """Addresses whose elements are fixed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class ParameterSlot:
     """A parameter or a result.
 
     scalar: its type, or that of the elements behind an address. address: the kind of address, None for a value.
@@ -45,67 +45,67 @@ class Slot:
         return self.scalar.word if self.address is None else f"{self.address.__name__}[{self.scalar.word}]"
 
     @property
-    def held(self) -> type[Scalar]:
+    def register_type(self) -> type[Scalar]:
         """The type of the register that holds it."""
         return self.scalar if self.address is None else self.address.pointer
 
     @property
     def is_widened(self) -> bool:
         """Whether it is an integer that is passed as 32 bits."""
-        return self.held.bits < 32 and issubclass(self.held, Integer)
+        return self.register_type.bits < 32 and issubclass(self.register_type, IntegerScalar)
 
     @property
     def size(self) -> int:
         """Bytes that it takes by itself, as an argument."""
-        return 4 if self.is_widened else self.held.size()
+        return 4 if self.is_widened else self.register_type.size()
 
     @property
-    def loaded(self) -> str:
+    def load_type(self) -> str:
         """The type by which it is read from its place."""
-        return memory_word(self.held)
+        return memory_word(self.register_type)
 
     @property
-    def stored(self) -> str:
+    def store_type(self) -> str:
         """The type by which it is written there."""
-        return "b32" if self.is_widened else self.loaded
+        return "b32" if self.is_widened else self.load_type
 
     def declaration(self, name: str) -> tree.Declaration:
         """Its place in `.param` memory; a half is a structure of two bytes."""
-        held = self.held
+        held = self.register_type
         if self.is_widened or held.bits in (32, 64):
             return tree.Declaration("param", f"b{8 * self.size}", (tree.Declarator(name),))
         declarator = tree.Declarator(name, dimensions=(held.size(),))
         return tree.Declaration("param", "b8", (declarator,), alignment=held.size())
 
 
-def slot(form: Any, align: int | None, name: str) -> Slot:
+def make_slot(form: Any, align: int | None, name: str) -> ParameterSlot:
     """The slot of a type (`u32`) or an address (`Shared[f32]`, `Barrier`); BuildTypeError for anything else."""
-    if form in _BARRIERS:
-        return Slot(name, b64, form, 8)
+    if form in _BARRIER_ADDRESSES:
+        return ParameterSlot(name, b64, form, 8)
     kind, arguments = get_origin(form), get_args(form)
     if isinstance(kind, type) and issubclass(kind, Address):
         check_element(arguments[0])
-        return Slot(name, arguments[0], kind, alignment_of(align, arguments[0]))
+        return ParameterSlot(name, arguments[0], kind, resolve_alignment(align, arguments[0]))
     if not (isinstance(form, type) and issubclass(form, Scalar)):
         raise BuildTypeError(f"a function takes types such as u32 and addresses such as Shared[f32], not {form!r}")
     if form is pred:
         raise BuildTypeError("a predicate stands in no memory: pass a u32, `k.selected(1, 0, p, u32)`")
-    return Slot(name, form)
+    return ParameterSlot(name, form)
 
 
-def results_of(forms: Any) -> tuple[Slot, ...]:
+def make_result_slots(forms: Any) -> tuple[ParameterSlot, ...]:
     """The slots of the results: none, one, or several in a tuple."""
     several = () if forms is None else forms if isinstance(forms, tuple) else (forms,)
-    return tuple(slot(form, None, f"result_{number}") for number, form in enumerate(several))
+    return tuple(make_slot(form, None, f"result_{number}") for number, form in enumerate(several))
 
 
-def structure(results: Sequence[Slot]) -> tuple[tuple[int, ...], int, int]:
+def compute_struct_layout(results: Sequence[ParameterSlot]) -> tuple[tuple[int, ...], int, int]:
     """The offsets of several results, their size and alignment in bytes: those of a structure in C."""
     if len(results) == 1:
         return (0,), results[0].size, results[0].size
     offsets, end, largest = [], 0, 1
     for each in results:
-        size = each.held.size()
+        size = each.register_type.size()
         start = -(-end // size) * size
         offsets.append(start)
         end, largest = start + size, max(largest, size)
@@ -113,12 +113,12 @@ def structure(results: Sequence[Slot]) -> tuple[tuple[int, ...], int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Prototype:
+class FunctionPrototype:
     """What callers know of a function. linkage: `visible`, `extern`, or empty."""
 
     name: str
-    params: tuple[Slot, ...]
-    results: tuple[Slot, ...]
+    params: tuple[ParameterSlot, ...]
+    results: tuple[ParameterSlot, ...]
     linkage: str = ""
 
     @property
@@ -132,11 +132,11 @@ class Prototype:
             return ()
         if len(self.results) == 1:
             return (self.results[0].declaration(name),)
-        _, size, alignment = structure(self.results)
+        _, size, alignment = compute_struct_layout(self.results)
         declarator = tree.Declarator(name, dimensions=(size,))
         return (tree.Declaration("param", "b8", (declarator,), alignment=alignment),)
 
-    def function(self, body: tree.Body | None = None) -> tree.Function:
+    def to_function(self, body: tree.Body | None = None) -> tree.Function:
         """The function in the module, or its declaration."""
         return tree.Function(
             "func",
@@ -151,8 +151,12 @@ class Prototype:
 # ------------------------------------------------------------------------------------------------ arguments
 
 
-def stores(
-    builder: Instructions, places: Sequence[tuple[str, int]], slots: Sequence[Slot], values: Sequence[object], what: str
+def emit_param_stores(
+    builder: InstructionBuilder,
+    places: Sequence[tuple[str, int]],
+    slots: Sequence[ParameterSlot],
+    values: Sequence[object],
+    what: str,
 ) -> Iterator[tree.Instruction]:
     """The `st.param` that put the values into their places (name and offset); what prepares them is recorded now.
 
@@ -160,26 +164,29 @@ def stores(
     """
     several = what == "result" and len(slots) > 1
     prepared = [
-        _prepared(builder, each, value, what, whole=not several) for each, value in zip(slots, values, strict=True)
+        _prepare_argument(builder, each, value, what, whole=not several)
+        for each, value in zip(slots, values, strict=True)
     ]
     for (name, offset), each, register in zip(places, slots, prepared, strict=True):
-        word = each.loaded if several else each.stored
+        word = each.load_type if several else each.store_type
         yield tree.Instruction(f"st.param.{word}", (tree.Address(tree.Name(name), offset), tree.Name(register.name)))
 
 
-def _prepared(builder: Instructions, wanted: Slot, value: object, what: str, *, whole: bool) -> Register[Any]:
+def _prepare_argument(
+    builder: InstructionBuilder, wanted: ParameterSlot, value: object, what: str, *, whole: bool
+) -> Register[Any]:
     """The value in a register, as wide as it is passed."""
     if wanted.address is not None:
-        return _pointer(wanted, value, what)
-    register = _number(builder, wanted, value, what) if isinstance(value, int | float) else value
+        return _address_argument(wanted, value, what)
+    register = _materialize_constant(builder, wanted, value, what) if isinstance(value, int | float) else value
     if not isinstance(register, Register) or register.type is not wanted.scalar:
         raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}")
     if wanted.is_widened and whole:
-        return register.convert(s32 if issubclass(wanted.scalar, Signed) else u32)
+        return register.convert(s32 if issubclass(wanted.scalar, SignedScalar) else u32)
     return register
 
 
-def _number(builder: Instructions, wanted: Slot, value: float, what: str) -> Register[Any]:
+def _materialize_constant(builder: InstructionBuilder, wanted: ParameterSlot, value: float, what: str) -> Register[Any]:
     if isinstance(value, bool):
         raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}, got {value!r}")
     scalar = wanted.scalar
@@ -187,14 +194,14 @@ def _number(builder: Instructions, wanted: Slot, value: float, what: str) -> Reg
         return cast("Register[Any]", builder.instruction(f"mov_{scalar.word}", (value,)))
     if not isinstance(value, int) or scalar.bits != 16:
         raise BuildTypeError(f"{what} `{wanted.name}` is a {wanted}: pass a register, not the constant {value}")
-    least = -(1 << 15) if issubclass(scalar, Signed) else 0
+    least = -(1 << 15) if issubclass(scalar, SignedScalar) else 0
     if not least <= value < least + (1 << 16):
         raise BuildValueError(f"{value} does not fit in .{scalar.word}")
     moved = cast("Register[Any]", builder.instruction("mov_b16", (value & 0xFFFF,)))
     return Register(builder, scalar, moved.name)
 
 
-def _pointer(wanted: Slot, value: object, what: str) -> Register[Any]:
+def _address_argument(wanted: ParameterSlot, value: object, what: str) -> Register[Any]:
     kind = wanted.address
     assert kind is not None
     if wanted.tensor is not None:
@@ -212,21 +219,23 @@ def _pointer(wanted: Slot, value: object, what: str) -> Register[Any]:
     return value.to_register()
 
 
-def receive(builder: Instructions, given: Slot, register: Register[Any]) -> Register[Any] | Address[Any]:
+def wrap_parameter(
+    builder: InstructionBuilder, given: ParameterSlot, register: Register[Any]
+) -> Register[Any] | Address[Any]:
     """What the other side sees of a register that was passed: the value, or an address made of it."""
     if given.address is None:
         return register
     return given.address(builder, given.scalar, register, given.alignment)
 
 
-def results(
-    builder: Instructions, given: Sequence[Slot], place: str, statements: list[tree.Statement]
+def emit_result_loads(
+    builder: InstructionBuilder, given: Sequence[ParameterSlot], place: str, statements: list[tree.Statement]
 ) -> tuple[Register[Any] | Address[Any], ...]:
     """What a call gives; the `ld.param` that read it are appended to the statements."""
     found = []
-    for each, offset in zip(given, structure(given)[0], strict=True):
-        register: Register[Any] = builder.register(each.held)
+    for each, offset in zip(given, compute_struct_layout(given)[0], strict=True):
+        register: Register[Any] = builder.register(each.register_type)
         operands = (tree.Name(register.name), tree.Address(tree.Name(place), offset))
-        statements.append(tree.Instruction(f"ld.param.{each.loaded}", operands))
-        found.append(receive(builder, each, register))
+        statements.append(tree.Instruction(f"ld.param.{each.load_type}", operands))
+        found.append(wrap_parameter(builder, each, register))
     return tuple(found)

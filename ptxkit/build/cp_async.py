@@ -17,7 +17,7 @@ from typing import Any
 
 from ptxkit.build.addresses import Global, Shared
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
-from ptxkit.build.sync import Sync
+from ptxkit.build.sync import SynchronizationBuilder
 from ptxkit.build.types import b64, pred, u32
 from ptxkit.build.values import Register
 
@@ -27,7 +27,7 @@ PREFETCHES = (64, 128, 256)
 """Bytes that may be brought into L2 beside those that are copied."""
 
 
-class CpAsync(Sync):
+class CpAsyncBuilder(SynchronizationBuilder):
     """Has `copy_async`."""
 
     def copy_async(  # noqa: PLR0913  (the modifiers and operands of the instruction)
@@ -66,7 +66,7 @@ class CpAsync(Sync):
             if isinstance(src_size, int) and not 0 <= src_size <= size:
                 raise BuildValueError(f"of {size} bytes, 0 to {size} are read, not {src_size}")
             operands.append(src_size)
-        words = ["cp_async", _cache(cache, size)]
+        words = ["cp_async", _select_cache(cache, size)]
         if policy is not None:
             words.append("L2_cache_hint")
             operands.append(policy)
@@ -77,7 +77,7 @@ class CpAsync(Sync):
         self.instruction("_".join(words), operands)
 
 
-def _cache(cache: str | None, size: int) -> str:
+def _select_cache(cache: str | None, size: int) -> str:
     if cache is not None and cache not in SIZES:
         raise BuildValueError(f"a copy goes through the caches {' or '.join(SIZES)}, not {cache!r}")
     found = cache or ("cg" if size in SIZES["cg"] else "ca")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError, EmulationError, UnfinishedError
-from ptxkit.build.verify import blamed, with_places
+from ptxkit.build.verify import make_blames, with_source_offsets
 from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.emulate import Budget, Finding, Outcome, TensorMap, run
-from ptxkit.emulate.launching import Structure
+from ptxkit.emulate import RunBudget, RunResult, TensorMapArgument, Violation, run
+from ptxkit.emulate.launching import StructArgument
 from ptxkit.emulate.textures import Sampler, Surface, Texture
-from ptxkit.emulate.unwritten import reads_that_matter
+from ptxkit.emulate.unwritten import find_significant_reads
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile
 
@@ -45,7 +45,7 @@ class Emulation:
     seconds: float
     strict: bool = False
 
-    def __call__(self, *arguments: Any) -> Outcome:
+    def __call__(self, *arguments: Any) -> RunResult:
         """Runs the kernel to its end. A tensor map is an array, or a `ptxkit.emulate.TensorMap` of one.
 
         Errors: `EmulationError` with what the run shows to be wrong, `UnfinishedError`, `BuildTypeError` for arguments
@@ -53,8 +53,8 @@ class Emulation:
         """
         kernel = self.kernel
         assembled = kernel.assembled()
-        module = with_places(assembled, kernel.name)
-        passed = self._passed(arguments)
+        module = with_source_offsets(assembled, kernel.name)
+        passed = self._convert_arguments(arguments)
         launch: dict[str, Any] = {
             "grid": self.grid,
             "block": self.block,
@@ -63,65 +63,69 @@ class Emulation:
             "arguments": passed,
             "policy": self.policy,
             "seed": self.seed,
-            "budget": Budget(seconds=self.seconds),
+            "budget": RunBudget(seconds=self.seconds),
         }
         outcome = run(module, kernel.name, **launch, strict=self.strict)
-        unset = reads_that_matter(module, kernel.name, outcome.unwritten, **launch) if outcome.is_clean else ()
-        _give_back(kernel, passed, outcome)
+        unset = (
+            find_significant_reads(module, kernel.name, outcome.uninitialized_reads, **launch)
+            if outcome.is_clean
+            else ()
+        )
+        _write_back(kernel, passed, outcome)
         findings = (*outcome.findings, *unset)
         if findings:
             assert module.source is not None
             run_ = f"grid {self.grid}, policy {self.policy}, seed {self.seed}"
-            found = [_diagnostic(each, module.source, run_) for each in findings]
-            raise EmulationError(kernel.name, blamed(found, module, assembled, kernel.name))
+            found = [_to_diagnostic(each, module.source, run_) for each in findings]
+            raise EmulationError(kernel.name, make_blames(found, module, assembled, kernel.name))
         if not outcome.is_clean:
-            raise UnfinishedError(f"kernel {kernel.name!r}: {outcome.failed or outcome.undecided}")
+            raise UnfinishedError(f"kernel {kernel.name!r}: {outcome.unsupported_reason or outcome.incomplete_reason}")
         return outcome
 
-    def _passed(self, arguments: Sequence[Any]) -> list[Any]:
+    def _convert_arguments(self, arguments: Sequence[Any]) -> list[Any]:
         from ptxkit.device.arguments import check_count
         from ptxkit.device.errors import ArgumentError
-        from ptxkit.device.signature import of_kernel
+        from ptxkit.device.signature import make_kernel_signature
 
-        signature = of_kernel(self.kernel)
+        signature = make_kernel_signature(self.kernel)
         try:
             check_count(signature, len(arguments))
-            return [_argument(each, value) for each, value in zip(signature.arguments, arguments, strict=True)]
+            return [_convert_argument(each, value) for each, value in zip(signature.arguments, arguments, strict=True)]
         except ArgumentError as error:
             raise BuildTypeError(str(error)) from None
 
 
-def _argument(parameter: Argument, value: Any) -> Any:
+def _convert_argument(parameter: Argument, value: Any) -> Any:
     """The machine's form of an argument, held against the parameter as a launch on a GPU does: `ArgumentError` where it
     does not fit. Tables of arrays, textures and the machine's own tensor maps are left to the machine."""
-    from ptxkit.device.arguments import convert
-    from ptxkit.device.arrays import host_view
+    from ptxkit.device.arguments import convert_argument
+    from ptxkit.device.arrays import view_host_array
 
     form = parameter.tensor
     if form is not None and isinstance(value, numpy.ndarray):
         if form.mode != "tiled":
             raise BuildTypeError(f"{parameter.name} is an im2col map: pass ptxkit.emulate.TensorMap.im2col(array, ...)")
         element = None if form.element.word.startswith("b") and form.element.word != "bf16" else form.element.word
-        return TensorMap.tiled(value, box=form.box, element=element, swizzle=form.swizzle)
-    if form is not None or isinstance(value, list | TensorMap | Texture | Surface | Sampler | Structure):
+        return TensorMapArgument.tiled(value, box=form.box, element=element, swizzle=form.swizzle)
+    if form is not None or isinstance(value, list | TensorMapArgument | Texture | Surface | Sampler | StructArgument):
         return value
-    found = convert(parameter, value, host_view)
+    found = convert_argument(parameter, value, view_host_array)
     return value if isinstance(value, numpy.ndarray) else found
 
 
-def _give_back(kernel: Kernel, passed: Sequence[Any], outcome: Outcome) -> None:
+def _write_back(kernel: Kernel, passed: Sequence[Any], outcome: RunResult) -> None:
     """Put into the arrays what the kernel left there."""
     for number, contents in outcome.outputs.items():
         is_table = isinstance(contents, list)
         for value, left in zip(passed[number], contents, strict=True) if is_table else [(passed[number], contents)]:
-            array = value.array if isinstance(value, TensorMap) else value
+            array = value.array if isinstance(value, TensorMapArgument) else value
             if array.flags.writeable:
                 array[...] = left
             elif left.tobytes() != array.tobytes():
                 raise BuildValueError(f"{kernel.name} wrote to {kernel.parameters[number].name}, which is read-only")
 
 
-def _diagnostic(finding: Finding, source: SourceFile, run_: str) -> Diagnostic:
+def _to_diagnostic(finding: Violation, source: SourceFile, run_: str) -> Diagnostic:
     """A finding of the machine in the form of the verifier's."""
     labels = [Label(source.line_span(each.line), str(each)) for each in finding.witnesses[1:] if each.line]
     notes = [str(each) for each in finding.witnesses[:1]]

@@ -18,9 +18,9 @@ from ptxkit.records import dataclass
 if TYPE_CHECKING:
     from ptxkit.diagnostics import Diagnostic
 
-_OURS = (str(Path(__file__).resolve().parent), contextlib.__file__)
+_INTERNAL_PATHS = (str(Path(__file__).resolve().parent), contextlib.__file__)
 """Where frames are not the user's: this package, and what runs its context managers."""
-_WIDTH = 160
+_MAX_PTX_COLUMNS = 160
 """Columns of PTX that are shown: a product names its 128 registers."""
 
 
@@ -40,10 +40,10 @@ class Location:
         return f"{self.file}:{self.line}"
 
 
-def caller() -> Location:
+def find_caller() -> Location:
     """The line of the nearest caller outside `ptxkit.build`."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INTERNAL_PATHS):
         frame = frame.f_back
     return Location(frame.f_code.co_filename, frame.f_lineno)
 
@@ -51,13 +51,13 @@ def caller() -> Location:
 class BuildError(Exception):
     """The builder was asked for something that is not PTX. `location` is the user's line."""
 
-    raised: ClassVar[int] = 0
+    raised_count: ClassVar[int] = 0
     """How many there have been: a kernel that one cut short is not finished."""
 
     def __init__(self, message: str, location: Location | None = None) -> None:
-        BuildError.raised += 1
+        BuildError.raised_count += 1
         self.message = message
-        self.location = location or caller()
+        self.location = location or find_caller()
         source = self.location.text
         super().__init__(f"{self.location}: {message}" + (f"\n    {source}" if source else ""))
 
@@ -123,7 +123,7 @@ def _render(blame: Blame) -> str:
     else:
         lines.append(f"{found.code} {found.severity}: {found.message}")
     text = found.source.line_text(line).strip()
-    shown = text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+    shown = text if len(text) <= _MAX_PTX_COLUMNS else f"{text[: _MAX_PTX_COLUMNS - 3]}..."
     lines.append(f"  = ptx: {found.source.path}:{line}:{column}: {shown}")
     lines += [f"  = {where} (ptx:{number}): {what}: {where.text}" for where, what, number in blame.others]
     lines += [f"  = note: {note}" for note in found.notes]

@@ -11,41 +11,41 @@ from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.recorder import Label
-from ptxkit.build.special import Special
-from ptxkit.build.types import Integer, ScalarT, memory_word, pred, u32
-from ptxkit.build.values import Number, Register, Variable, multiple_of
+from ptxkit.build.special import SpecialRegisterBuilder
+from ptxkit.build.types import IntegerScalar, ScalarT, memory_word, pred, u32
+from ptxkit.build.values import Number, Register, Variable, known_multiple
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from typing import Self
 
 
-class Branch:
+class IfBlock:
     """`with k.if_(p):` the statements inside run in the threads where p holds."""
 
     __slots__ = ("_end", "_flow", "_predicate")
 
-    def __init__(self, flow: Flow, predicate: Register[pred]) -> None:
+    def __init__(self, flow: ControlFlowBuilder, predicate: Register[pred]) -> None:
         self._flow = flow
         self._predicate = predicate
         self._end = flow.label("endif")
 
     def __enter__(self) -> None:
         self._flow.branch(self._end, unless=self._predicate)
-        self._flow.enter()
+        self._flow.enter_block()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave(failure)
+        self._flow.leave_block(failure)
         if failure is None:
             self._flow.end_branch(self._end)
 
 
-class Predicated:
+class PredicatedBlock:
     """`with k.predicated(p):` the instructions inside carry the guard `@p`."""
 
     __slots__ = ("_flow", "_predicate")
 
-    def __init__(self, flow: Flow, predicate: Register[pred]) -> None:
+    def __init__(self, flow: ControlFlowBuilder, predicate: Register[pred]) -> None:
         self._flow = flow
         self._predicate = predicate
 
@@ -53,19 +53,19 @@ class Predicated:
         if self._flow.guard is not None:
             raise BuildError("an instruction has one guard: join the predicates, `k.predicated(p & q)`")
         self._flow.guard = self._predicate
-        self._flow.enter()
+        self._flow.enter_block()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave(failure)
+        self._flow.leave_block(failure)
         self._flow.guard = None
 
 
-class Otherwise:
+class ElseBlock:
     """`with k.else_():` or `with k.elif_(...):` directly after an `if_` or another `elif_`."""
 
     __slots__ = ("_condition", "_flow", "_labels")
 
-    def __init__(self, flow: Flow, condition: Callable[[], Register[pred]] | None = None) -> None:
+    def __init__(self, flow: ControlFlowBuilder, condition: Callable[[], Register[pred]] | None = None) -> None:
         self._flow = flow
         self._condition = condition
         self._labels: tuple[Label, Label] | None = None
@@ -78,14 +78,14 @@ class Otherwise:
         flow.place(before)
         if self._condition is not None:
             after = flow.label("endif")
-            flow.branch(after, unless=_predicate(self._condition()))
+            flow.branch(after, unless=_check_predicate(self._condition()))
             self._labels = (after, whole)
         else:
             self._labels = (whole, whole)
-        flow.enter()
+        flow.enter_block()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave(failure)
+        self._flow.leave_block(failure)
         if failure is not None or self._labels is None:
             return
         after, whole = self._labels
@@ -95,12 +95,12 @@ class Otherwise:
             self._flow.end_branch(after, whole)
 
 
-class Loop:
+class LoopBlock:
     """`with k.loop() as loop:` repeats until `loop.break_()`."""
 
     __slots__ = ("_flow", "_head", "_next", "end")
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: ControlFlowBuilder) -> None:
         self._flow = flow
         self._head = flow.label("loop")
         self._next = flow.label("next")
@@ -116,46 +116,46 @@ class Loop:
 
     def __enter__(self) -> Self:
         self._flow.place(self._head)
-        self._begin()
-        self._flow.enter()
+        self._emit_loop_start()
+        self._flow.enter_block()
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave(failure)
+        self._flow.leave_block(failure)
         if failure is None:
             self._flow.place(self._next)
-            self._advance()
+            self._emit_loop_end()
             self._flow.branch(self._head)
             self._flow.place(self.end)
 
-    def _begin(self) -> None:
+    def _emit_loop_start(self) -> None:
         """What stands before the body in every turn."""
 
-    def _advance(self) -> None:
+    def _emit_loop_end(self) -> None:
         """What stands after it."""
 
 
-class While(Loop):
+class WhileBlock(LoopBlock):
     """A loop whose condition is computed before each turn."""
 
     __slots__ = ("_condition",)
 
-    def __init__(self, flow: Flow, condition: Callable[[], Register[pred]]) -> None:
+    def __init__(self, flow: ControlFlowBuilder, condition: Callable[[], Register[pred]]) -> None:
         super().__init__(flow)
         self._condition = condition
 
-    def _begin(self) -> None:
+    def _emit_loop_start(self) -> None:
         self._flow.branch(self.end, unless=self._condition())
 
 
-class ForRange(Generic[ScalarT]):
+class ForRangeBlock(Generic[ScalarT]):
     """`with k.for_range(start, stop, step) as i:` as Python's `range`; `i` has the type of `stop`."""
 
     __slots__ = ("_counter", "_end", "_flow", "_head", "_multiple", "_start", "_step", "_stop", "_unroll")
 
     def __init__(
         self,
-        flow: Flow,
+        flow: ControlFlowBuilder,
         start: Register[ScalarT] | int,
         stop: Register[ScalarT] | int,
         step: Register[ScalarT] | int,
@@ -165,7 +165,7 @@ class ForRange(Generic[ScalarT]):
         self._flow = flow
         self._unroll = unroll
         self._start, self._stop, self._step = start, stop, step
-        self._multiple = min(multiple_of(start), multiple_of(step))
+        self._multiple = min(known_multiple(start), known_multiple(step))
         self._head, self._end = flow.label("for"), flow.label("endfor")
         self._counter = Variable(flow, scalar, flow.new_register_name(scalar))
 
@@ -178,11 +178,11 @@ class ForRange(Generic[ScalarT]):
         down = isinstance(self._step, int) and self._step < 0
         done = counter <= self._stop if down else counter >= self._stop
         self._flow.branch(self._end, when=done)
-        self._flow.enter()
+        self._flow.enter_block()
         return Register(self._flow, counter.type, counter.name, self._multiple)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave(failure)
+        self._flow.leave_block(failure)
         if failure is not None:
             return
         counter = self._counter
@@ -194,45 +194,45 @@ class ForRange(Generic[ScalarT]):
         self._flow.place(self._end)
 
 
-class Flow(Special):
+class ControlFlowBuilder(SpecialRegisterBuilder):
     """Branches and loops."""
 
-    def if_(self, predicate: Register[pred]) -> Branch:
+    def if_(self, predicate: Register[pred]) -> IfBlock:
         """The statements inside run in the threads where the predicate holds."""
-        return Branch(self, _predicate(predicate))
+        return IfBlock(self, _check_predicate(predicate))
 
-    def elif_(self, condition: Callable[[], Register[pred]]) -> Otherwise:
+    def elif_(self, condition: Callable[[], Register[pred]]) -> ElseBlock:
         """Those of the other threads where a condition holds, which they compute: `k.elif_(lambda: i < n)`."""
-        return Otherwise(self, _computed(condition))
+        return ElseBlock(self, _check_condition_function(condition))
 
-    def else_(self) -> Otherwise:
+    def else_(self) -> ElseBlock:
         """The other threads of the `if_` or `elif_` that ended just before."""
-        return Otherwise(self)
+        return ElseBlock(self)
 
-    def predicated(self, predicate: Register[pred]) -> Predicated:
+    def predicated(self, predicate: Register[pred]) -> PredicatedBlock:
         """The instructions inside are executed where the predicate holds, by a guard on each and without a branch: for
         a few of them between others that shall not be parted. What they write is unwritten elsewhere."""
-        return Predicated(self, _predicate(predicate))
+        return PredicatedBlock(self, _check_predicate(predicate))
 
-    def thread_is(self, number: int) -> Branch:
+    def thread_is(self, number: int) -> IfBlock:
         """The thread of that `%tid.x`: `with k.thread_is(0):`."""
-        return Branch(self, self.tid.x == number)
+        return IfBlock(self, self.tid.x == number)
 
-    def elect_one(self, members: int = 0xFFFFFFFF) -> Branch:
+    def elect_one(self, members: int = 0xFFFFFFFF) -> IfBlock:
         """One thread of each warp, which the hardware picks: `elect.sync`. All `members` must come here together."""
         _, elected = cast("tuple[Register[Any], Register[pred]]", self.instruction("elect_sync", (members,)))
-        return Branch(self, elected)
+        return IfBlock(self, elected)
 
-    def loop(self) -> Loop:
+    def loop(self) -> LoopBlock:
         """A loop without a condition; leave it with `break_`."""
-        return Loop(self)
+        return LoopBlock(self)
 
-    def while_(self, condition: Callable[[], Register[pred]]) -> While:
+    def while_(self, condition: Callable[[], Register[pred]]) -> WhileBlock:
         """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
-        return While(self, _computed(condition))
+        return WhileBlock(self, _check_condition_function(condition))
 
     @overload
-    def for_range(self, start: int, stop: int, step: int = 1, *, unroll: bool = True) -> ForRange[u32]: ...
+    def for_range(self, start: int, stop: int, step: int = 1, *, unroll: bool = True) -> ForRangeBlock[u32]: ...
 
     @overload
     def for_range(
@@ -242,7 +242,7 @@ class Flow(Special):
         step: Register[ScalarT] | int = 1,
         *,
         unroll: bool = True,
-    ) -> ForRange[ScalarT]: ...
+    ) -> ForRangeBlock[ScalarT]: ...
 
     def for_range(
         self,
@@ -251,7 +251,7 @@ class Flow(Special):
         step: Register[ScalarT] | int = 1,
         *,
         unroll: bool = True,
-    ) -> ForRange[ScalarT]:
+    ) -> ForRangeBlock[ScalarT]:
         """Counts from `start` up (or down, for a negative constant step) to, but not including, `stop`.
 
         unroll: whether ptxas may unroll the loop. A loop that the builder unrolls is one of Python: `k.unroll(4)`.
@@ -262,9 +262,9 @@ class Flow(Special):
         if len(types) > 1:
             raise BuildTypeError(f"the ends of the range have different types: {start!r}, {stop!r}")
         scalar = types.pop() if types else cast("type[ScalarT]", u32)
-        if not issubclass(scalar, Integer):
+        if not issubclass(scalar, IntegerScalar):
             raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
-        return ForRange(self, start, stop, step, scalar, unroll)
+        return ForRangeBlock(self, start, stop, step, scalar, unroll)
 
     for_ = for_range
     """The same by the shorter name: `with k.for_(0, n) as i:`."""
@@ -300,8 +300,8 @@ class Flow(Special):
         if len(types) > 1:
             raise BuildTypeError(f"one of two values is taken, so they have one type: {yes!r}, {no!r}")
         (of_type,) = types
-        found = self.instruction(f"selp_{memory_word(of_type)}", (yes, no, _predicate(predicate)))
-        return Register(self, of_type, cast("Register[Any]", found).name, min(multiple_of(yes), multiple_of(no)))
+        found = self.instruction(f"selp_{memory_word(of_type)}", (yes, no, _check_predicate(predicate)))
+        return Register(self, of_type, cast("Register[Any]", found).name, min(known_multiple(yes), known_multiple(no)))
 
     def pragma(self, text: str) -> None:
         """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
@@ -333,18 +333,18 @@ class Flow(Special):
             raise BuildError("`else_` and `elif_` stand directly after the `with` block of an `if_` or `elif_`")
         end, whole, _ = self.last_branch
         if whole is not None:
-            self.unplace(whole)
-        self.unplace(end)
+            self.remove_label(whole)
+        self.remove_label(end)
         return end, whole
 
 
-def _computed(condition: object) -> Callable[[], Register[pred]]:
+def _check_condition_function(condition: object) -> Callable[[], Register[pred]]:
     if not callable(condition):
         raise BuildTypeError("the condition is computed where it is asked for: pass a function, `lambda: i < n`")
     return condition
 
 
-def _predicate(value: object) -> Register[pred]:
+def _check_predicate(value: object) -> Register[pred]:
     if not isinstance(value, Register) or value.type is not pred:
         raise BuildTypeError(f"a condition is a predicate register, such as a comparison gives; got {value!r}")
     return value

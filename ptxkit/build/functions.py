@@ -29,13 +29,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
 from ptxkit.build.addresses import Address, Generic
-from ptxkit.build.calls import Prototype, Slot, receive, results, results_of, slot, stores, structure
-from ptxkit.build.errors import BuildError, BuildTypeError, Location, caller
-from ptxkit.build.instructions import guard_of
-from ptxkit.build.memory import check_element, checked_identifier
-from ptxkit.build.recorder import InPrologue
-from ptxkit.build.routine import Routine, cta_shape
-from ptxkit.build.tensormap import ALIGNMENT, TensorMap, tensor_form
+from ptxkit.build.calls import (
+    FunctionPrototype,
+    ParameterSlot,
+    compute_struct_layout,
+    emit_param_stores,
+    emit_result_loads,
+    make_result_slots,
+    make_slot,
+    wrap_parameter,
+)
+from ptxkit.build.errors import BuildError, BuildTypeError, Location, find_caller
+from ptxkit.build.instructions import make_guard
+from ptxkit.build.memory import check_element, check_identifier
+from ptxkit.build.recorder import PrologueContext
+from ptxkit.build.routine import FunctionBuilder, cta_shape
+from ptxkit.build.tensormap import TENSOR_MAP_ALIGNMENT, TensorMap, make_tensor_form
 from ptxkit.build.types import Scalar, ScalarT, b8, pred
 from ptxkit.build.values import Register
 from ptxkit.syntax import tree
@@ -43,48 +52,52 @@ from ptxkit.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Form: TypeAlias = Any
+TypeForm: TypeAlias = Any
 """What stands for a parameter or a result: a type such as `u32`, or an address such as `Shared[f32]`."""
 
 ResultT = TypeVar("ResultT")
 _AddressT = TypeVar("_AddressT", bound=Address[Any])
 
 
-class Called(typing.Generic[ResultT]):
+class Callee(typing.Generic[ResultT]):
     """What can be called: `result = square(k, x)`."""
 
     name: str
     threads: tuple[int, int, int] | None = None
 
     @property
-    def prototype(self) -> Prototype:
+    def prototype(self) -> FunctionPrototype:
         """What its callers see."""
         raise NotImplementedError
 
     def __call__(
-        self, k: Routine, *arguments: object, guard: Register[pred] | None = None, unless: Register[pred] | None = None
+        self,
+        k: FunctionBuilder,
+        *arguments: object,
+        guard: Register[pred] | None = None,
+        unless: Register[pred] | None = None,
     ) -> ResultT:
         """Calls it in a kernel or another function; gives its result, a tuple of several, or None: `call`.
 
         An argument has the type of its parameter, or is a constant. Where a guard does not hold, nothing is called and
         the results are unwritten.
         """
-        if not isinstance(k, Routine):
+        if not isinstance(k, FunctionBuilder):
             raise BuildTypeError(f"{self!r} is called with the kernel first, `{self.name}(k, ...)`, not with {k!r}")
         prototype = self.prototype
         k.check_owner([each.address if isinstance(each, TensorMap) else each for each in arguments])
         self._check_call(k, arguments)
         places = [f"param{number}" for number in range(len(arguments))]
-        passed = list(stores(k, [(place, 0) for place in places], prototype.params, arguments, "argument"))
-        condition = guard_of(k.guard if k.guard is not None else guard, unless)
+        passed = list(emit_param_stores(k, [(place, 0) for place in places], prototype.params, arguments, "argument"))
+        condition = make_guard(k.guard if k.guard is not None else guard, unless)
         operands: list[tree.Operand] = [tree.Name(self.name)]
         if prototype.results:
             operands.insert(0, tree.Arguments((tree.Name("retval0"),)))
         if places or prototype.results:
             operands.append(tree.Arguments(tuple(map(tree.Name, places))))
         after: list[tree.Statement] = []
-        given = results(k, prototype.results, "retval0", after)
-        k.block(
+        given = emit_result_loads(k, prototype.results, "retval0", after)
+        k.append_block(
             [
                 *(each.declaration(place) for each, place in zip(prototype.params, places, strict=True)),
                 *prototype.declare_results("retval0"),
@@ -95,7 +108,7 @@ class Called(typing.Generic[ResultT]):
         )
         return cast("ResultT", None if not given else given[0] if len(given) == 1 else given)
 
-    def _check_call(self, k: Routine, arguments: tuple[object, ...]) -> None:
+    def _check_call(self, k: FunctionBuilder, arguments: tuple[object, ...]) -> None:
         params = self.prototype.params
         if len(arguments) != len(params):
             names = ", ".join(f"{each.name}: {each}" for each in params) or "none"
@@ -103,12 +116,12 @@ class Called(typing.Generic[ResultT]):
         if self.threads is not None and self.threads != k.threads:
             raise BuildError(f"{self!r} is for CTAs of {self.threads} threads, and {k!r} has {k.threads or 'any'}")
         assert isinstance(self, Function | External)
-        k.knows(self)
+        k.register_callee(self)
         if isinstance(self, Function):
-            self.use.used = True
+            self.usage.was_used = True
 
 
-class Function(Routine, Called[ResultT]):
+class Function(FunctionBuilder, Callee[ResultT]):
     """A device function under construction: `.func`. Parameters are declared by `param`, results returned by `return_`.
 
     results: a type, an address, or several of them in a tuple; None for none. visible: other modules may link against
@@ -154,7 +167,7 @@ class Function(Routine, Called[ResultT]):
         self: Function[tuple[Any, ...]],
         name: str,
         *,
-        results: tuple[Form, ...],
+        results: tuple[TypeForm, ...],
         visible: bool = False,
         threads: int | Iterable[int] | None = None,
         target: str | None = None,
@@ -164,25 +177,25 @@ class Function(Routine, Called[ResultT]):
         self,
         name: str,
         *,
-        results: Form = None,
+        results: TypeForm = None,
         visible: bool = False,
         threads: int | Iterable[int] | None = None,
         target: str | None = None,
     ) -> None:
-        super().__init__(checked_identifier(name, "a function"), target=target, debug=False)
+        super().__init__(check_identifier(name, "a function"), target=target, debug=False)
         self.module_prefix = f"{name}_"
         self.threads = cta_shape(threads)
         self.visible = visible
-        self.results = results_of(results)
-        self.slots: list[Slot] = []
+        self.results = make_result_slots(results)
+        self.slots: list[ParameterSlot] = []
 
     def __repr__(self) -> str:
         return f"Function({self.name!r})"
 
     @property
-    def prototype(self) -> Prototype:
+    def prototype(self) -> FunctionPrototype:
         """What its callers see."""
-        return Prototype(self.name, tuple(self.slots), self.results, "visible" if self.visible else "")
+        return FunctionPrototype(self.name, tuple(self.slots), self.results, "visible" if self.visible else "")
 
     @overload
     def param(self, form: type[ScalarT], name: str) -> Register[ScalarT]: ...
@@ -195,10 +208,10 @@ class Function(Routine, Called[ResultT]):
 
         An address that a caller passes has at least that alignment; a `Barrier` is an address, too.
         """
-        self._declared(name, "a parameter")
-        passed = slot(form, align, name)
+        self._reserve_name(name, "a parameter")
+        passed = make_slot(form, align, name)
         self.slots.append(passed)
-        return receive(self, passed, self._loaded(passed))
+        return wrap_parameter(self, passed, self._load_parameter(passed))
 
     def tensor_map(
         self,
@@ -212,17 +225,19 @@ class Function(Routine, Called[ResultT]):
     ) -> TensorMap:
         """The next parameter: a tensor map of the kernel that calls, by address; the arguments are those of a kernel's
         `tensor_map`, and the caller passes a map of the same form."""
-        self._declared(name, "a parameter")
+        self._reserve_name(name, "a parameter")
         check_element(element)
-        form = tensor_form(element, box, rank, swizzle, mode)
-        passed = Slot(name, b8, Generic, ALIGNMENT, form)
+        form = make_tensor_form(element, box, rank, swizzle, mode)
+        passed = ParameterSlot(name, b8, Generic, TENSOR_MAP_ALIGNMENT, form)
         self.slots.append(passed)
-        return TensorMap(self, form, Generic(self, b8, self._loaded(passed), ALIGNMENT))
+        return TensorMap(self, form, Generic(self, b8, self._load_parameter(passed), TENSOR_MAP_ALIGNMENT))
 
-    def _loaded(self, passed: Slot) -> Register[Any]:
-        with InPrologue(self):
-            register: Register[Any] = self.register(passed.held)
-            self._append(f"ld.param.{passed.loaded}", (tree.Name(register.name), tree.Address(tree.Name(passed.name))))
+    def _load_parameter(self, passed: ParameterSlot) -> Register[Any]:
+        with PrologueContext(self):
+            register: Register[Any] = self.register(passed.register_type)
+            self._append(
+                f"ld.param.{passed.load_type}", (tree.Name(register.name), tree.Address(tree.Name(passed.name)))
+            )
         return register
 
     def return_(self, *values: object) -> None:
@@ -230,14 +245,16 @@ class Function(Routine, Called[ResultT]):
         if len(values) != len(self.results):
             raise BuildTypeError(f"{self!r} returns {len(self.results)} values, not {len(values)}")
         place = self.prototype.result_name
-        offsets = structure(self.results)[0]
-        for statement in stores(self, [(place, offset) for offset in offsets], self.results, values, "result"):
+        offsets = compute_struct_layout(self.results)[0]
+        for statement in emit_param_stores(
+            self, [(place, offset) for offset in offsets], self.results, values, "result"
+        ):
             self._append(statement.opcode, statement.operands)
         self._append("ret", ())
 
-    def item(self, body: tree.Body) -> tree.Function:
+    def to_function(self, body: tree.Body) -> tree.Function:
         """The `.func` that stands in the module."""
-        return self.prototype.function(body)
+        return self.prototype.to_function(body)
 
     def check_complete(self) -> None:
         """BuildError where the end of the function is reached without its results."""
@@ -246,43 +263,43 @@ class Function(Routine, Called[ResultT]):
         if self.results and not ended:
             raise BuildError(f"{self!r} has results, and ends without return_(...)", self.location)
 
-    def taken_names(self) -> set[str]:
+    def reserved_names(self) -> set[str]:
         """The names that stand in the function so far."""
-        return super().taken_names() | {each.name for each in self.slots} | {self.name, self.prototype.result_name}
+        return super().reserved_names() | {each.name for each in self.slots} | {self.name, self.prototype.result_name}
 
 
-class External(Called[ResultT]):
+class External(Callee[ResultT]):
     """A function that another module defines: `.extern .func`. Link the modules before they are launched.
 
     params, results: as for `Function`; the names of the parameters do not matter.
     """
 
     @overload
-    def __init__(self: External[None], name: str, *, params: Sequence[Form] = (), results: None = None) -> None: ...
+    def __init__(self: External[None], name: str, *, params: Sequence[TypeForm] = (), results: None = None) -> None: ...
 
     @overload
     def __init__(
-        self: External[Register[ScalarT]], name: str, *, params: Sequence[Form] = (), results: type[ScalarT]
+        self: External[Register[ScalarT]], name: str, *, params: Sequence[TypeForm] = (), results: type[ScalarT]
     ) -> None: ...
 
     @overload
     def __init__(
-        self: External[_AddressT], name: str, *, params: Sequence[Form] = (), results: type[_AddressT]
+        self: External[_AddressT], name: str, *, params: Sequence[TypeForm] = (), results: type[_AddressT]
     ) -> None: ...
 
     @overload
     def __init__(
-        self: External[tuple[Any, ...]], name: str, *, params: Sequence[Form] = (), results: tuple[Form, ...]
+        self: External[tuple[Any, ...]], name: str, *, params: Sequence[TypeForm] = (), results: tuple[TypeForm, ...]
     ) -> None: ...
 
-    def __init__(self, name: str, *, params: Sequence[Form] = (), results: Form = None) -> None:
-        self.name = checked_identifier(name, "a function")
-        self.location: Location = caller()
-        slots = tuple(slot(form, None, f"{name}_param_{number}") for number, form in enumerate(params))
-        self._prototype = Prototype(name, slots, results_of(results), "extern")
+    def __init__(self, name: str, *, params: Sequence[TypeForm] = (), results: TypeForm = None) -> None:
+        self.name = check_identifier(name, "a function")
+        self.location: Location = find_caller()
+        slots = tuple(make_slot(form, None, f"{name}_param_{number}") for number, form in enumerate(params))
+        self._prototype = FunctionPrototype(name, slots, make_result_slots(results), "extern")
 
     @property
-    def prototype(self) -> Prototype:
+    def prototype(self) -> FunctionPrototype:
         """What its callers see."""
         return self._prototype
 

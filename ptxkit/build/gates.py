@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from ptxkit.isa.forms import Gate, Requirement
-from ptxkit.isa.targets import Target, parse_target, satisfied, unmet
+from ptxkit.isa.targets import Target, is_satisfied, parse_target, unmet_gates
 
 _FIRST_VERSIONS: dict[str, tuple[int, int]] = {
     "sm_75": (6, 3),
@@ -55,7 +55,7 @@ were scheduled together, and PTX of such a target keeps that promise on newer ma
 what a kernel means."""
 
 
-def known_target(word: str) -> Target:
+def parse_supported_target(word: str) -> Target:
     """`sm_90a` as a `Target`; ValueError for anything else, and for what CUDA 13 does not compile for any more."""
     target = parse_target(word) if isinstance(word, str) else None
     if target is None or word not in _FIRST_VERSIONS:
@@ -63,12 +63,12 @@ def known_target(word: str) -> Target:
     return target
 
 
-def generality(target: Target) -> tuple[int, int]:
+def generality_key(target: Target) -> tuple[int, int]:
     """The order of targets: by number, and of one number plain before `f` before `a`."""
     return target.number, ("", "f", "a").index(target.suffix)
 
 
-def lowest(gates: Iterable[Gate], target: Target | None = None) -> tuple[tuple[int, int], Target]:
+def infer_lowest_target(gates: Iterable[Gate], target: Target | None = None) -> tuple[tuple[int, int], Target]:
     """(version, target) for all gates together; with `target` given, only the version is looked for.
 
     ValueError, naming the gate, where no known target (or not the one given) satisfies every gate.
@@ -78,22 +78,22 @@ def lowest(gates: Iterable[Gate], target: Target | None = None) -> tuple[tuple[i
     for choice in [target] if target is not None else _all_targets():
         version = max(FLOOR_VERSION, _FIRST_VERSIONS[str(choice)])
         for gate in distinct:
-            needed = [option.version for option in gate.alternatives if _serves(choice, option)]
+            needed = [option.version for option in gate.alternatives if _satisfies(choice, option)]
             if not needed:
                 failed = gate
                 break
             version = max(version, min(needed))
         else:
-            if not unmet(distinct, version, choice):  # an instruction may also be gone from some version on
+            if not unmet_gates(distinct, version, choice):  # an instruction may also be gone from some version on
                 return version, choice
     subject = failed.subject if failed else "an instruction"
     raise ValueError(f"{subject} is not available on " + (str(target) if target else "any target with the others"))
 
 
-def _serves(target: Target, requirement: Requirement) -> bool:
-    return satisfied(requirement, None, target)
+def _satisfies(target: Target, requirement: Requirement) -> bool:
+    return is_satisfied(requirement, None, target)
 
 
 @cache
 def _all_targets() -> tuple[Target, ...]:
-    return tuple(sorted(map(known_target, _FIRST_VERSIONS), key=generality))
+    return tuple(sorted(map(parse_supported_target, _FIRST_VERSIONS), key=generality_key))

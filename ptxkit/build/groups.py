@@ -13,7 +13,7 @@ from ptxkit.build.values import Register
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.sync import Sync
+    from ptxkit.build.sync import SynchronizationBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Group:
     """`size` threads; `rank`: the executing thread's number among them. barrier: the named barrier at which they meet,
     None for a warp or a single thread. scattered: they are no whole warps, and meet at no barrier of the CTA."""
 
-    builder: Sync
+    builder: SynchronizationBuilder
     size: int
     rank: Register[u32] | int
     barrier: int | None = None

@@ -21,15 +21,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
-from ptxkit.build.assemble import Assembled, entry_function
+from ptxkit.build.assemble import Assembled, make_entry_function
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.launching import Launching
-from ptxkit.build.memory import alignment_of, check_element, checked_identifier
-from ptxkit.build.recorder import InPrologue
-from ptxkit.build.remarks import warn_of_unwaited
-from ptxkit.build.routine import Routine, cta_shape, element_of, shape_of
-from ptxkit.build.special import CLUSTERS
-from ptxkit.build.tensormap import ALIGNMENT, TensorForm, TensorMap, tensor_form
+from ptxkit.build.launching import KernelLaunchMixin
+from ptxkit.build.memory import check_element, check_identifier, resolve_alignment
+from ptxkit.build.recorder import PrologueContext
+from ptxkit.build.remarks import warn_of_unwaited_copies
+from ptxkit.build.routine import FunctionBuilder, cta_shape, element_of, shape_of
+from ptxkit.build.special import CLUSTER_REQUIREMENTS
+from ptxkit.build.tensormap import TENSOR_MAP_ALIGNMENT, TensorForm, TensorMap, make_tensor_form
 from ptxkit.build.types import Scalar, ScalarT, b8, memory_word, pred, u64
 from ptxkit.build.values import Register
 from ptxkit.isa.forms import Gate
@@ -53,7 +53,7 @@ class Parameter:
     tensor: TensorForm | None = None
 
 
-class Kernel(Routine, Launching):
+class Kernel(FunctionBuilder, KernelLaunchMixin):
     """A kernel under construction.
 
     threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
@@ -72,8 +72,8 @@ class Kernel(Routine, Launching):
         registers: int | None = None,
         debug: bool = False,
     ) -> None:
-        super().__init__(checked_identifier(name, "a kernel"), target=target, debug=debug)
-        Launching.__init__(self)
+        super().__init__(check_identifier(name, "a kernel"), target=target, debug=debug)
+        KernelLaunchMixin.__init__(self)
         self.threads = cta_shape(threads)
         self.cluster = shape_of(cluster, 16, "a cluster", "CTAs")
         if registers is not None and not (isinstance(registers, int) and 1 <= registers <= 255):
@@ -94,7 +94,7 @@ class Kernel(Routine, Launching):
 
     def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
         """The next parameter: a value (`u32`) or an address (`Global[f32]`), aligned to `align` bytes."""
-        self._declared(name, "a parameter")
+        self._reserve_name(name, "a parameter")
         space = get_origin(form)
         if space is None:
             if not (isinstance(form, type) and issubclass(form, Scalar)) or form is pred:
@@ -106,7 +106,7 @@ class Kernel(Routine, Launching):
         if space not in (Global, Const, Generic):
             raise BuildTypeError(f"a host passes addresses in .global, .const or generic ones, not {space.__name__}")
         element = element_of(form)
-        alignment = alignment_of(align, element)
+        alignment = resolve_alignment(align, element)
         self.parameters.append(Parameter(name, element, space.space, alignment))
         return space(self, element, self._load_parameter(name, space.pointer), alignment)
 
@@ -126,19 +126,19 @@ class Kernel(Routine, Launching):
         with mode `im2col`, channels and pixels, and `rank` is the tensor's. swizzle: the bytes that it spans in shared
         memory: 0, 32, 64 or 128.
         """
-        self._declared(name, "a parameter")
+        self._reserve_name(name, "a parameter")
         check_element(element)
-        form = tensor_form(element, box, rank, swizzle, mode)
-        self.parameters.append(Parameter(name, b8, alignment=ALIGNMENT, tensor=form))
-        with InPrologue(self):
+        form = make_tensor_form(element, box, rank, swizzle, mode)
+        self.parameters.append(Parameter(name, b8, alignment=TENSOR_MAP_ALIGNMENT, tensor=form))
+        with PrologueContext(self):
             place = self.register(u64)
             self._append("mov.u64", (tree.Name(place.name), tree.Name(name)))
             generic = cast("Register[u64]", self.instruction("cvta_param_u64", (place,)))
-        return TensorMap(self, form, Generic(self, b8, generic, ALIGNMENT))
+        return TensorMap(self, form, Generic(self, b8, generic, TENSOR_MAP_ALIGNMENT))
 
     def _load_parameter(self, name: str, scalar: type[Scalar]) -> Register[Any]:
         register = self.register(scalar)
-        with InPrologue(self):
+        with PrologueContext(self):
             self._append(f"ld.param.{memory_word(scalar)}", (tree.Name(register.name), tree.Address(tree.Name(name))))
         return register
 
@@ -147,19 +147,19 @@ class Kernel(Routine, Launching):
     def assembled(self) -> Assembled:
         """The tree, and beside each statement the user's line. Warns of copies that nothing waits for."""
         found = super().assembled()
-        warn_of_unwaited(self)
+        warn_of_unwaited_copies(self)
         return found
 
-    def item(self, body: tree.Body) -> tree.Function:
+    def to_function(self, body: tree.Body) -> tree.Function:
         """The `.entry` that stands in the module."""
-        return entry_function(self, body)
+        return make_entry_function(self, body)
 
     def special_gates(self) -> Iterator[Gate]:
         """What the kernel's registers and directives need, beside its instructions."""
         yield from super().special_gates()
         if self.cluster is not None:
-            yield Gate(".reqnctapercluster", CLUSTERS)
+            yield Gate(".reqnctapercluster", CLUSTER_REQUIREMENTS)
 
-    def taken_names(self) -> set[str]:
+    def reserved_names(self) -> set[str]:
         """The names that stand in the module so far."""
-        return super().taken_names() | {parameter.name for parameter in self.parameters} | {self.name}
+        return super().reserved_names() | {parameter.name for parameter in self.parameters} | {self.name}

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from ptxkit.build.emulation import Emulation
     from ptxkit.build.kernel import Kernel
     from ptxkit.device import Cubin, Launch, Loaded
-    from ptxkit.device.launches import Bindings
+    from ptxkit.device.launches import LaunchBinding
 
 Extents: TypeAlias = "int | tuple[int, ...]"
 
 
-_KEPT = 256
+_MAX_CACHED_LAUNCHES = 256
 """Entries of a table of launches, by geometry; the oldest goes first, and is made again where it is asked for."""
 _ValueT = TypeVar("_ValueT")
 
 
-def remember(table: dict[Any, _ValueT], key: Any, value: _ValueT) -> _ValueT:
+def insert_bounded(table: dict[Any, _ValueT], key: Any, value: _ValueT) -> _ValueT:
     """Puts a value into a table of bounded size, and gives it."""
-    if len(table) >= _KEPT:
+    if len(table) >= _MAX_CACHED_LAUNCHES:
         with suppress(StopIteration, RuntimeError):  # another thread may change the table meanwhile
             table.pop(next(iter(table)), None)
     table[key] = value
@@ -47,7 +47,7 @@ class Launchable:
     def __init__(self) -> None:
         self._loaded: dict[tuple[int, int], Loaded] = {}
         self._launches: dict[Any, Launch] = {}
-        self._bindings: dict[Any, Bindings] = {}
+        self._bindings: dict[Any, LaunchBinding] = {}
 
     def launch(
         self,
@@ -66,7 +66,7 @@ class Launchable:
         bytes of launch-sized shared memory, where they are more than the kernel asked for. wait: until the kernel has
         ended, so that an error says of which kernel, geometry and arguments it is.
         """
-        from ptxkit.device.launches import Bindings, Launch
+        from ptxkit.device.launches import Launch, LaunchBinding
 
         geometry = (grid, block, cluster, shared)
         try:
@@ -74,7 +74,7 @@ class Launchable:
         except TypeError:
             raise BuildTypeError(f"grid, block and cluster are whole numbers or tuples of them: {geometry!r}") from None
         if bindings is None:
-            bindings = remember(self._bindings, geometry, Bindings(self, geometry))
+            bindings = insert_bounded(self._bindings, geometry, LaunchBinding(self, geometry))
         return Launch(bindings, stream, wait=wait)
 
     def __getitem__(self, geometry: Any) -> Launch:
@@ -91,7 +91,7 @@ class Launchable:
             for extents in (grid, block):
                 if extents is not None and not isinstance(extents, int | tuple):
                     raise BuildTypeError(f"kernel[grid, block] takes whole numbers or tuples of them, not {extents!r}")
-            known = remember(self._launches, geometry, self.launch(grid=grid, block=block))
+            known = insert_bounded(self._launches, geometry, self.launch(grid=grid, block=block))
         return known
 
     @property
@@ -106,7 +106,7 @@ class Launchable:
         key = (use_device().device_id, self.version)
         found = self._loaded.get(key)
         if found is None:
-            found = remember(self._loaded, key, self.load())
+            found = insert_bounded(self._loaded, key, self.load())
         return found
 
     def load(self) -> Loaded:
@@ -114,7 +114,7 @@ class Launchable:
         raise NotImplementedError
 
 
-class Launching(Launchable):
+class KernelLaunchMixin(Launchable):
     """What a kernel that is built here can do on a device, or for one."""
 
     def compile(self: Kernel, target: str = "sm_90a", *, verify: bool = True) -> Cubin:  # type: ignore[misc]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ptxkit.build.addresses import Const, Local, Shared
 from ptxkit.build.barrier import Barrier
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
-from ptxkit.build.flow import Flow
+from ptxkit.build.flow import ControlFlowBuilder
 from ptxkit.build.operands import float_operand, integer_operand
 from ptxkit.build.types import Scalar, ScalarT, b64, memory_word, pred
 from ptxkit.syntax import tree
@@ -29,7 +29,7 @@ DYNAMIC_SHARED = "dynamic_shared"
 """The one variable that launch-sized shared memory begins at."""
 
 
-class Memory(Flow):
+class MemoryBuilder(ControlFlowBuilder):
     """Declares arrays. `variables` stand in the kernel's body, `constants` before it."""
 
     module_prefix = ""
@@ -39,7 +39,7 @@ class Memory(Flow):
         super().__init__()
         self.variables: list[tree.Declaration] = []
         self.constants: list[tree.Declaration] = []
-        self.own_dynamic = (0, 0)
+        self.dynamic_request = (0, 0)
         """Alignment and bytes of launch-sized memory that are asked for here."""
         self.static_bytes = 0
 
@@ -50,7 +50,7 @@ class Memory(Flow):
     ) -> Shared[ScalarT]:
         """An array of `count` elements in the CTA's shared memory."""
         check_element(scalar)
-        alignment = alignment_of(align, scalar)
+        alignment = resolve_alignment(align, scalar)
         name = self._declare_shared(scalar, count, alignment, name)
         return Shared(self, scalar, name, alignment, 0, (0, count * scalar.size()))
 
@@ -68,14 +68,14 @@ class Memory(Flow):
         check_element(scalar)
         if not isinstance(count, int) or count < 0:
             raise BuildValueError(f"launch-sized memory has at least a whole number of elements, not {count!r}")
-        alignment = alignment_of(align, scalar)
-        known, size = self.own_dynamic
-        self.own_dynamic = (max(known, alignment), max(size, count * scalar.size()))
+        alignment = resolve_alignment(align, scalar)
+        known, size = self.dynamic_request
+        self.dynamic_request = (max(known, alignment), max(size, count * scalar.size()))
         return Shared(self, scalar, DYNAMIC_SHARED, alignment)
 
     def _declare_shared(self, scalar: type[Scalar], count: int | None, alignment: int, name: str | None) -> str:
-        name = self._declared(name or f"shared_{len(self.variables)}", "a shared array")
-        size = (1 if count is None else _checked_count(count)) * scalar.size()
+        name = self._reserve_name(name or f"shared_{len(self.variables)}", "a shared array")
+        size = (1 if count is None else _check_count(count)) * scalar.size()
         start = -(-self.static_bytes // alignment) * alignment
         self.static_bytes = start + size
         if self.static_bytes > STATIC_SHARED_LIMIT:
@@ -87,19 +87,19 @@ class Memory(Flow):
         self.variables.append(tree.Declaration("shared", memory_word(scalar), (declarator,), alignment=alignment))
         return name
 
-    def sharers(self) -> Sequence[Memory]:
+    def list_shared_memory_users(self) -> Sequence[MemoryBuilder]:
         """All whose shared memory is the same: this, and in a kernel the functions that it calls."""
         return (self,)
 
     @property
     def dynamic_alignment(self) -> int:
         """The largest alignment that is asked of launch-sized shared memory, in bytes; 0 where there is none."""
-        return max(each.own_dynamic[0] for each in self.sharers())
+        return max(each.dynamic_request[0] for each in self.list_shared_memory_users())
 
     @property
     def dynamic_bytes(self) -> int:
         """The launch-sized shared memory that a launch must give, at least."""
-        return max(each.own_dynamic[1] for each in self.sharers())
+        return max(each.dynamic_request[1] for each in self.list_shared_memory_users())
 
     # ----------------------------------------------------------------------------------- local, constant
 
@@ -108,9 +108,9 @@ class Memory(Flow):
     ) -> Local[ScalarT]:
         """An array of `count` elements in each thread's own memory; it is slow, and for indices that vary."""
         check_element(scalar)
-        alignment = alignment_of(align, scalar)
-        name = self._declared(name or f"local_{len(self.variables)}", "a local array")
-        declarator = tree.Declarator(name, dimensions=(_checked_count(count),))
+        alignment = resolve_alignment(align, scalar)
+        name = self._reserve_name(name or f"local_{len(self.variables)}", "a local array")
+        declarator = tree.Declarator(name, dimensions=(_check_count(count),))
         self.variables.append(tree.Declaration("local", memory_word(scalar), (declarator,), alignment=alignment))
         return Local(self, scalar, name, alignment, 0, (0, count * scalar.size()))
 
@@ -121,28 +121,28 @@ class Memory(Flow):
         check_element(scalar)
         if not isinstance(values, Sequence) or not values:
             raise BuildValueError(f"a constant array has a sequence of values, at least one, not {values!r}")
-        alignment = alignment_of(align, scalar)
-        name = self._declared(name or f"{self.module_prefix}const_{len(self.constants)}", "a constant array")
-        initialiser = tree.Vector(tuple(_initial(value, scalar) for value in values))
+        alignment = resolve_alignment(align, scalar)
+        name = self._reserve_name(name or f"{self.module_prefix}const_{len(self.constants)}", "a constant array")
+        initialiser = tree.Vector(tuple(_make_initializer(value, scalar) for value in values))
         declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initialiser)
         self.constants.append(tree.Declaration("const", memory_word(scalar), (declarator,), alignment=alignment))
         return Const(self, scalar, name, alignment, 0, (0, len(values) * scalar.size()))
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def taken_names(self) -> set[str]:
+    def reserved_names(self) -> set[str]:
         """The names of variables that are declared so far."""
         declared = (*self.variables, *self.constants)
         return {declarator.name for each in declared for declarator in each.declarators} | {DYNAMIC_SHARED}
 
-    def _declared(self, name: str, what: str) -> str:
-        checked_identifier(name, what)
-        if name in self.taken_names():
+    def _reserve_name(self, name: str, what: str) -> str:
+        check_identifier(name, what)
+        if name in self.reserved_names():
             raise BuildError(f"the name {name!r} is taken")
         return name
 
 
-def checked_identifier(name: str, what: str) -> str:
+def check_identifier(name: str, what: str) -> str:
     """The name; BuildValueError where PTX takes no such name."""
     if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
         raise BuildValueError(f"{what} needs a PTX identifier for its name, not {name!r}")
@@ -155,7 +155,7 @@ def check_element(scalar: object) -> None:
         raise BuildTypeError(f"elements have a type that memory holds, such as f32, not {scalar!r}")
 
 
-def alignment_of(align: int | None, element: type[Scalar]) -> int:
+def resolve_alignment(align: int | None, element: type[Scalar]) -> int:
     """The alignment asked for, at least that of an element."""
     if align is None:
         return element.size()
@@ -164,13 +164,13 @@ def alignment_of(align: int | None, element: type[Scalar]) -> int:
     return max(align, element.size())
 
 
-def _checked_count(count: Any) -> int:
+def _check_count(count: Any) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise BuildValueError(f"an array has a whole number of elements, at least 1, not {count!r}")
     return count
 
 
-def _initial(value: Number, scalar: type[Scalar]) -> tree.Operand:
+def _make_initializer(value: Number, scalar: type[Scalar]) -> tree.Operand:
     if scalar.family == "f":
         if scalar.bits not in (32, 64) or not isinstance(value, int | float):
             raise BuildTypeError(f"PTX has no constant {value!r} of type .{scalar.word}; declare the bits as .b16")

@@ -18,11 +18,11 @@ from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.types import Scalar
 from ptxkit.build.values import Register
 
-_FAILURES = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
+_EXPLAINED_EXCEPTIONS = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
 _Function = Callable[..., Any]
 
 
-def tell_misuse(kinds: Iterable[type]) -> None:
+def add_argument_checks(kinds: Iterable[type]) -> None:
     """Lets the public methods of these classes, and of those of this package that they inherit from, tell of it."""
     package = __name__.rpartition(".")[0]
     done: set[type] = set()
@@ -30,28 +30,28 @@ def tell_misuse(kinds: Iterable[type]) -> None:
         for each in kind.__mro__:
             if each.__module__.startswith(package) and each not in done:
                 done.add(each)
-                _wrap(each)
+                _wrap_methods(each)
 
 
-def _wrap(kind: type) -> None:
+def _wrap_methods(kind: type) -> None:
     for name, found in list(vars(kind).items()):
         if name.startswith("_") or not inspect.isfunction(found):
             continue
-        if found.__code__.co_argcount > 1 or _is_manager(found):
-            setattr(kind, name, _guarded(found))
+        if found.__code__.co_argcount > 1 or _is_context_manager_function(found):
+            setattr(kind, name, _guard(found))
 
 
-def _is_manager(found: object) -> bool:
+def _is_context_manager_function(found: object) -> bool:
     """Whether `contextlib.contextmanager` made a function."""
     return inspect.isfunction(found) and inspect.isgeneratorfunction(getattr(found, "__wrapped__", None))
 
 
 @cache  # a method of two names stays one
-def _guarded(function: _Function) -> _Function:
-    if _is_manager(function):
-        return _guarded_manager(function)
+def _guard(function: _Function) -> _Function:
+    if _is_context_manager_function(function):
+        return _guard_context_manager(function)
     if inspect.isgeneratorfunction(function):
-        return _guarded_generator(function)
+        return _guard_generator(function)
 
     @wraps(function)
     def guarded(*arguments: Any, **named: Any) -> Any:
@@ -59,42 +59,42 @@ def _guarded(function: _Function) -> _Function:
             return function(*arguments, **named)
         except BuildError:
             raise
-        except _FAILURES as failure:
-            _explain(function, arguments, named, failure)
+        except _EXPLAINED_EXCEPTIONS as failure:
+            _raise_for_mismatch(function, arguments, named, failure)
             raise
 
     return guarded
 
 
-def _guarded_generator(function: _Function) -> _Function:
+def _guard_generator(function: _Function) -> _Function:
     @wraps(function)
     def guarded(*arguments: Any, **named: Any) -> Iterator[Any]:
         try:
             yield from function(*arguments, **named)
         except BuildError:
             raise
-        except _FAILURES as failure:
-            _explain(function, arguments, named, failure)
+        except _EXPLAINED_EXCEPTIONS as failure:
+            _raise_for_mismatch(function, arguments, named, failure)
             raise
 
     return guarded
 
 
-def _guarded_manager(function: _Function) -> _Function:
+def _guard_context_manager(function: _Function) -> _Function:
     @wraps(function)
     def guarded(*arguments: Any, **named: Any) -> Any:
-        return _Manager(function, arguments, named)
+        return _GuardedContextManager(function, arguments, named)
 
     return guarded
 
 
-class _Manager:
+class _GuardedContextManager:
     """A context manager; only how it is entered is watched, and not what stands inside."""
 
-    __slots__ = ("_given", "_inner")
+    __slots__ = ("_call", "_inner")
 
     def __init__(self, function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        self._given = function, arguments, named
+        self._call = function, arguments, named
         self._inner = function(*arguments, **named)
 
     def __enter__(self) -> Any:
@@ -102,15 +102,17 @@ class _Manager:
             return self._inner.__enter__()
         except BuildError:
             raise
-        except _FAILURES as failure:
-            _explain(*self._given, failure)
+        except _EXPLAINED_EXCEPTIONS as failure:
+            _raise_for_mismatch(*self._call, failure)
             raise
 
     def __exit__(self, *failure: Any) -> Any:
         return self._inner.__exit__(*failure)
 
 
-def _explain(function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any], failure: BaseException) -> None:
+def _raise_for_mismatch(
+    function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any], failure: BaseException
+) -> None:
     """`BuildTypeError` for the first argument that is not what the annotation says; nothing where all are, or where
     the error is one of this project, which says itself what is wrong."""
     if type(failure).__module__.startswith("ptxkit"):
@@ -119,21 +121,23 @@ def _explain(function: _Function, arguments: tuple[Any, ...], named: Mapping[str
         given = inspect.signature(function).bind(*arguments, **named).arguments
     except TypeError:
         return
-    hints = _hints(function)
+    hints = _resolve_annotations(function)
     for name, value in given.items():
         hint = hints.get(name, Any)
-        values = value if isinstance(value, tuple) and _is_starred(function, name) else (value,)
+        values = value if isinstance(value, tuple) and _is_variadic(function, name) else (value,)
         for each in values:
-            if not _fits(each, hint):
+            if not _matches_annotation(each, hint):
                 said = str(inspect.signature(function).parameters[name].annotation)
-                raise BuildTypeError(f"{function.__name__}: `{name}` is {said}, not {_shown(each)}") from failure
+                raise BuildTypeError(
+                    f"{function.__name__}: `{name}` is {said}, not {_describe_value(each)}"
+                ) from failure
 
 
-def _is_starred(function: _Function, name: str) -> bool:
+def _is_variadic(function: _Function, name: str) -> bool:
     return inspect.signature(function).parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
 
 
-def _shown(value: object) -> str:
+def _describe_value(value: object) -> str:
     if inspect.ismethod(value):
         return f"the method {value.__name__}; call it: `.{value.__name__}()`"
     if isinstance(value, int | float | str | bytes | Register | type) or value is None:
@@ -142,7 +146,7 @@ def _shown(value: object) -> str:
 
 
 @cache
-def _hints(function: _Function) -> dict[str, Any]:
+def _resolve_annotations(function: _Function) -> dict[str, Any]:
     """What the parameters are annotated with; `Any` for what has no meaning when the program runs."""
     import ptxkit.build as package
 
@@ -156,7 +160,7 @@ def _hints(function: _Function) -> dict[str, Any]:
     return found
 
 
-def _fits(value: object, hint: Any) -> bool:
+def _matches_annotation(value: object, hint: Any) -> bool:
     """Whether a value is of the annotated kind, as far as that can be seen."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
@@ -164,9 +168,9 @@ def _fits(value: object, hint: Any) -> bool:
     if hint is None:
         return value is None
     if isinstance(hint, typing.TypeVar):
-        return hint.__bound__ is None or _fits(value, hint.__bound__)
+        return hint.__bound__ is None or _matches_annotation(value, hint.__bound__)
     if origin in (typing.Union, types.UnionType):
-        return any(_fits(value, each) for each in inner)
+        return any(_matches_annotation(value, each) for each in inner)
     if origin is typing.Literal:
         return value in inner
     if origin is type:
@@ -180,5 +184,5 @@ def _fits(value: object, hint: Any) -> bool:
     if isinstance(value, Register) and inner and isinstance(inner[0], type) and issubclass(inner[0], Scalar):
         return issubclass(value.type, inner[0])
     if isinstance(value, tuple | list) and inner:
-        return all(_fits(each, inner[0]) for each in value) or len(inner) > 1
+        return all(_matches_annotation(each, inner[0]) for each in value) or len(inner) > 1
     return True

@@ -25,13 +25,13 @@ from ptxkit.build.values import Register, Variable
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.flow import Flow
+    from ptxkit.build.flow import ControlFlowBuilder
 
 ROWS, COLUMNS, STEP_BYTES = 16, 8, 32
 """Of the results of one instruction, and of the rows of its operands."""
-_STEPS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+_ELEMENTS_PER_STEP = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
 """Elements of K that one instruction multiplies, by their type."""
-_INTEGERS = ("s8", "u8")
+_INTEGER_TYPES = ("s8", "u8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class Fragment:
     pieces: tuple[tuple[Register[Any], ...], ...]
 
 
-def fragment_a(
+def load_fragment_a(
     rows: Rows[Any], row: int | Register[u32], column: int | Register[u32], count: int, transposed: bool
 ) -> Fragment:
-    """See `Routine.mma_a`."""
-    _check(rows, count, ROWS, "rows", transposed)
+    """See `FunctionBuilder.mma_a`."""
+    _check_fragment(rows, count, ROWS, "rows", transposed)
     pieces = []
     for start in range(0, count, ROWS):
         if transposed:
@@ -57,11 +57,11 @@ def fragment_a(
     return Fragment("a", tuple(pieces))
 
 
-def fragment_b(
+def load_fragment_b(
     rows: Rows[Any], column: int | Register[u32], row: int | Register[u32], count: int, transposed: bool
 ) -> Fragment:
-    """See `Routine.mma_b`: two pieces of eight columns are loaded at once."""
-    _check(rows, count, COLUMNS, "columns", transposed)
+    """See `FunctionBuilder.mma_b`: two pieces of eight columns are loaded at once."""
+    _check_fragment(rows, count, COLUMNS, "columns", transposed)
     pieces: list[tuple[Register[Any], ...]] = []
     for start in range(0, count, 2 * COLUMNS):
         number = min(count - start, 2 * COLUMNS) // COLUMNS * 2
@@ -73,7 +73,7 @@ def fragment_b(
     return Fragment("b", tuple(pieces))
 
 
-def _check(rows: Rows[Any], count: int, unit: int, what: str, transposed: bool) -> None:
+def _check_fragment(rows: Rows[Any], count: int, unit: int, what: str, transposed: bool) -> None:
     if not isinstance(rows, Rows):
         raise BuildTypeError(f"a fragment is loaded from rows in shared memory, `k.rows(...)`, not from {rows!r}")
     if isinstance(count, bool) or not isinstance(count, int) or count < unit or count % unit:
@@ -85,7 +85,7 @@ def _check(rows: Rows[Any], count: int, unit: int, what: str, transposed: bool) 
 class Tile:
     """`rows` x `columns` results of a warp. registers: those of each 16 x 8, rows first, zero to begin with."""
 
-    def __init__(self, flow: Flow, rows: int, columns: int, scalar: type[Scalar]) -> None:
+    def __init__(self, flow: ControlFlowBuilder, rows: int, columns: int, scalar: type[Scalar]) -> None:
         if scalar not in (f32, s32):
             raise BuildTypeError(f"results are f32 or s32, not {scalar!r}")
         for extent, unit in ((rows, ROWS), (columns, COLUMNS)):
@@ -109,17 +109,21 @@ class Tile:
 
         element, b_element: the types of A and B; `e4m3`, `tf32` and the like by name.
         """
-        words = [_word(element), _word(element if b_element is None else b_element)]
-        if len(set(map(_STEPS.get, words))) > 1 or (set(words) & {"f16", "bf16", "tf32"} and words[0] != words[1]):
+        words = [_element_word(element), _element_word(element if b_element is None else b_element)]
+        if len(set(map(_ELEMENTS_PER_STEP.get, words))) > 1 or (
+            set(words) & {"f16", "bf16", "tf32"} and words[0] != words[1]
+        ):
             raise BuildTypeError(f"no instruction multiplies {words[0]} by {words[1]}")
-        if (self.type is s32) is not (words[0] in _INTEGERS):
-            raise BuildTypeError(f"products of {words[0]} are added up as {'s32' if words[0] in _INTEGERS else 'f32'}")
+        if (self.type is s32) is not (words[0] in _INTEGER_TYPES):
+            raise BuildTypeError(
+                f"products of {words[0]} are added up as {'s32' if words[0] in _INTEGER_TYPES else 'f32'}"
+            )
         for fragment, side, extent, unit in ((a, "a", self.rows, ROWS), (b, "b", self.columns, COLUMNS)):
             if not isinstance(fragment, Fragment) or fragment.side != side or len(fragment.pieces) * unit != extent:
                 what = f"k.mma_{side}(...) of {extent} {'rows' if side == 'a' else 'columns'}"
-                raise BuildTypeError(f"the tile needs {what}, not {_text(fragment)}")
+                raise BuildTypeError(f"the tile needs {what}, not {_describe_fragment(fragment)}")
         word = self.type.word
-        opcode = f"mma.sync.aligned.m16n8k{_STEPS[words[0]]}.row.col.{word}.{words[0]}.{words[1]}.{word}"
+        opcode = f"mma.sync.aligned.m16n8k{_ELEMENTS_PER_STEP[words[0]]}.row.col.{word}.{words[0]}.{words[1]}.{word}"
         for i, left in enumerate(a.pieces):
             for j, right in enumerate(b.pieces):
                 results = self.piece(i * ROWS, j * COLUMNS)
@@ -176,15 +180,15 @@ class Tile:
                     rows.stmatrix(row + i, column + j, halves)
 
 
-def _text(fragment: object) -> str:
+def _describe_fragment(fragment: object) -> str:
     if not isinstance(fragment, Fragment):
         return repr(fragment)
     unit = ROWS if fragment.side == "a" else COLUMNS
     return f"k.mma_{fragment.side}(...) of {len(fragment.pieces) * unit}"
 
 
-def _word(element: type[Scalar] | str) -> str:
+def _element_word(element: type[Scalar] | str) -> str:
     word = element if isinstance(element, str) else element.word
-    if word not in _STEPS:
-        raise BuildTypeError(f"mma multiplies {', '.join(_STEPS)}, not {word}")
+    if word not in _ELEMENTS_PER_STEP:
+        raise BuildTypeError(f"mma multiplies {', '.join(_ELEMENTS_PER_STEP)}, not {word}")
     return word

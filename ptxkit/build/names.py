@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import product
 
 from ptxkit.isa import table
-from ptxkit.isa.folding import fold, truth
+from ptxkit.isa.folding import fold, is_true
 from ptxkit.isa.forms import Form, Modifier
 from ptxkit.isa.functions import as_bits, is_type
 from ptxkit.records import dataclass
@@ -28,56 +28,58 @@ _SEPARATOR = re.compile(r"\W+")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MethodNameReading:
     """One way to read a method's name: a form, and the modifiers that the name says, by their place."""
 
     form: Form
-    said: tuple[str | None, ...]
+    explicit_words: tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Hints:
+class OperandHints:
     """What operands tell of modifiers. types: their type words. vectors: lengths of tuples."""
 
     types: tuple[str, ...] = ()
     vectors: tuple[int, ...] = ()
 
 
-def spelled(word: str) -> str:
+def to_name_part(word: str) -> str:
     """A modifier as part of a method's name."""
     return _SEPARATOR.sub("_", word)
 
 
 @lru_cache(maxsize=4096)
-def readings(name: str) -> tuple[Reading, ...]:
+def find_readings(name: str) -> tuple[MethodNameReading, ...]:
     """Every form of the manual that the name may mean; empty where there is none."""
     head, _, rest = name.rstrip("_").partition("_")
     forms = [form for form in table().forms(head) if not form.tolerated]
-    stems = frozenset(_stem(form) for form in forms)
-    return tuple(Reading(form, said) for form in forms for said in _read(form, rest, stems))
+    stems = frozenset(_stem_words(form) for form in forms)
+    return tuple(MethodNameReading(form, said) for form in forms for said in _parse_modifiers(form, rest, stems))
 
 
-def _stem(form: Form) -> tuple[str, ...]:
+def _stem_words(form: Form) -> tuple[str, ...]:
     return tuple(slot.name for slot in form.modifiers if slot.stem)
 
 
-def _read(form: Form, rest: str, stems: frozenset[tuple[str, ...]]) -> list[tuple[str | None, ...]]:
+def _parse_modifiers(form: Form, rest: str, stems: frozenset[tuple[str, ...]]) -> list[tuple[str | None, ...]]:
     """The ways to take `rest` apart into values for some of the slots: the stem first, the others in any order.
 
     A word of the stem may be left out where no other form goes on differently: `wgmma_fence` of `wgmma.fence.sync...`.
     """
-    stem = _stem(form)
+    stem = _stem_words(form)
     said: list[str | None] = [None] * len(form.modifiers)
     for index, word in enumerate(stem):
-        tail = _without(word, rest)
+        tail = _strip_word(word, rest)
         if tail is not None:
             said[index], rest = word, tail
         elif not is_type(word) and len({each[: index + 1] for each in stems if each[:index] == stem[:index]}) > 1:
             return []
-    return list(dict.fromkeys(_placed(form.modifiers, rest, tuple(said))))
+    return list(dict.fromkeys(_assign_modifiers(form.modifiers, rest, tuple(said))))
 
 
-def _placed(slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]) -> Iterator[tuple[str | None, ...]]:
+def _assign_modifiers(
+    slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]
+) -> Iterator[tuple[str | None, ...]]:
     if not rest:
         yield said
         return
@@ -85,23 +87,23 @@ def _placed(slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]
         if said[index] is not None or slot.stem:
             continue
         for value in slot.values:
-            tail = _without(value, rest)
+            tail = _strip_word(value, rest)
             if tail is None or (is_type(value) and any(word and is_type(word) for word in said[index + 1 :])):
                 continue  # two types mean different things: they keep their order
-            yield from _placed(slots, tail, (*said[:index], value, *said[index + 1 :]))
+            yield from _assign_modifiers(slots, tail, (*said[:index], value, *said[index + 1 :]))
 
 
-def _without(word: str, rest: str) -> str | None:
+def _strip_word(word: str, rest: str) -> str | None:
     """What follows a modifier in a name; None where the name does not go on with it."""
-    text = spelled(word)
+    text = to_name_part(word)
     if rest == text:
         return ""
     return rest[len(text) + 1 :] if rest.startswith(text + "_") else None
 
 
-def unsaid_words(reading: Reading) -> int:
+def count_implied_words(reading: MethodNameReading) -> int:
     """How many words a reading takes for granted beyond those that operands tell: `.noComplete`, `.bulk_group`."""
-    slots = zip(reading.form.modifiers, reading.said, strict=True)
+    slots = zip(reading.form.modifiers, reading.explicit_words, strict=True)
     return sum(
         said is None
         and not (slot.optional or slot.stem or frozenset(slot.values) <= _SPACES | _VECTORS)
@@ -110,14 +112,14 @@ def unsaid_words(reading: Reading) -> int:
     )
 
 
-def expected(name: str) -> tuple[str, ...]:
+def find_expected_words(name: str) -> tuple[str, ...]:
     """What could follow the longest beginning of a name that means something, for a message."""
     parts = name.rstrip("_").split("_")
     for length in range(len(parts), 0, -1):
         found = {
-            spelled(value)
+            to_name_part(value)
             for form in table().forms(parts[0])
-            for said in _read_beginning(form.modifiers, "_".join(parts[1:length]))
+            for said in _parse_name_prefix(form.modifiers, "_".join(parts[1:length]))
             for value in _next_words(form.modifiers, said)
         }
         if found:
@@ -125,10 +127,10 @@ def expected(name: str) -> tuple[str, ...]:
     return ()
 
 
-def _read_beginning(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
+def _parse_name_prefix(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
     """As `_read`, but the head need not be said to its end."""
     free = tuple(Modifier(slot.name, slot.values, slot.optional) for slot in slots)
-    return list(_placed(free, rest, (None,) * len(free)))
+    return list(_assign_modifiers(free, rest, (None,) * len(free)))
 
 
 def _next_words(slots: tuple[Modifier, ...], said: tuple[str | None, ...]) -> tuple[str, ...]:
@@ -139,7 +141,7 @@ def _next_words(slots: tuple[Modifier, ...], said: tuple[str | None, ...]) -> tu
     return ()
 
 
-class UnsaidError(Exception):
+class MissingModifierError(Exception):
     """A modifier that must be said and was not."""
 
     def __init__(self, slot: Modifier, form: Form) -> None:
@@ -148,22 +150,24 @@ class UnsaidError(Exception):
         self.form = form
 
 
-def completions(reading: Reading, keywords: Mapping[str, str | bool], hints: Hints) -> Iterator[tuple[str, int]]:
+def enumerate_opcodes(
+    reading: MethodNameReading, keywords: Mapping[str, str | bool], hints: OperandHints
+) -> Iterator[tuple[str, int]]:
     """The opcodes that a reading may stand for, each with how far its types are from the operands' (0: the same).
 
-    keywords: modifiers given by the name of their place in the form. `UnsaidError` where one is missing.
+    keywords: modifiers given by the name of their place in the form. `MissingModifierError` where one is missing.
     """
     choices = [
-        _choices(slot, said, keywords, hints, reading.form)
-        for slot, said in zip(reading.form.modifiers, reading.said, strict=True)
+        _list_choices(slot, said, keywords, hints, reading.form)
+        for slot, said in zip(reading.form.modifiers, reading.explicit_words, strict=True)
     ]
     for chosen in product(*choices):
         words = [value for value, _ in chosen if value is not None]
         yield ".".join([reading.form.name, *words]), sum(far for _, far in chosen)
 
 
-def _choices(
-    slot: Modifier, said: str | None, keywords: Mapping[str, str | bool], hints: Hints, form: Form
+def _list_choices(
+    slot: Modifier, said: str | None, keywords: Mapping[str, str | bool], hints: OperandHints, form: Form
 ) -> list[tuple[str | None, int]]:
     if said is not None:
         return [(said, 0)]
@@ -185,8 +189,8 @@ def _choices(
         # `.aligned` of wgmma: assemblers let it be left out, the manual does not
         return absent + [(value, 0) for value in slot.values if form.tolerances and len(slot.values) == 1]
     if any(is_type(value) for value in values):
-        return _types(values, hints)
-    raise UnsaidError(slot, form)
+        return _list_type_choices(values, hints)
+    raise MissingModifierError(slot, form)
 
 
 def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
@@ -195,10 +199,10 @@ def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
     if not form.tolerances or any(other.optional or len(other.values) > 1 for other in others):
         return False
     chosen = {other.name: other.values[0] for other in others} | {slot.name: value}
-    return any(truth(fold(each.condition, form, chosen)) for each in form.tolerances)
+    return any(is_true(fold(each.condition, form, chosen)) for each in form.tolerances)
 
 
-def _types(values: frozenset[str], hints: Hints) -> list[tuple[str | None, int]]:
+def _list_type_choices(values: frozenset[str], hints: OperandHints) -> list[tuple[str | None, int]]:
     """The operands' types that a slot takes; and behind them the untyped ones of their widths."""
     found: dict[str | None, int] = {}
     for word in hints.types:

@@ -28,14 +28,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ptxkit.build.barrier import Barrier
-from ptxkit.build.errors import BuildError, BuildValueError, caller
+from ptxkit.build.errors import BuildError, BuildValueError, find_caller
 from ptxkit.build.ring import Ring
 from ptxkit.build.types import u32
 from ptxkit.build.values import Register
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.routine import Routine
+    from ptxkit.build.routine import FunctionBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Pipeline:
     producers: arrivals that fill a stage, one for each thread that commits it. consumers: threads that release it.
     """
 
-    def __init__(self, kernel: Routine, stages: int, producers: int, consumers: int, name: str | None) -> None:
+    def __init__(self, kernel: FunctionBuilder, stages: int, producers: int, consumers: int, name: str | None) -> None:
         for what, count in (("producers", producers), ("consumers", consumers)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise BuildValueError(f"a pipeline has a whole number of {what}, at least 1, not {count!r}")
@@ -91,15 +91,15 @@ class Pipeline:
         """The place of a consuming thread in the ring."""
         return Consumer(self, Ring(self._kernel, self.stages))
 
-    def note_commit(self) -> None:
+    def record_commit(self) -> None:
         """Remembers where a stage is committed, for the warning where none is waited for."""
         if isinstance(self.full.base, str):
-            self._kernel.committed.setdefault(self.full.base, caller())
+            self._kernel.commit_locations.setdefault(self.full.base, find_caller())
 
-    def note_announced(self, size: int | Register[u32]) -> None:
+    def record_expected_bytes(self, size: int | Register[u32]) -> None:
         """Remembers where a stage announces bytes, for the error where nothing brings them."""
         if isinstance(self.full.base, str) and (isinstance(size, Register) or size):
-            self._kernel.announced.setdefault(self.full.base, caller())
+            self._kernel.expected_bytes_locations.setdefault(self.full.base, find_caller())
 
     def at(self, ring: Ring) -> Stage:
         """The stage at a place in the ring."""
@@ -131,10 +131,10 @@ class Producer:
             stage.full.track_cp_async()
         elif bytes is not None:
             stage.full.arrive_expect_tx(bytes)
-            self._pipeline.note_announced(bytes)
+            self._pipeline.record_expected_bytes(bytes)
         else:
             stage.full.arrive()
-        self._pipeline.note_commit()
+        self._pipeline.record_commit()
         self.ring.advance()
 
     @contextmanager
@@ -144,7 +144,7 @@ class Producer:
         stage = self.acquire()
         if bytes is not None:
             stage.full.arrive_expect_tx(bytes)
-            self._pipeline.note_announced(bytes)
+            self._pipeline.record_expected_bytes(bytes)
             yield stage
             self.ring.advance()
         else:
@@ -191,7 +191,7 @@ class Consumer:
 class ThreadPipeline:
     """Stages of one thread's own `cp.async`: groups, of which the newest `stages - 1` may be under way."""
 
-    def __init__(self, kernel: Routine, stages: int) -> None:
+    def __init__(self, kernel: FunctionBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
             raise BuildValueError(f"a pipeline has a whole number of stages, at least 1, not {stages!r}")
         self._kernel = kernel

@@ -11,8 +11,8 @@ from collections import Counter
 from threading import Lock, RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.build.errors import BuildError, Location, caller
-from ptxkit.build.remarks import Use
+from ptxkit.build.errors import BuildError, Location, find_caller
+from ptxkit.build.remarks import UsageState
 from ptxkit.build.types import Scalar, pred, register_class, u32
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax import tree
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from ptxkit.isa.targets import Target
 
 
-_NUMBERING = Lock()
+_NUMBERING_LOCK = Lock()
 """Threads may write one kernel together, where no block is open: their registers and labels have names of their own."""
 
-_PROLOGUE = RLock()
+_PROLOGUE_LOCK = RLock()
 """Held by the thread that writes to a prologue."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordedStatement:
     """One recorded statement. match: the form of an instruction, None for a label. box: the bytes that a tensor copy
     brings. older: an instruction that does the same on older targets, and stands here where nothing else in the module
     needs newer ones."""
@@ -39,8 +39,8 @@ class Entry:
     statement: tree.Statement
     location: Location
     match: Match | None = None
-    box: int | None = None
-    older: Entry | None = None
+    copy_bytes: int | None = None
+    fallback: RecordedStatement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class SelfAnnounced:
+class SelfExpectingCopy:
     """A copy that told its mbarrier of its own bytes. variable: with the mbarrier. statements: what it was made of."""
 
     variable: str
@@ -59,123 +59,123 @@ class SelfAnnounced:
     statements: tuple[tree.Statement, ...]
 
 
-class Recorder:
+class StatementRecorder:
     """Records statements and hands out names. target: what the user says that it is for; None for the lowest."""
 
     target: Target | None = None
 
     def __init__(self) -> None:
-        self.prologue: list[Entry] = []
-        self.body: list[Entry] = []
+        self.prologue: list[RecordedStatement] = []
+        self.body: list[RecordedStatement] = []
         self.raw_gates: list[Gate] = []  # of instructions that stand inside raw PTX
         self.register_counts: Counter[tuple[str, str]] = Counter()
         self._labels: Counter[str] = Counter()
-        self._placed: set[Label] = set()  # branches may come first: checked when the kernel is assembled
+        self._placed_labels: set[Label] = set()  # branches may come first: checked when the kernel is assembled
         self._prologue_thread = 0  # the one that writes to the prologue now
-        self._inside: list[int] = []  # the threads that are inside blocks, each the innermost one last
+        self._block_threads: list[int] = []  # the threads that are inside blocks, each the innermost one last
         self.symbols: dict[str, Register[Any]] = {}
         self.specials: dict[str, Register[u32]] = {}
         self.guard: Register[pred] | None = None
         """The predicate that every instruction of the body is under, see `Flow.predicated`."""
         self.last_branch: tuple[Label, Label | None, int] | None = None
-        self.origins: dict[str, str] = {}
+        self.origin_variables: dict[str, str] = {}
         """By registers with the address of an mbarrier: the variable that it is in, here or in another CTA."""
-        self.escaped: set[str] = set()
+        self.escaped_barriers: set[str] = set()
         """Variables with mbarriers whose address went where their use is not seen."""
-        self.committed: dict[str, Location] = {}
+        self.commit_locations: dict[str, Location] = {}
         """Where the stages of a pipeline are handed over, by the variable with their mbarriers."""
-        self.announced: dict[str, Location] = {}
+        self.expected_bytes_locations: dict[str, Location] = {}
         """Where stages of a pipeline announce bytes, by the variable with their mbarriers."""
-        self.self_announced: list[SelfAnnounced] = []
-        self.checked = 0
+        self.self_expecting_copies: list[SelfExpectingCopy] = []
+        self.checked_statement_count = 0
         """How many statements there were when every register that is read was found written."""
-        self.use = Use()
+        self.usage = UsageState()
 
     # ------------------------------------------------------------------------------------------- names
 
     def new_register_name(self, scalar: type[Scalar]) -> str:
         """The name of a register that nothing uses yet."""
         kind = register_class(scalar)
-        with _NUMBERING:
+        with _NUMBERING_LOCK:
             number = self.register_counts[kind]
             self.register_counts[kind] += 1
         return f"{kind[1]}{number}"
 
     def label(self, name: str = "label") -> Label:
         """A new label, not placed yet; `name` only helps the reader of the PTX."""
-        with _NUMBERING:
+        with _NUMBERING_LOCK:
             number = self._labels[name]
             self._labels[name] += 1
         return Label(f"${name}_{number}")
 
-    def origin(self, base: str | None) -> str | None:
+    def find_origin_variable(self, base: str | None) -> str | None:
         """The variable that an address begins in, by its name or by a register whose history is known."""
-        return None if base is None else self.origins.get(base, None if base.startswith("%") else base)
+        return None if base is None else self.origin_variables.get(base, None if base.startswith("%") else base)
 
     @property
     def in_prologue(self) -> bool:
         """Whether what this thread writes goes to the prologue."""
         return self._prologue_thread == get_ident()
 
-    def enter(self) -> None:
+    def enter_block(self) -> None:
         """This thread is inside a block, until it leaves."""
-        self._inside.append(get_ident())
+        self._block_threads.append(get_ident())
 
-    def leave(self, failure: type[BaseException] | None) -> None:
+    def leave_block(self, failure: type[BaseException] | None) -> None:
         """This thread leaves a block; where an exception made it, what was written is no kernel yet."""
-        self._inside.pop()
+        self._block_threads.pop()
         if failure is not None:
-            self.use.cut = True
+            self.usage.was_interrupted = True
 
     # --------------------------------------------------------------------------------------- statements
 
     def place(self, label: Label) -> None:
         """Puts a label here."""
-        if label in self._placed:
+        if label in self._placed_labels:
             raise BuildError(f"label {label.name} is placed already")
-        self._placed.add(label)
+        self._placed_labels.add(label)
         self._record(tree.LabelStatement(label.name), None)
 
-    def unplace(self, label: Label) -> None:
+    def remove_label(self, label: Label) -> None:
         """Takes a label back that was the last thing written."""
-        self._placed.remove(label)
+        self._placed_labels.remove(label)
         self.body.pop()
 
     def _record(self, statement: tree.Statement, match: Match | None) -> None:
-        if self._inside and not self.in_prologue and self._inside[-1] != get_ident():
+        if self._block_threads and not self.in_prologue and self._block_threads[-1] != get_ident():
             raise BuildError(
                 "another thread is inside a block of this kernel: which block this is in depends on timing"
             )
         target = self.prologue if self.in_prologue else self.body
-        target.append(Entry(statement, caller(), match))
+        target.append(RecordedStatement(statement, find_caller(), match))
 
-    def tell_box(self, size: int) -> None:
+    def set_copy_bytes(self, size: int) -> None:
         """Says how many bytes the copy brings that was recorded last: the verifier counts them."""
-        self.body[-1] = replace(self.body[-1], box=size)
+        self.body[-1] = replace(self.body[-1], copy_bytes=size)
 
-    def either(self) -> None:
+    def fold_fallback(self) -> None:
         """Makes one of the last two instructions: the last stands for the one before it on older targets."""
         older = self.body.pop()
-        self.body[-1] = replace(self.body[-1], older=older)
+        self.body[-1] = replace(self.body[-1], fallback=older)
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[RecordedStatement, ...]:
         """Prologue, then body."""
         return (*self.prologue, *self.body)
 
 
-class InPrologue:
+class PrologueContext:
     """`with InPrologue(recorder):` what is recorded inside goes to the prologue."""
 
-    __slots__ = ("_before", "_recorder")
+    __slots__ = ("_previous_thread", "_recorder")
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: StatementRecorder) -> None:
         self._recorder = recorder
-        self._before = 0
+        self._previous_thread = 0
 
     def __enter__(self) -> None:
-        _PROLOGUE.acquire()
-        self._before, self._recorder._prologue_thread = self._recorder._prologue_thread, get_ident()
+        _PROLOGUE_LOCK.acquire()
+        self._previous_thread, self._recorder._prologue_thread = self._recorder._prologue_thread, get_ident()
 
     def __exit__(self, *_: object) -> None:
-        self._recorder._prologue_thread = self._before
-        _PROLOGUE.release()
+        self._recorder._prologue_thread = self._previous_thread
+        _PROLOGUE_LOCK.release()

@@ -12,13 +12,13 @@ from ptxkit.build.types import u32
 from ptxkit.build.values import Register, Variable
 
 if TYPE_CHECKING:
-    from ptxkit.build.flow import Flow
+    from ptxkit.build.flow import ControlFlowBuilder
 
 
 class Ring:
     """A place in a ring of `stages`. stage: the number of the one at hand. parity: that of its round, 0 at first."""
 
-    def __init__(self, flow: Flow, stages: int) -> None:
+    def __init__(self, flow: ControlFlowBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
             raise BuildValueError(f"a ring has a whole number of stages, at least 1, not {stages!r}")
         self._flow = flow

@@ -18,33 +18,33 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from ptxkit.build.errors import BuildError, BuildValueError
-from ptxkit.build.flow import Branch
-from ptxkit.build.memory import Memory
+from ptxkit.build.flow import IfBlock
+from ptxkit.build.memory import MemoryBuilder
 from ptxkit.build.types import pred, u32
 from ptxkit.build.values import Register
 
-WARP, WARPGROUP = 32, 4
+WARP_SIZE, WARPS_PER_WARPGROUP = 32, 4
 """Threads of a warp, and warps of a warpgroup."""
 ALL_LANES = 0xFFFFFFFF
 
 
-class Role(Branch):
+class WarpRole(IfBlock):
     """The warps of some numbers; all other threads go past."""
 
-    __slots__ = ("_change",)
+    __slots__ = ("_register_change",)
 
-    def __init__(self, flow: Roles, predicate: Register[pred], change: str, registers: int | None) -> None:
+    def __init__(self, flow: WarpRoleBuilder, predicate: Register[pred], change: str, registers: int | None) -> None:
         super().__init__(flow, predicate)
-        self._change = (change, registers)
+        self._register_change = (change, registers)
 
     def __enter__(self) -> None:
         super().__enter__()
-        change, registers = self._change
+        change, registers = self._register_change
         if registers is not None:
             self._flow.instruction(f"setmaxnreg_{change}", (registers,))
 
 
-class Roles(Memory):
+class WarpRoleBuilder(MemoryBuilder):
     """Threads by their place in the CTA."""
 
     threads: tuple[int, int, int] | None
@@ -78,33 +78,38 @@ class Roles(Memory):
 
     def role(
         self, *, warps: Iterable[int] | int, registers: int | None = None, by: Register[u32] | None = None
-    ) -> Role:
+    ) -> WarpRole:
         """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
 
         by: the warp's number where it is in a register already, such as `k.uniform(k.warp)`. registers: how many each
         of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for whole warpgroups. The
         kernel must say what it starts with: Kernel(..., registers=168).
         """
-        numbers = self.warps_in_a_row(warps)
-        return Role(self, self._among(numbers, self._warps(), by), self._change(numbers, registers), registers)
+        numbers = self.check_consecutive_warps(warps)
+        return WarpRole(
+            self,
+            self._is_in_warps(numbers, self._count_warps(), by),
+            self._register_change_direction(numbers, registers),
+            registers,
+        )
 
-    def warps_in_a_row(self, warps: Iterable[int] | int) -> list[int]:
+    def check_consecutive_warps(self, warps: Iterable[int] | int) -> list[int]:
         """The numbers of warps, in order; BuildValueError where one is left out, or the CTA has no such warp."""
         numbers = sorted({warps} if isinstance(warps, int) else set(warps))
         if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:
             raise BuildValueError(f"a role is that of warps whose numbers follow one another, not {numbers}")
-        count = self._warps()
+        count = self._count_warps()
         if numbers[-1] >= count:
             raise BuildValueError(f"the CTA has warps 0 to {count - 1}; there is no warp {numbers[-1]}")
         return numbers
 
-    def _warps(self) -> int:
+    def _count_warps(self) -> int:
         if self.threads is None:
             raise BuildError("a role needs the CTA's shape: Kernel(..., threads=...)")
         x, y, z = self.threads
-        return -(-x * y * z // WARP)
+        return -(-x * y * z // WARP_SIZE)
 
-    def _among(self, numbers: list[int], count: int, by: Register[u32] | None) -> Register[pred]:
+    def _is_in_warps(self, numbers: list[int], count: int, by: Register[u32] | None) -> Register[pred]:
         first, last = numbers[0], numbers[-1]
         warp = self.warp if by is None else by
         if first == last:
@@ -115,11 +120,11 @@ class Roles(Memory):
             return warp >= first
         return warp - first <= last - first
 
-    def _change(self, numbers: list[int], registers: int | None) -> str:
+    def _register_change_direction(self, numbers: list[int], registers: int | None) -> str:
         if registers is None:
             return ""
         if self.registers is None:
             raise BuildError("a role changes the registers that the kernel starts with: Kernel(registers=...)")
-        if numbers[0] % WARPGROUP or len(numbers) % WARPGROUP:
+        if numbers[0] % WARPS_PER_WARPGROUP or len(numbers) % WARPS_PER_WARPGROUP:
             raise BuildValueError("registers change for whole warpgroups: four warps, the first a multiple of four")
         return "dec" if registers <= self.registers else "inc"

@@ -9,24 +9,24 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
 from ptxkit.build.addresses import Address, Shared
-from ptxkit.build.assemble import Assembled, assemble
+from ptxkit.build.assemble import Assembled, assemble_module
 from ptxkit.build.barrier import Barrier
 from ptxkit.build.copies import Copy, memcpy_async
-from ptxkit.build.cp_async import CpAsync
-from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, caller
-from ptxkit.build.gates import known_target
+from ptxkit.build.cp_async import CpAsyncBuilder
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError, Location, find_caller
+from ptxkit.build.gates import parse_supported_target
 from ptxkit.build.groups import Group
-from ptxkit.build.memory import alignment_of
-from ptxkit.build.mma import Fragment, Tile, fragment_a, fragment_b
+from ptxkit.build.memory import resolve_alignment
+from ptxkit.build.mma import Fragment, Tile, load_fragment_a, load_fragment_b
 from ptxkit.build.pipeline import Pipeline, ThreadPipeline
-from ptxkit.build.remarks import watch
-from ptxkit.build.roles import WARP
+from ptxkit.build.remarks import warn_when_unused
+from ptxkit.build.roles import WARP_SIZE
 from ptxkit.build.rows import Rows
-from ptxkit.build.sync import BARRIERS
-from ptxkit.build.tcgen05 import TensorMemory, tensor_matrix
+from ptxkit.build.sync import NAMED_BARRIERS
+from ptxkit.build.tcgen05 import TensorMemory, make_tensor_matrix
 from ptxkit.build.types import Scalar, ScalarT, f32, u32
 from ptxkit.build.values import Register
-from ptxkit.build.wgmma import Accumulator, Matrix, matrix
+from ptxkit.build.wgmma import Accumulator, Matrix, make_matrix
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.syntax import tree
@@ -39,7 +39,7 @@ _AddressT = TypeVar("_AddressT", bound=Address[Any])
 _ResultT = TypeVar("_ResultT")
 
 
-class Routine(CpAsync):
+class FunctionBuilder(CpAsyncBuilder):
     """A kernel or a function under construction. debug: `.loc` and `.file` tell the user's lines.
 
     callees: the functions that it calls, in the order in which it first does.
@@ -51,38 +51,38 @@ class Routine(CpAsync):
         self.debug = debug
         self.threads: tuple[int, int, int] | None = None
         self.registers: int | None = None
-        self.location: Location = caller()
+        self.location: Location = find_caller()
         self.callees: dict[str, Function[Any] | External[Any]] = {}
-        self.remarked: set[tuple[str, Location]] = set()
+        self.issued_warnings: set[tuple[str, Location]] = set()
         """Warnings that were given."""
-        watch(self)
+        warn_when_unused(self)
         try:
-            self.target = None if target is None else known_target(target)
+            self.target = None if target is None else parse_supported_target(target)
         except ValueError as error:
             raise BuildValueError(str(error)) from None
 
     # ------------------------------------------------------------------------------------- its module
 
-    def reached(self) -> list[Routine]:
+    def list_call_graph(self) -> list[FunctionBuilder]:
         """The functions that it calls, and those that they call, each before its first caller; this one last."""
-        found: dict[int, Routine] = {}
+        found: dict[int, FunctionBuilder] = {}
         begun: set[int] = set()
 
-        def visit(routine: Routine) -> None:
+        def visit(routine: FunctionBuilder) -> None:
             begun.add(id(routine))
             for called in routine.callees.values():
-                if isinstance(called, Routine) and id(called) not in begun:
+                if isinstance(called, FunctionBuilder) and id(called) not in begun:
                     visit(called)
             found[id(routine)] = routine
 
         visit(self)
         return list(found.values())
 
-    def sharers(self) -> list[Routine]:
+    def list_shared_memory_users(self) -> list[FunctionBuilder]:
         """The functions that it calls share its memory."""
-        return self.reached()
+        return self.list_call_graph()
 
-    def item(self, body: tree.Body) -> tree.Function:
+    def to_function(self, body: tree.Body) -> tree.Function:
         """The function that stands in the module."""
         raise NotImplementedError
 
@@ -97,13 +97,13 @@ class Routine(CpAsync):
 
         return External(name, params=tuple(params), results=results)
 
-    def knows(self, called: Function[Any] | External[Any]) -> None:
+    def register_callee(self, called: Function[Any] | External[Any]) -> None:
         """Notes a function that is called here. BuildError where its name means another one already."""
         known = self.callees.setdefault(called.name, called)
         if known is not called and not (known.prototype == called.prototype and known.prototype.linkage == "extern"):
             raise BuildError(f"{self!r} calls another function of the name {called.name!r} already")
 
-    def block(self, statements: list[tree.Statement]) -> None:
+    def append_block(self, statements: list[tree.Statement]) -> None:
         """Statements in a scope of their own, which are one to the user."""
         for each in statements:
             if isinstance(each, tree.Instruction):
@@ -122,7 +122,7 @@ class Routine(CpAsync):
             raise BuildTypeError(
                 f"an address in .{space.space} is held by a .{space.pointer.word} register, not {register!r}"
             )
-        return cast("_AddressT", space(self, element, register, alignment_of(align, element)))
+        return cast("_AddressT", space(self, element, register, resolve_alignment(align, element)))
 
     # ----------------------------------------------------------------------------------------- pipelines
 
@@ -162,16 +162,16 @@ class Routine(CpAsync):
 
         barrier: the number of the named barrier at which they meet, 1 to 15; a single warp needs none.
         """
-        numbers = self.warps_in_a_row(warps)
+        numbers = self.check_consecutive_warps(warps)
         if len(numbers) == 1 and barrier is None:
             return self.this_warp()
-        if isinstance(barrier, bool) or not isinstance(barrier, int) or not 1 <= barrier < BARRIERS:
-            raise BuildValueError(f"several warps meet at a named barrier, 1 to {BARRIERS - 1}, not {barrier!r}")
+        if isinstance(barrier, bool) or not isinstance(barrier, int) or not 1 <= barrier < NAMED_BARRIERS:
+            raise BuildValueError(f"several warps meet at a named barrier, 1 to {NAMED_BARRIERS - 1}, not {barrier!r}")
         x, y, z = self.threads or (0, 0, 0)
-        if numbers[-1] * WARP + WARP > x * y * z:
+        if numbers[-1] * WARP_SIZE + WARP_SIZE > x * y * z:
             raise BuildValueError(f"warp {numbers[-1]} of the CTA is no whole one, and a barrier counts whole warps")
-        first = numbers[0] * WARP
-        return Group(self, len(numbers) * WARP, self.thread_rank - first if first else self.thread_rank, barrier)
+        first = numbers[0] * WARP_SIZE
+        return Group(self, len(numbers) * WARP_SIZE, self.thread_rank - first if first else self.thread_rank, barrier)
 
     def these_threads(self, size: int, rank: Register[u32]) -> Group:
         """Any `size` threads of the CTA, such as those of even numbers: `k.these_threads(64, k.tid.x // 2)`.
@@ -218,7 +218,7 @@ class Routine(CpAsync):
         stride: bytes from eight rows to the next eight; left out, those of rows as long as the swizzle. leading: bytes
         from one column of core matrices to the next, where the layout needs it. transposed: rows are along M or N.
         """
-        return matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
+        return make_matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
 
     def rows(self, place: Shared[ScalarT], columns: int, *, swizzle: int = 0) -> Rows[ScalarT]:
         """A matrix in shared memory with `columns` elements from one row to the next, for `ldmatrix` and `stmatrix`.
@@ -244,7 +244,7 @@ class Routine(CpAsync):
         transposed: bool = False,
     ) -> Matrix:
         """A matrix in shared memory for `tcgen05.mma`; the arguments are those of `matrix`."""
-        return tensor_matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
+        return make_tensor_matrix(self, place, swizzle=swizzle, stride=stride, leading=leading, transposed=transposed)
 
     def mma_tile(self, rows: int, columns: int, scalar: type[Scalar] = f32) -> Tile:
         """The registers of a warp's `rows` x `columns` results, zero to begin with: see `ptxkit.build.mma`."""
@@ -263,7 +263,7 @@ class Routine(CpAsync):
 
         transposed: the rows in memory are along M, and not along K.
         """
-        return fragment_a(rows, row, k, count, transposed)
+        return load_fragment_a(rows, row, k, count, transposed)
 
     def mma_b(
         self,
@@ -278,7 +278,7 @@ class Routine(CpAsync):
 
         The rows in memory are along K, one for each column of B; transposed: they are along N.
         """
-        return fragment_b(rows, column, k, count, transposed)
+        return load_fragment_b(rows, column, k, count, transposed)
 
     def accumulator(self, columns: int, scalar: type[Scalar] = f32) -> Accumulator:
         """The registers of a warpgroup's 64 x `columns` results."""
@@ -288,13 +288,13 @@ class Routine(CpAsync):
 
     def assembled(self) -> Assembled:
         """The tree, and beside each statement the user's line."""
-        self.use.used = True
-        return assemble(self)
+        self.usage.was_used = True
+        return assemble_module(self)
 
     def module(self) -> tree.Module:
         """The tree of a module with this kernel, as the parser would make it. Not verified."""
-        self.use.used = True
-        return assemble(self).module
+        self.usage.was_used = True
+        return assemble_module(self).module
 
     def verify(self) -> Verdict:
         """What the verifier says, when nothing is an error; `VerificationError` with the user's lines otherwise."""

@@ -21,37 +21,37 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 from ptxkit.build.addresses import Shared
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.recorder import InPrologue
-from ptxkit.build.tensormap import SWIZZLES
+from ptxkit.build.recorder import PrologueContext
+from ptxkit.build.tensormap import SWIZZLE_PERIODS
 from ptxkit.build.types import ScalarT, b8, b16, b32, u32
 from ptxkit.build.values import Register
 
 if TYPE_CHECKING:
-    from ptxkit.build.flow import Flow
+    from ptxkit.build.flow import ControlFlowBuilder
 
-LINE = 16
+MATRIX_ROW_BYTES = 16
 """Bytes of a row of one matrix: what one thread gives the address of."""
-_SPREAD = {0: 0, 32: 0x10, 64: 0x30, 128: 0x70}
+_SWIZZLE_MASKS = {0: 0, 32: 0x10, 64: 0x30, 128: 0x70}
 """The bits of an offset that a swizzle changes, by the bytes that it spans; those three higher change them."""
 
 
 class Rows(Generic[ScalarT]):
     """A matrix in shared memory. columns: elements from one row to the next. swizzle: bytes that it spans, or 0."""
 
-    def __init__(self, flow: Flow, place: Shared[ScalarT], columns: int, swizzle: int) -> None:
+    def __init__(self, flow: ControlFlowBuilder, place: Shared[ScalarT], columns: int, swizzle: int) -> None:
         if not isinstance(place, Shared):
             raise BuildTypeError(f"the matrix is in the CTA's shared memory, not {place!r}")
-        if swizzle not in SWIZZLES:
-            raise BuildValueError(f"a swizzle spans {', '.join(map(str, SWIZZLES))} bytes, not {swizzle!r}")
+        if swizzle not in SWIZZLE_PERIODS:
+            raise BuildValueError(f"a swizzle spans {', '.join(map(str, SWIZZLE_PERIODS))} bytes, not {swizzle!r}")
         self._flow = flow
         self.place = place
         self.pitch = columns * place.type.size()
         """Bytes from one row to the next."""
         self.swizzle = swizzle
-        self._lanes: dict[bool, Register[u32]] = {}
-        needed = SWIZZLES[swizzle] if swizzle else LINE
-        if self.pitch % LINE or (swizzle and self.pitch != swizzle):
-            wanted = f"{swizzle} bytes, as the swizzle" if swizzle else f"a multiple of {LINE} bytes"
+        self._lane_offsets: dict[bool, Register[u32]] = {}
+        needed = SWIZZLE_PERIODS[swizzle] if swizzle else MATRIX_ROW_BYTES
+        if self.pitch % MATRIX_ROW_BYTES or (swizzle and self.pitch != swizzle):
+            wanted = f"{swizzle} bytes, as the swizzle" if swizzle else f"a multiple of {MATRIX_ROW_BYTES} bytes"
             raise BuildValueError(f"a row has {wanted}, and not {self.pitch}")
         if place.alignment < needed:
             raise BuildTypeError(
@@ -61,7 +61,7 @@ class Rows(Generic[ScalarT]):
 
     def at(self, row: int | Register[u32], column: int | Register[u32] = 0) -> Shared[ScalarT]:
         """The element in that row and column."""
-        return self._address(row, column, None)
+        return self._element_address(row, column, None)
 
     def ldmatrix(
         self,
@@ -76,8 +76,8 @@ class Rows(Generic[ScalarT]):
 
         across: the second one is to the right of the first, and not below. All threads of the warp come here.
         """
-        name = f"ldmatrix_sync_aligned_m8n8_x{_checked(count)}{'_trans' if transposed else ''}_b16"
-        address = self._address(row, column, self._lane(across=across)).cast(b16)
+        name = f"ldmatrix_sync_aligned_m8n8_x{_check_count(count)}{'_trans' if transposed else ''}_b16"
+        address = self._element_address(row, column, self._lane_offset(across=across)).cast(b16)
         found = self._flow.instruction(name, (address,))
         several = found if isinstance(found, tuple) else (found,)
         return tuple(Register(self._flow, b32, cast("Register[Any]", each).name) for each in several)
@@ -92,49 +92,49 @@ class Rows(Generic[ScalarT]):
         across: bool = False,
     ) -> None:
         """Stores one, two or four matrices, where `ldmatrix` would find them: `stmatrix`, which needs sm_90."""
-        name = f"stmatrix_sync_aligned_m8n8_x{_checked(len(registers))}{'_trans' if transposed else ''}_b16"
-        address = self._address(row, column, self._lane(across=across)).cast(b16)
+        name = f"stmatrix_sync_aligned_m8n8_x{_check_count(len(registers))}{'_trans' if transposed else ''}_b16"
+        address = self._element_address(row, column, self._lane_offset(across=across)).cast(b16)
         self._flow.instruction(name, (address, tuple(registers)))
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def _lane(self, *, across: bool) -> Register[u32]:
+    def _lane_offset(self, *, across: bool) -> Register[u32]:
         """Where the line lies that a thread names, in bytes from the first: computed once, in the prologue.
 
         Threads 8 i to 8 i + 7 name the lines of matrix i.
         """
-        if across not in self._lanes:
-            with InPrologue(self._flow):
+        if across not in self._lane_offsets:
+            with PrologueContext(self._flow):
                 lane = self._flow.laneid
                 second, third = lane >> 3 & 1, lane >> 4
                 down, right = (third, second) if across else (second, third)
-                self._lanes[across] = ((lane & 7) + down * 8) * self.pitch + right * LINE
-        return self._lanes[across]
+                self._lane_offsets[across] = ((lane & 7) + down * 8) * self.pitch + right * MATRIX_ROW_BYTES
+        return self._lane_offsets[across]
 
-    def _address(
+    def _element_address(
         self, row: int | Register[u32], column: int | Register[u32], more: Register[u32] | None
     ) -> Shared[ScalarT]:
         """The element's place; the swizzle moves the 16 bytes that it is in by its row."""
         size = self.place.type.size()
-        constant = _constant(row, self.pitch) + _constant(column, size)
+        constant = _constant_offset(row, self.pitch) + _constant_offset(column, size)
         parts = [each * factor for each, factor in ((row, self.pitch), (column, size)) if isinstance(each, Register)]
         offset = more
         for part in parts:
             offset = part if offset is None else offset + part
         start = self.place.cast(b8)
         if offset is None:
-            return start[constant ^ (constant >> 3 & _SPREAD[self.swizzle])].cast(self.place.type)
+            return start[constant ^ (constant >> 3 & _SWIZZLE_MASKS[self.swizzle])].cast(self.place.type)
         if self.swizzle:
             offset = offset + constant
-            return start[offset ^ (offset >> 3 & _SPREAD[self.swizzle])].cast(self.place.type)
+            return start[offset ^ (offset >> 3 & _SWIZZLE_MASKS[self.swizzle])].cast(self.place.type)
         return start[offset][constant].cast(self.place.type)
 
 
-def _constant(index: int | Register[u32], factor: int) -> int:
+def _constant_offset(index: int | Register[u32], factor: int) -> int:
     return 0 if isinstance(index, Register) else index * factor
 
 
-def _checked(count: int) -> int:
+def _check_count(count: int) -> int:
     if count not in (1, 2, 4):
         raise BuildValueError(f"one, two or four matrices are moved at once, not {count!r}")
     return count

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit.build.errors import BuildValueError
-from ptxkit.build.instructions import Instructions
-from ptxkit.build.recorder import InPrologue
+from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.recorder import PrologueContext
 from ptxkit.build.types import SCALARS, u32
 from ptxkit.build.values import Register
 from ptxkit.isa import table
@@ -23,30 +23,30 @@ from ptxkit.syntax import tree
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CLUSTERS = (Requirement((7, 8), 90),)
+CLUSTER_REQUIREMENTS = (Requirement((7, 8), 90),)
 
 
 @dataclass(frozen=True, slots=True)
-class Triple:
+class Dim3Register:
     """A special register with the components `.x`, `.y` and `.z`."""
 
-    builder: Special
+    builder: SpecialRegisterBuilder
     name: str
 
     @property
     def x(self) -> Register[u32]:
-        return self.builder.known_special(f"{self.name}.x")
+        return self.builder.read_special(f"{self.name}.x")
 
     @property
     def y(self) -> Register[u32]:
-        return self.builder.known_special(f"{self.name}.y")
+        return self.builder.read_special(f"{self.name}.y")
 
     @property
     def z(self) -> Register[u32]:
-        return self.builder.known_special(f"{self.name}.z")
+        return self.builder.read_special(f"{self.name}.z")
 
 
-class Special(Instructions):
+class SpecialRegisterBuilder(InstructionBuilder):
     """The special registers as attributes."""
 
     def special(self, name: str) -> Register[u32]:
@@ -65,14 +65,14 @@ class Special(Instructions):
             raise BuildValueError(f"no special register of 32 bits is called {name!r}{parts}{wide}{hint}")
         if found.requirements and name not in self.specials:
             self.raw_gates.append(Gate(name, found.requirements))
-        return self.known_special(name)
+        return self.read_special(name)
 
-    def known_special(self, name: str) -> Register[u32]:
+    def read_special(self, name: str) -> Register[u32]:
         """The same for a name that is known to be right."""
         known = self.specials.get(name)
         if known is None:
             known = self.specials[name] = self.register(u32)
-            with InPrologue(self):
+            with PrologueContext(self):
                 self._append("mov.u32", (tree.Name(known.name), tree.Name(name)))
         return known
 
@@ -82,63 +82,63 @@ class Special(Instructions):
         known = self.specials.get(key)
         if known is None:
             known = self.specials[key] = self.register(u32)
-            with InPrologue(self):
+            with PrologueContext(self):
                 constant = tree.Integer(value & 0xFFFFFFFF, str(value & 0xFFFFFFFF))
                 self._append("mov.u32", (tree.Name(known.name), constant))
         return known
 
     @property
-    def tid(self) -> Triple:
+    def tid(self) -> Dim3Register:
         """The thread's index within its CTA."""
-        return Triple(self, "%tid")
+        return Dim3Register(self, "%tid")
 
     @property
-    def ntid(self) -> Triple:
+    def ntid(self) -> Dim3Register:
         """The shape of the CTA, in threads."""
-        return Triple(self, "%ntid")
+        return Dim3Register(self, "%ntid")
 
     @property
-    def ctaid(self) -> Triple:
+    def ctaid(self) -> Dim3Register:
         """The CTA's index within the grid."""
-        return Triple(self, "%ctaid")
+        return Dim3Register(self, "%ctaid")
 
     @property
-    def nctaid(self) -> Triple:
+    def nctaid(self) -> Dim3Register:
         """The shape of the grid, in CTAs."""
-        return Triple(self, "%nctaid")
+        return Dim3Register(self, "%nctaid")
 
     @property
-    def clusterid(self) -> Triple:
+    def clusterid(self) -> Dim3Register:
         """The cluster's index within the grid."""
-        return Triple(self, "%clusterid")
+        return Dim3Register(self, "%clusterid")
 
     @property
-    def cluster_ctaid(self) -> Triple:
+    def cluster_ctaid(self) -> Dim3Register:
         """The CTA's index within its cluster."""
-        return Triple(self, "%cluster_ctaid")
+        return Dim3Register(self, "%cluster_ctaid")
 
     @property
     def cluster_ctarank(self) -> Register[u32]:
         """The CTA's rank within its cluster."""
-        return self.known_special("%cluster_ctarank")
+        return self.read_special("%cluster_ctarank")
 
     @property
     def cluster_nctarank(self) -> Register[u32]:
         """The number of CTAs in the cluster."""
-        return self.known_special("%cluster_nctarank")
+        return self.read_special("%cluster_nctarank")
 
     @property
     def laneid(self) -> Register[u32]:
         """The thread's lane within its warp."""
-        return self.known_special("%laneid")
+        return self.read_special("%laneid")
 
     @property
     def dynamic_smem_size(self) -> Register[u32]:
         """Bytes of shared memory that the launch asked for."""
-        return self.known_special("%dynamic_smem_size")
+        return self.read_special("%dynamic_smem_size")
 
     def special_gates(self) -> Iterator[Gate]:
         """What the special registers in use need, where that is above the builder's floor."""
         for name in self.specials:
             if name.startswith(("%cluster", "%ncluster", "%is_explicit_cluster")):
-                yield Gate(name, CLUSTERS)
+                yield Gate(name, CLUSTER_REQUIREMENTS)

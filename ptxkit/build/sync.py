@@ -12,41 +12,47 @@ from __future__ import annotations
 from typing import Any, cast, overload
 
 from ptxkit.build.addresses import Generic, Shared, SharedCluster
-from ptxkit.build.asm import Assembly
+from ptxkit.build.asm import InlinePtxBuilder
 from ptxkit.build.barrier import Barrier, RemoteBarrier
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.types import ScalarT, pred, u32
 from ptxkit.build.values import Register
 
-BARRIERS = 16
+NAMED_BARRIERS = 16
 """Named barriers of a CTA; number 0 is that at which all its threads meet."""
-_FENCES = {"cta": "cta", "cluster": "cluster", "gpu": "gpu", "system": "sys", "sys": "sys"}
+_FENCE_SCOPES = {"cta": "cta", "cluster": "cluster", "gpu": "gpu", "system": "sys", "sys": "sys"}
 
 
-class Sync(Assembly):
+class SynchronizationBuilder(InlinePtxBuilder):
     """How threads meet, and how what they do is ordered."""
 
     # ------------------------------------------------------------------------------------------ CTA, warp
 
     def cta_sync(self, barrier: int = 0, threads: int | None = None) -> None:
         """All threads of the CTA meet, or `threads` of them at a named barrier: `bar.sync`."""
-        self.instruction("bar_sync", _meeting(barrier, threads))
+        self.instruction("bar_sync", _barrier_operands(barrier, threads))
 
     def cta_arrive(self, barrier: int, threads: int) -> None:
         """Tells `threads` threads, of which the others wait by `cta_sync`, that this one is here: `bar.arrive`."""
-        self.instruction("bar_arrive", _meeting(barrier, threads))
+        self.instruction("bar_arrive", _barrier_operands(barrier, threads))
 
     def cta_sync_count(self, predicate: Register[pred], barrier: int = 0, threads: int | None = None) -> Register[u32]:
         """The threads meet as by `cta_sync`; in how many of them the predicate holds: `bar.red.popc`."""
-        return cast("Register[u32]", self.instruction("bar_red_popc_u32", (*_meeting(barrier, threads), predicate)))
+        return cast(
+            "Register[u32]", self.instruction("bar_red_popc_u32", (*_barrier_operands(barrier, threads), predicate))
+        )
 
     def cta_sync_and(self, predicate: Register[pred], barrier: int = 0, threads: int | None = None) -> Register[pred]:
         """The threads meet as by `cta_sync`; whether the predicate holds in all: `bar.red.and`."""
-        return cast("Register[pred]", self.instruction("bar_red_and_pred", (*_meeting(barrier, threads), predicate)))
+        return cast(
+            "Register[pred]", self.instruction("bar_red_and_pred", (*_barrier_operands(barrier, threads), predicate))
+        )
 
     def cta_sync_or(self, predicate: Register[pred], barrier: int = 0, threads: int | None = None) -> Register[pred]:
         """The threads meet as by `cta_sync`; whether the predicate holds in some: `bar.red.or`."""
-        return cast("Register[pred]", self.instruction("bar_red_or_pred", (*_meeting(barrier, threads), predicate)))
+        return cast(
+            "Register[pred]", self.instruction("bar_red_or_pred", (*_barrier_operands(barrier, threads), predicate))
+        )
 
     def warp_sync(self, members: int = 0xFFFFFFFF) -> None:
         """The lanes `members` of a warp meet: `bar.warp.sync`."""
@@ -107,9 +113,9 @@ class Sync(Assembly):
         scope: `cta`, `cluster`, `gpu` or `system`: CUDA's `__threadfence_block`, `__threadfence` and
         `__threadfence_system` are the first, third and fourth.
         """
-        if scope not in _FENCES:
-            raise BuildValueError(f"the scope of a fence is one of {', '.join(_FENCES)}, not {scope!r}")
-        self.instruction(f"fence_acq_rel_{_FENCES[scope]}", ())
+        if scope not in _FENCE_SCOPES:
+            raise BuildValueError(f"the scope of a fence is one of {', '.join(_FENCE_SCOPES)}, not {scope!r}")
+        self.instruction(f"fence_acq_rel_{_FENCE_SCOPES[scope]}", ())
 
     def fence_barrier_init(self) -> None:
         """Makes this thread's `init` of mbarriers known to other CTAs that a cluster barrier lets go on:
@@ -135,8 +141,8 @@ class Sync(Assembly):
         self.instruction(f"cp_async_bulk_wait_group{'_read' if read else ''}", (pending,))
 
 
-def _meeting(barrier: int, threads: int | None) -> tuple[int, ...]:
+def _barrier_operands(barrier: int, threads: int | None) -> tuple[int, ...]:
     """The operands that say where threads meet; BuildValueError where no barrier has that number."""
-    if not 0 <= barrier < BARRIERS:
-        raise BuildValueError(f"a CTA has barriers 0 to {BARRIERS - 1}; there is no barrier {barrier}")
+    if not 0 <= barrier < NAMED_BARRIERS:
+        raise BuildValueError(f"a CTA has barriers 0 to {NAMED_BARRIERS - 1}; there is no barrier {barrier}")
     return (barrier,) if threads is None else (barrier, threads)

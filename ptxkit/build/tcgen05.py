@@ -28,16 +28,16 @@ from ptxkit.build.addresses import Address, Shared, SharedCluster
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.types import Scalar, ScalarT, b32, b64, f16, f32, pred, s32, u32
 from ptxkit.build.values import Register
-from ptxkit.build.wgmma import Matrix, descriptor_low
+from ptxkit.build.wgmma import Matrix, make_descriptor_low
 
 if TYPE_CHECKING:
-    from ptxkit.build.routine import Routine
+    from ptxkit.build.routine import FunctionBuilder
 
-COLUMNS = (32, 64, 128, 256, 512)
+ALLOCATION_COLUMNS = (32, 64, 128, 256, 512)
 """That may be allocated at once."""
-LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
+TRANSFER_COLUMNS = (1, 2, 4, 8, 16, 32, 64, 128)
 """Columns that one instruction loads or stores."""
-_FIXED = 1 << 14
+_DESCRIPTOR_VERSION_BITS = 1 << 14
 """Of a descriptor's high word: the constant that says that it is one of this generation."""
 _SWIZZLES = {0: 0, 128: 2, 64: 4, 32: 6}
 """Of a descriptor's layout, by the bytes that the swizzle spans."""
@@ -61,7 +61,7 @@ _RESULTS: dict[str, dict[type[Scalar], int]] = {
     "i8": {s32: 2},
 }
 """By the kind: the numbers of the results' types."""
-_LANES = 21
+_LANE_SHIFT = 21
 """The lane is in the upper half of an address, and a warp has 32 of them."""
 
 
@@ -72,12 +72,12 @@ class Tensor(Address[b32]):
     pointer = u32
 
 
-def tensor_matrix(
-    k: Routine, place: Shared[Any], *, swizzle: int, stride: int | None, leading: int, transposed: bool
+def make_tensor_matrix(
+    k: FunctionBuilder, place: Shared[Any], *, swizzle: int, stride: int | None, leading: int, transposed: bool
 ) -> Matrix:
-    """See `Routine.tensor_matrix`."""
-    low, apart = descriptor_low(place, swizzle, stride, leading)
-    return Matrix(k, low, apart >> 4 | _FIXED | _SWIZZLES[swizzle] << 29, transposed)
+    """See `FunctionBuilder.tensor_matrix`."""
+    low, apart = make_descriptor_low(place, swizzle, stride, leading)
+    return Matrix(k, low, apart >> 4 | _DESCRIPTOR_VERSION_BITS | _SWIZZLES[swizzle] << 29, transposed)
 
 
 def instruction_descriptor(
@@ -94,22 +94,22 @@ def instruction_descriptor(
 
     shape: rows and columns of the result; with two CTAs, of both together. element, b_element: the types of A and B.
     """
-    kind, number = _kind(element)
-    b_kind, b_number = _kind(element if b_element is None else b_element)
+    kind, number = _kind_and_number(element)
+    b_kind, b_number = _kind_and_number(element if b_element is None else b_element)
     if kind != b_kind:
-        raise BuildTypeError(f"no instruction multiplies {_word(element)} by {_word(b_element)}")
+        raise BuildTypeError(f"no instruction multiplies {_element_word(element)} by {_element_word(b_element)}")
     if result not in _RESULTS[kind]:
         words = " or ".join(each.word for each in _RESULTS[kind])
-        raise BuildTypeError(f"products of {_word(element)} are added up as {words}, not {result.word}")
+        raise BuildTypeError(f"products of {_element_word(element)} are added up as {words}, not {result.word}")
     if any(negated) and kind == "i8":
         raise BuildTypeError("integers are not negated on their way")
-    rows, columns = _checked_shape(shape, kind, ctas)
+    rows, columns = _check_shape(shape, kind, ctas)
     found = _RESULTS[kind][result] << 4 | number << 7 | b_number << 10
     found |= negated[0] << 13 | negated[1] << 14 | transposed[0] << 15 | transposed[1] << 16
     return found | columns >> 3 << 17 | rows >> 4 << 24
 
 
-def _checked_shape(shape: tuple[int, int], kind: str, ctas: int) -> tuple[int, int]:
+def _check_shape(shape: tuple[int, int], kind: str, ctas: int) -> tuple[int, int]:
     rows, columns = shape
     if rows not in ((64, 128) if ctas == 1 else (128, 256)):
         raise BuildValueError(f"{ctas} CTA{'s' * (ctas > 1)} multiply {64 * ctas} or {128 * ctas} rows, not {rows!r}")
@@ -124,9 +124,11 @@ def _checked_shape(shape: tuple[int, int], kind: str, ctas: int) -> tuple[int, i
 class TensorMemory:
     """Columns of Tensor Memory that this CTA has, `columns` of them. ctas: 2 where pairs of CTAs multiply together."""
 
-    def __init__(self, k: Routine, columns: int, *, warp: int, ctas: int) -> None:
-        if columns not in COLUMNS:
-            raise BuildValueError(f"{', '.join(map(str, COLUMNS))} columns are allocated at once, not {columns!r}")
+    def __init__(self, k: FunctionBuilder, columns: int, *, warp: int, ctas: int) -> None:
+        if columns not in ALLOCATION_COLUMNS:
+            raise BuildValueError(
+                f"{', '.join(map(str, ALLOCATION_COLUMNS))} columns are allocated at once, not {columns!r}"
+            )
         if ctas not in (1, 2):
             raise BuildValueError(f"one CTA multiplies, or a pair, not {ctas!r}")
         self._k = k
@@ -183,7 +185,7 @@ class TensorMemory:
         enabled = accumulate
         if isinstance(accumulate, bool):
             enabled = cast("Register[pred]", k.instruction("setp_ne_u32", (k.constant_register(accumulate), 0)))
-        opcode = f"tcgen05.mma.cta_group::{self.ctas}.kind::{_kind(element)[0]}"
+        opcode = f"tcgen05.mma.cta_group::{self.ctas}.kind::{_kind_and_number(element)[0]}"
         k.emit(opcode, self.at(column), left, b.descriptor(), k.constant_register(bits), enabled)
 
     def commit(
@@ -221,7 +223,7 @@ class TensorMemory:
         if scalar.bits != 32:
             raise BuildTypeError(f"a column holds 32 bits, and not .{scalar.word}")
         found: tuple[Register[Any], ...] = tuple(self._k.register(scalar) for _ in range(count))
-        self._k.emit(f"tcgen05.ld.sync.aligned.32x32b.x{count}.b32", found, self._own(column))
+        self._k.emit(f"tcgen05.ld.sync.aligned.32x32b.x{count}.b32", found, self._own_lane_address(column))
         if wait:
             self._k.instruction("tcgen05_wait_ld_sync_aligned", ())
         return found
@@ -232,29 +234,31 @@ class TensorMemory:
         wait: until they are there (`tcgen05.wait::st`). Who multiplies by them comes after a fence and a barrier.
         """
         self._check_count(len(values), column)
-        self._k.emit(f"tcgen05.st.sync.aligned.32x32b.x{len(values)}.b32", self._own(column), tuple(values))
+        self._k.emit(
+            f"tcgen05.st.sync.aligned.32x32b.x{len(values)}.b32", self._own_lane_address(column), tuple(values)
+        )
         if wait:
             self._k.instruction("tcgen05_wait_st_sync_aligned", ())
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def _own(self, column: int | Register[u32]) -> Tensor:
-        lanes = (self._k.warp & 3) << _LANES
+    def _own_lane_address(self, column: int | Register[u32]) -> Tensor:
+        lanes = (self._k.warp & 3) << _LANE_SHIFT
         return Tensor(self._k, b32, self.at(column).to_register() + lanes, 4)
 
     def _check_count(self, count: int, column: int | Register[u32]) -> None:
-        if count not in LOADS:
-            raise BuildValueError(f"{', '.join(map(str, LOADS))} columns are moved at once, not {count!r}")
+        if count not in TRANSFER_COLUMNS:
+            raise BuildValueError(f"{', '.join(map(str, TRANSFER_COLUMNS))} columns are moved at once, not {count!r}")
         if isinstance(column, int) and column + count > self.columns:
             raise BuildValueError(f"there are {self.columns} columns, and {column + count} are named")
 
 
-def _kind(element: type[Scalar] | str) -> tuple[str, int]:
-    word = _word(element)
+def _kind_and_number(element: type[Scalar] | str) -> tuple[str, int]:
+    word = _element_word(element)
     if word not in _KINDS:
         raise BuildTypeError(f"tcgen05 multiplies {', '.join(_KINDS)}, not {word}")
     return _KINDS[word]
 
 
-def _word(element: type[Scalar] | str | None) -> str:
+def _element_word(element: type[Scalar] | str | None) -> str:
     return element if isinstance(element, str) else element.word if element is not None else ""

@@ -26,17 +26,17 @@ from ptxkit.records import dataclass
 from ptxkit.tensor_rules import MAX_BOX, MAX_PIXELS, MAX_RANK
 
 if TYPE_CHECKING:
-    from ptxkit.build.instructions import Instructions
+    from ptxkit.build.instructions import InstructionBuilder
 
 Coordinate: TypeAlias = "Register[s32] | Register[u32] | int"
 
-BYTES, ALIGNMENT = 128, 64
+TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
 """Of a tensor map."""
 BOX_ALIGNMENT = 128
 """Bytes to which a box in shared memory is aligned; a swizzle repeats over more."""
-SWIZZLES = {0: 128, 32: 256, 64: 512, 128: 1024}
+SWIZZLE_PERIODS = {0: 128, 32: 256, 64: 512, 128: 1024}
 """By the bytes that a swizzle spans: the bytes after which its pattern repeats."""
-REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class TensorForm:
 class TensorMap:
     """A tensor map that the launch passes. `bytes`: what each load reports to its mbarrier."""
 
-    def __init__(self, builder: Instructions, form: TensorForm, address: Generic[b8]) -> None:
+    def __init__(self, builder: InstructionBuilder, form: TensorForm, address: Generic[b8]) -> None:
         self.builder = builder
         self.form = form
         self.address = address
@@ -91,25 +91,25 @@ class TensorMap:
         box, each at the same place and with its own mbarrier. policy: a cache policy (`createpolicy`).
         """
         self._check_box(destination)
-        name = f"cp_async_bulk_tensor_{self._kind()}"
-        operands: list[object] = [destination, self._place(coordinates), barrier]
+        name = f"cp_async_bulk_tensor_{self._mode_suffix()}"
+        operands: list[object] = [destination, self._coordinate_operand(coordinates), barrier]
         if self.form.mode == "im2col":
-            operands.append(self._filter(offsets))
+            operands.append(self._filter_offsets(offsets))
         elif offsets:
             raise BuildTypeError("offsets are those of a filter: of an im2col map")
         if multicast is not None:
             name += "_multicast_cluster"
             operands.append(multicast)
         self._issue(name, operands, policy)
-        self.builder.tell_box(self.bytes)
+        self.builder.set_copy_bytes(self.bytes)
 
     def store(
         self, coordinates: Sequence[Coordinate], source: Shared[Any], *, policy: Register[b64] | None = None
     ) -> None:
         """Starts a copy of a box from shared memory, as part of the thread's next bulk group."""
         self._check_box(source)
-        kind = self._kind("im2col_no_offs")
-        self._issue(f"cp_async_bulk_tensor_{kind}", [self._place(coordinates), source], policy)
+        kind = self._mode_suffix("im2col_no_offs")
+        self._issue(f"cp_async_bulk_tensor_{kind}", [self._coordinate_operand(coordinates), source], policy)
 
     def reduce(
         self,
@@ -120,13 +120,13 @@ class TensorMap:
         policy: Register[b64] | None = None,
     ) -> None:
         """Starts `tensor[box] = operation(tensor[box], source)`, element by element, as part of the next bulk group."""
-        if operation not in REDUCTIONS:
-            raise BuildValueError(f"a reduction is one of {', '.join(REDUCTIONS)}, not {operation!r}")
+        if operation not in TENSOR_REDUCTIONS:
+            raise BuildValueError(f"a reduction is one of {', '.join(TENSOR_REDUCTIONS)}, not {operation!r}")
         self._check_box(source)
-        name = f"cp_reduce_async_bulk_tensor_{self._rank()}_{operation}"
+        name = f"cp_reduce_async_bulk_tensor_{self._rank_suffix()}_{operation}"
         if self.form.mode == "im2col":
             name += "_im2col_no_offs"
-        self._issue(name, [self._place(coordinates), source], policy)
+        self._issue(name, [self._coordinate_operand(coordinates), source], policy)
 
     def gather4(
         self,
@@ -138,8 +138,10 @@ class TensorMap:
         policy: Register[b64] | None = None,
     ) -> None:
         """Starts a copy of four rows of a matrix, whichever they are, from a column on. Needs sm_100."""
-        self._issue("cp_async_bulk_tensor_2d_tile_gather4", [destination, self._rows(column, rows), barrier], policy)
-        self.builder.tell_box(4 * self.form.box[0] * self.form.element.size())
+        self._issue(
+            "cp_async_bulk_tensor_2d_tile_gather4", [destination, self._row_operand(column, rows), barrier], policy
+        )
+        self.builder.set_copy_bytes(4 * self.form.box[0] * self.form.element.size())
 
     def scatter4(
         self,
@@ -150,7 +152,7 @@ class TensorMap:
         policy: Register[b64] | None = None,
     ) -> None:
         """Starts a copy to four rows of a matrix, as part of the next bulk group. Needs sm_100."""
-        self._issue("cp_async_bulk_tensor_2d_tile_scatter4", [self._rows(column, rows), source], policy)
+        self._issue("cp_async_bulk_tensor_2d_tile_scatter4", [self._row_operand(column, rows), source], policy)
 
     def prefetch(
         self,
@@ -160,10 +162,10 @@ class TensorMap:
         policy: Register[b64] | None = None,
     ) -> None:
         """Brings a box into the L2 cache; nothing tells when it is there."""
-        operands: list[object] = [self._place(coordinates)]
+        operands: list[object] = [self._coordinate_operand(coordinates)]
         if self.form.mode == "im2col":
-            operands.append(self._filter(offsets))
-        self._issue(f"cp_async_bulk_prefetch_tensor_{self._kind()}", operands, policy)
+            operands.append(self._filter_offsets(offsets))
+        self._issue(f"cp_async_bulk_prefetch_tensor_{self._mode_suffix()}", operands, policy)
 
     def prefetch_map(self) -> None:
         """Brings the map itself into the cache."""
@@ -177,23 +179,23 @@ class TensorMap:
             operands.append(policy)
         self.builder.instruction(name, operands)
 
-    def _rank(self) -> str:
+    def _rank_suffix(self) -> str:
         return f"{self.form.rank}d"
 
-    def _kind(self, im2col: str = "im2col") -> str:
-        return self._rank() if self.form.mode == "tiled" else f"{self._rank()}_{im2col}"
+    def _mode_suffix(self, im2col: str = "im2col") -> str:
+        return self._rank_suffix() if self.form.mode == "tiled" else f"{self._rank_suffix()}_{im2col}"
 
-    def _place(self, coordinates: Sequence[Coordinate]) -> tuple[object, ...]:
+    def _coordinate_operand(self, coordinates: Sequence[Coordinate]) -> tuple[object, ...]:
         if len(coordinates) != self.form.rank:
             raise BuildTypeError(f"{self!r} has {self.form.rank} dimensions; got {len(coordinates)} coordinates")
-        return self.address, tuple(_signed(each) for each in coordinates)
+        return self.address, tuple(_as_signed(each) for each in coordinates)
 
-    def _rows(self, column: Coordinate, rows: Sequence[Coordinate]) -> tuple[object, ...]:
+    def _row_operand(self, column: Coordinate, rows: Sequence[Coordinate]) -> tuple[object, ...]:
         if len(rows) != 4:
             raise BuildTypeError(f"four rows are copied at once, not {len(rows)}")
-        return self.address, tuple(_signed(each) for each in (column, *rows))
+        return self.address, tuple(_as_signed(each) for each in (column, *rows))
 
-    def _filter(self, offsets: Sequence[Register[Any] | int]) -> tuple[Register[Any] | int, ...]:
+    def _filter_offsets(self, offsets: Sequence[Register[Any] | int]) -> tuple[Register[Any] | int, ...]:
         if len(offsets) != self.form.rank - 2:
             raise BuildTypeError(f"the filter has {self.form.rank - 2} dimensions; got {len(offsets)} offsets")
         return tuple(offsets)
@@ -202,7 +204,7 @@ class TensorMap:
         """A box lies in memory of its own, aligned to the pattern of its swizzle."""
         if not isinstance(place, Shared):
             raise BuildTypeError(f"a box is copied to and from the CTA's shared memory, not {place!r}")
-        needed = SWIZZLES[self.form.swizzle]
+        needed = SWIZZLE_PERIODS[self.form.swizzle]
         if place.alignment < needed:
             raise BuildTypeError(
                 f"a box with a swizzle of {self.form.swizzle} bytes is aligned to {needed} bytes, and not {place!r}; "
@@ -213,11 +215,13 @@ class TensorMap:
             raise BuildValueError(f"a box has {self.bytes} bytes, and {place!r} has room for {room}")
 
 
-def _signed(coordinate: Coordinate) -> object:
+def _as_signed(coordinate: Coordinate) -> object:
     return coordinate.reinterpret(s32) if isinstance(coordinate, Register) and coordinate.type is u32 else coordinate
 
 
-def tensor_form(element: type[Scalar], box: Sequence[int], rank: int | None, swizzle: int, mode: str) -> TensorForm:
+def make_tensor_form(
+    element: type[Scalar], box: Sequence[int], rank: int | None, swizzle: int, mode: str
+) -> TensorForm:
     """The form, checked: what no tensor map can be is a BuildValueError."""
     extents = tuple(box)
     if mode == "tiled":
@@ -233,8 +237,8 @@ def tensor_form(element: type[Scalar], box: Sequence[int], rank: int | None, swi
     for extent, limit in zip(extents, most, strict=True):
         if isinstance(extent, bool) or not isinstance(extent, int) or not 1 <= extent <= limit:
             raise BuildValueError(f"a box has 1 to {limit} elements in a dimension, not {extent!r}")
-    if swizzle not in SWIZZLES:
-        raise BuildValueError(f"a swizzle spans {', '.join(map(str, SWIZZLES))} bytes, not {swizzle!r}")
+    if swizzle not in SWIZZLE_PERIODS:
+        raise BuildValueError(f"a swizzle spans {', '.join(map(str, SWIZZLE_PERIODS))} bytes, not {swizzle!r}")
     row = extents[0] * element.size()
     if row % 16:
         raise BuildValueError(f"the innermost extent of a box is a multiple of 16 bytes, and not {row} bytes")

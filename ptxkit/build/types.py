@@ -30,29 +30,29 @@ class Scalar:
         return cls.bits // 8
 
 
-class Integer(Scalar):
+class IntegerScalar(Scalar):
     """Integers, signed and unsigned."""
 
 
-class Unsigned(Integer):
+class UnsignedScalar(IntegerScalar):
     """`.u8` to `.u64`."""
 
     family = "u"
 
 
-class Signed(Integer):
+class SignedScalar(IntegerScalar):
     """`.s8` to `.s64`."""
 
     family = "s"
 
 
-class Floating(Scalar):
+class FloatScalar(Scalar):
     """Floating point."""
 
     family = "f"
 
 
-class Bits(Scalar):
+class BitsScalar(Scalar):
     """Untyped bits: compatible with every type of the same width."""
 
     family = "b"
@@ -64,115 +64,115 @@ class pred(Scalar):
     word, bits, family = "pred", 1, "p"
 
 
-class u8(Unsigned):
+class u8(UnsignedScalar):
     """8-bit unsigned; a register that holds it is 16 bits wide."""
 
     word, bits = "u8", 8
 
 
-class u16(Unsigned):
+class u16(UnsignedScalar):
     """16-bit unsigned."""
 
     word, bits = "u16", 16
 
 
-class u32(Unsigned):
+class u32(UnsignedScalar):
     """32-bit unsigned."""
 
     word, bits = "u32", 32
 
 
-class u64(Unsigned):
+class u64(UnsignedScalar):
     """64-bit unsigned."""
 
     word, bits = "u64", 64
 
 
-class s8(Signed):
+class s8(SignedScalar):
     """8-bit signed; a register that holds it is 16 bits wide."""
 
     word, bits = "s8", 8
 
 
-class s16(Signed):
+class s16(SignedScalar):
     """16-bit signed."""
 
     word, bits = "s16", 16
 
 
-class s32(Signed):
+class s32(SignedScalar):
     """32-bit signed."""
 
     word, bits = "s32", 32
 
 
-class s64(Signed):
+class s64(SignedScalar):
     """64-bit signed."""
 
     word, bits = "s64", 64
 
 
-class f16(Floating):
+class f16(FloatScalar):
     """IEEE half precision."""
 
     word, bits = "f16", 16
 
 
-class bf16(Floating):
+class bf16(FloatScalar):
     """The upper half of an IEEE single."""
 
     word, bits = "bf16", 16
 
 
-class f32(Floating):
+class f32(FloatScalar):
     """IEEE single precision."""
 
     word, bits = "f32", 32
 
 
-class f64(Floating):
+class f64(FloatScalar):
     """IEEE double precision."""
 
     word, bits = "f64", 64
 
 
-class f16x2(Floating):
+class f16x2(FloatScalar):
     """Two halves in one 32-bit register."""
 
     word, bits = "f16x2", 32
 
 
-class bf16x2(Floating):
+class bf16x2(FloatScalar):
     """Two bfloat16 in one 32-bit register."""
 
     word, bits = "bf16x2", 32
 
 
-class b8(Bits):
+class b8(BitsScalar):
     """8 bits; a register that holds them is 16 bits wide."""
 
     word, bits = "b8", 8
 
 
-class b16(Bits):
+class b16(BitsScalar):
     """16 bits."""
 
     word, bits = "b16", 16
 
 
-class b32(Bits):
+class b32(BitsScalar):
     """32 bits."""
 
     word, bits = "b32", 32
 
 
-class b64(Bits):
+class b64(BitsScalar):
     """64 bits."""
 
     word, bits = "b64", 64
 
 
-class b128(Bits):
+class b128(BitsScalar):
     """128 bits."""
 
     word, bits = "b128", 128

@@ -22,43 +22,43 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from ptxkit.build.errors import BuildError, Location
-from ptxkit.build.remarks import instructions
+from ptxkit.build.remarks import iterate_instructions
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Control, Value
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxkit.build.recorder import Entry
-    from ptxkit.build.routine import Routine
+    from ptxkit.build.recorder import RecordedStatement
+    from ptxkit.build.routine import FunctionBuilder
 
-_CARRYING = frozenset(
+_STRICT_OPERATIONS = frozenset(
     {"abs", "add", "compare", "convert", "copy", "from_generic", "invert", "neg", "sub", "to_generic", "unpack", "xor"}
     | {"convert_float", "fabs", "fadd", "fdiv", "ffma", "float_to_integer", "fmul", "fneg", "frcp", "fsqrt", "fsub"}
     | {"integer_to_float"}
 )
 """Value operations and meanings of the table whose result depends on each operand, whatever the others are."""
-_MULTIPLYING = frozenset({"mul", "mul_wide"})
+_MULTIPLICATIONS = frozenset({"mul", "mul_wide"})
 """Those for which that holds where the other factor is a constant."""
-_NOT_SEEN = ("param", "local")
+_PRIVATE_SPACES = ("param", "local")
 """Spaces in which nobody may look at what is stored."""
 
 
-def check_written(routine: Routine) -> None:
+def check_registers_initialized(routine: FunctionBuilder) -> None:
     """`BuildError` where threads read a register that nothing has written."""
     entries = routine.entries()
-    if len(entries) == routine.checked:
+    if len(entries) == routine.checked_statement_count:
         return
-    doubtful = _doubtful(entries, {prefix for _, prefix in routine.register_counts})
-    if doubtful and not any(map(_jumps, entries)):
-        nodes, names = _nodes(entries, doubtful)
-        found = _Search(nodes, (1 << len(names)) - 1).found()
+    doubtful = _find_candidates(entries, {prefix for _, prefix in routine.register_counts})
+    if doubtful and not any(map(_has_opaque_branch, entries)):
+        nodes, names = _build_nodes(entries, doubtful)
+        found = _UninitializedUseAnalysis(nodes, (1 << len(names)) - 1).find_use()
         if found is not None:
             register, use, definitions = found
             raise _error(names[register.bit_length() - 1], use, definitions)
-    routine.checked = len(entries)
+    routine.checked_statement_count = len(entries)
 
 
 def _error(name: str, use: Location, definitions: Sequence[Location]) -> BuildError:
@@ -70,10 +70,10 @@ def _error(name: str, use: Location, definitions: Sequence[Location]) -> BuildEr
 # ----------------------------------------------------------------------------------------------- instructions
 
 
-def _doubtful(entries: Sequence[Entry], prefixes: set[str]) -> set[str]:
+def _find_candidates(entries: Sequence[RecordedStatement], prefixes: set[str]) -> set[str]:
     """The registers that some branch may go past the first mention of, to a place before the last; those that are first
     mentioned under a guard, or not as a result. Most kernels have none, and are looked at no further."""
-    places = _places(entries)
+    places = _label_positions(entries)
     ends: list[int] = []  # a heap: where the branches lead to that go past here
     bounds: dict[str, int] = {}
     found: set[str] = set()
@@ -82,117 +82,120 @@ def _doubtful(entries: Sequence[Entry], prefixes: set[str]) -> set[str]:
             heappop(ends)
         statement, match = entry.statement, entry.match
         if match is None or not isinstance(statement, tree.Instruction):
-            for each in instructions(statement):
-                bounds |= {name: len(entries) for name in _named(each) if name not in bounds}
+            for each in iterate_instructions(statement):
+                bounds |= {name: len(entries) for name in _iterate_named_registers(each) if name not in bounds}
             continue
-        for name in _named(statement):
+        for name in _iterate_named_registers(statement):
             bound = bounds.get(name)
             if bound is None:
                 bounds[name] = ends[0] if ends else len(entries)
-                if statement.guard is not None or name not in _results(statement, match):
+                if statement.guard is not None or name not in _result_registers(statement, match):
                     found.add(name)
             elif number >= bound:
                 found.add(name)
-        target = places.get(_target(statement, match) or "", 0)
+        target = places.get(_branch_target(statement, match) or "", 0)
         if target > number:
             heappush(ends, target)
     return {name for name in found if name.rstrip("0123456789") in prefixes}  # others are special registers
 
 
-def _jumps(entry: Entry) -> bool:
+def _has_opaque_branch(entry: RecordedStatement) -> bool:
     """Whether raw PTX may go elsewhere than to the next statement, or a list of labels says where to."""
     found = entry.match
-    matches = [table().match(each) for each in instructions(entry.statement)] if found is None else [found]
+    matches = [table().match(each) for each in iterate_instructions(entry.statement)] if found is None else [found]
     effects = [effect for each in matches if isinstance(each, Match) for effect in each.effects]
     kinds = {effect.kind for effect in effects if isinstance(effect, Control)}
     return bool(kinds - {"call"} if found is None else kinds & {"branch_indexed"})
 
 
-def _places(entries: Sequence[Entry]) -> dict[str, int]:
+def _label_positions(entries: Sequence[RecordedStatement]) -> dict[str, int]:
     """Where the labels stand, by their names."""
     statements = [each.statement for each in entries]
     return {each.name: number for number, each in enumerate(statements) if isinstance(each, tree.LabelStatement)}
 
 
-def _target(instruction: tree.Instruction, match: Match) -> str | None:
+def _branch_target(instruction: tree.Instruction, match: Match) -> str | None:
     """The label that an instruction goes to."""
     is_branch = any(isinstance(each, Control) and each.kind == "branch" for each in match.effects)
     operand = instruction.operands[0] if is_branch else None
     return operand.text if isinstance(operand, tree.Name) else None
 
 
-def _named(instruction: tree.Instruction) -> Iterator[str]:
+def _iterate_named_registers(instruction: tree.Instruction) -> Iterator[str]:
     """The registers that an instruction names."""
     if instruction.guard is not None:
         yield instruction.guard.predicate
     for operand in instruction.operands:
-        yield from _registers(operand, within=True)
+        yield from _iterate_operand_registers(operand, within=True)
 
 
-def _results(instruction: tree.Instruction, match: Match) -> set[str]:
+def _result_registers(instruction: tree.Instruction, match: Match) -> set[str]:
     """The registers that it writes."""
     operands = (match.operand(role, instruction) for role in match.results)
-    return {name for operand in operands for name in _registers(operand, within=True)}
+    return {name for operand in operands for name in _iterate_operand_registers(operand, within=True)}
 
 
-def _registers(operand: tree.Operand | None, *, within: bool = False) -> Iterator[str]:
+def _iterate_operand_registers(operand: tree.Operand | None, *, within: bool = False) -> Iterator[str]:
     """The registers of an operand. within: those of vectors, too."""
     match operand:
         case tree.Name(text=text):
             if text.startswith("%"):
                 yield text
         case tree.Address(base=inner) | tree.Not(operand=inner) | tree.Unary(operand=inner):
-            yield from _registers(inner, within=within)
+            yield from _iterate_operand_registers(inner, within=within)
         case tree.Pair(first=first, second=second) if within:
-            yield from (*_registers(first, within=True), *_registers(second, within=True))
+            yield from (
+                *_iterate_operand_registers(first, within=True),
+                *_iterate_operand_registers(second, within=True),
+            )
         case tree.Vector(elements=elements) | tree.Arguments(elements=elements) if within:
             for each in elements:
-                yield from _registers(each, within=True)
+                yield from _iterate_operand_registers(each, within=True)
         case _:
             pass
 
 
-def _accessed(statement: tree.Instruction, match: Match) -> Iterator[str]:
+def _iterate_access_registers(statement: tree.Instruction, match: Match) -> Iterator[str]:
     """The registers that an access to memory reads: addresses, and what is stored as a whole."""
     accesses = [each for each in match.effects if isinstance(each, Access)]
-    if accesses and not any(each.space.startswith(_NOT_SEEN) for each in accesses):
+    if accesses and not any(each.space.startswith(_PRIVATE_SPACES) for each in accesses):
         for role in match.roles:
             if role not in match.results:
-                yield from _registers(match.operand(role, statement))
+                yield from _iterate_operand_registers(match.operand(role, statement))
 
 
-def _carried(statement: tree.Instruction, match: Match) -> Iterator[tuple[str, str]]:
+def _iterate_strict_dependences(statement: tree.Instruction, match: Match) -> Iterator[tuple[str, str]]:
     """(result, operand) for each operand without which the result has no value, by their roles."""
     values = [each for each in match.effects if isinstance(each, Value)]
     if len(values) != len(match.effects):
         return
     for each in values:
-        if isinstance(each.value, Call) and each.value.function != "unknown":
-            for role in _needed(each.value, statement, match):
+        if isinstance(each.value, CallExpr) and each.value.function != "unknown":
+            for role in _iterate_strict_roles(each.value, statement, match):
                 yield each.result, role
-    if all(isinstance(each.value, Call) and each.value.function == "unknown" for each in values):
-        for meaning in table().meanings(match) if values else ():
-            if meaning.function in _CARRYING and len(meaning.results) == 1 and meaning.results[0] is not None:
+    if all(isinstance(each.value, CallExpr) and each.value.function == "unknown" for each in values):
+        for meaning in table().semantics_of(match) if values else ():
+            if meaning.function in _STRICT_OPERATIONS and len(meaning.results) == 1 and meaning.results[0] is not None:
                 for operand in meaning.operands:
-                    if isinstance(operand, Role):
+                    if isinstance(operand, OperandRole):
                         yield meaning.results[0], operand.name
 
 
-def _needed(value: Expression, statement: tree.Instruction, match: Match) -> Iterator[str]:
+def _iterate_strict_roles(value: Expression, statement: tree.Instruction, match: Match) -> Iterator[str]:
     """The roles without which an expression has no value."""
-    if isinstance(value, Role):
+    if isinstance(value, OperandRole):
         yield value.name
-    if not isinstance(value, Call):
+    if not isinstance(value, CallExpr):
         return
-    if value.function in _MULTIPLYING:
-        factors = [each for each in value.arguments if isinstance(each, Role)]
+    if value.function in _MULTIPLICATIONS:
+        factors = [each for each in value.arguments if isinstance(each, OperandRole)]
         constant = [isinstance(match.operand(each.name, statement), tree.Integer) for each in factors]
         if sum(constant) == 1 and len(factors) == 2:
             yield factors[constant.index(False)].name
-    elif value.function in _CARRYING:
+    elif value.function in _STRICT_OPERATIONS:
         for each in value.arguments:
-            if not isinstance(each, Const):
-                yield from _needed(each, statement, match)
+            if not isinstance(each, ConstantExpr):
+                yield from _iterate_strict_roles(each, statement, match)
 
 
 # ------------------------------------------------------------------------------------------------ the search
@@ -205,18 +208,18 @@ class _Node:
     """
 
     location: Location
-    following: tuple[int, ...]
-    skipped: bool = False
+    successors: tuple[int, ...]
+    is_predicated: bool = False
     guard: int = 0
     writes: int = 0
-    accessed: int = 0
-    carries: tuple[tuple[int, int], ...] = ()
+    access_uses: int = 0
+    dependences: tuple[tuple[int, int], ...] = ()
 
 
-def _nodes(entries: Sequence[Entry], doubtful: set[str]) -> tuple[list[_Node], list[str]]:
+def _build_nodes(entries: Sequence[RecordedStatement], doubtful: set[str]) -> tuple[list[_Node], list[str]]:
     """The statements, and the names of the registers by their bits: the doubtful ones, and what is computed of them."""
     bits = {name: 1 << number for number, name in enumerate(sorted(doubtful))}
-    places = _places(entries)
+    places = _label_positions(entries)
 
     def mask(names: Iterable[str]) -> int:
         return sum(bits.get(name, 0) for name in set(names))
@@ -226,125 +229,132 @@ def _nodes(entries: Sequence[Entry], doubtful: set[str]) -> tuple[list[_Node], l
         statement, match = entry.statement, entry.match
         after = (number + 1,) if number + 1 < len(entries) else ()
         if match is None or not isinstance(statement, tree.Instruction):
-            named = (name for each in instructions(statement) for name in _named(each))
+            named = (name for each in iterate_instructions(statement) for name in _iterate_named_registers(each))
             made.append(_Node(entry.location, after, writes=mask(named)))  # raw PTX may write all that it names
             continue
         is_guarded = statement.guard is not None
         leaves = any(isinstance(each, Control) and each.kind != "call" for each in match.effects)
         following = after if not leaves or is_guarded else ()
-        target = _target(statement, match)
+        target = _branch_target(statement, match)
         following = following if target is None else (*following, places[target])
-        if bits.keys().isdisjoint(_named(statement)):
+        if bits.keys().isdisjoint(_iterate_named_registers(statement)):
             made.append(_Node(entry.location, following))
             continue
         carried = [
-            (result, mask(_registers(match.operand(role, statement)))) for result, role in _carried(statement, match)
+            (result, mask(_iterate_operand_registers(match.operand(role, statement))))
+            for result, role in _iterate_strict_dependences(statement, match)
         ]
         carried = [each for each in carried if each[1]]
-        for name in _results(statement, match) if carried else ():
+        for name in _result_registers(statement, match) if carried else ():
             bits.setdefault(name, 1 << len(bits))
-        results = {role: mask(_registers(match.operand(role, statement), within=True)) for role in match.results}
+        results = {
+            role: mask(_iterate_operand_registers(match.operand(role, statement), within=True))
+            for role in match.results
+        }
         made.append(
             _Node(
                 entry.location,
                 following,
-                skipped=is_guarded and not leaves,
+                is_predicated=is_guarded and not leaves,
                 guard=mask([] if statement.guard is None else [statement.guard.predicate]),
-                writes=mask(_results(statement, match)),
-                accessed=mask(_accessed(statement, match)),
-                carries=tuple((results[result], operand) for result, operand in carried),
+                writes=mask(_result_registers(statement, match)),
+                access_uses=mask(_iterate_access_registers(statement, match)),
+                dependences=tuple((results[result], operand) for result, operand in carried),
             )
         )
     return made, list(bits)
 
 
-class _Search:
+class _UninitializedUseAnalysis:
     """What is unwritten at an instruction, whichever way led there, and what is needed from it on, on every way."""
 
     def __init__(self, nodes: Sequence[_Node], everything: int) -> None:
-        self._nodes, self._everything = nodes, everything
-        self._before: list[list[int]] = [[] for _ in nodes]
+        self._nodes, self._all_registers = nodes, everything
+        self._predecessors: list[list[int]] = [[] for _ in nodes]
         for number, node in enumerate(nodes):
-            for each in node.following:
-                self._before[each].append(number)
-        self._unwritten = self._forward()
-        self._needed = self._backward()
+            for each in node.successors:
+                self._predecessors[each].append(number)
+        self._unwritten = self._compute_unwritten()
+        self._needed = self._compute_needed()
 
-    def found(self) -> tuple[int, Location, list[Location]] | None:
+    def find_use(self) -> tuple[int, Location, list[Location]] | None:
         """A register, the line that reads it where nothing has written it, and the lines that write it elsewhere."""
         starts: list[tuple[int, int]] = []
-        for number in self._from(0, 0):
+        for number in self._iterate_reachable(0, 0):
             node = self._nodes[number]
-            if len(node.following) > 1 or node.skipped:
-                starts += ((each, self._unwritten[number]) for each in node.following)
+            if len(node.successors) > 1 or node.is_predicated:
+                starts += ((each, self._unwritten[number]) for each in node.successors)
         for start, unwritten in starts:
             wrong = unwritten & self._needed[start]
             while wrong:
                 register = wrong & -wrong
-                use = next((each for each in self._from(start, register) if self._uses(each, register)), None)
+                use = next(
+                    (each for each in self._iterate_reachable(start, register) if self._is_use(each, register)), None
+                )
                 definitions = [node.location for node in self._nodes if node.writes & register]
                 if use is not None and definitions:  # no use where every way is an endless loop
                     return register, self._nodes[use].location, definitions
                 wrong ^= register
         return None
 
-    def _from(self, start: int, register: int) -> Iterator[int]:
+    def _iterate_reachable(self, start: int, register: int) -> Iterator[int]:
         """The nodes that can be reached from one of them before a register is written; of no register, all."""
         waiting, seen = deque([start]), {start}
         while waiting:
             number = waiting.popleft()
             yield number
             if not self._nodes[number].writes & register:
-                new = [each for each in self._nodes[number].following if each not in seen]
+                new = [each for each in self._nodes[number].successors if each not in seen]
                 seen.update(new)
                 waiting.extend(new)
 
-    def _uses(self, number: int, register: int) -> bool:
+    def _is_use(self, number: int, register: int) -> bool:
         node = self._nodes[number]
-        after = self._after(number)
+        after = self._needed_after(number)
         return bool(
-            (node.guard | node.accessed) & register or any(of & register and to & after for to, of in node.carries)
+            (node.guard | node.access_uses) & register
+            or any(of & register and to & after for to, of in node.dependences)
         )
 
-    def _forward(self) -> list[int]:
+    def _compute_unwritten(self) -> list[int]:
         """Before each instruction, the registers that no way to it has written."""
-        found = [self._everything] * len(self._nodes)
+        found = [self._all_registers] * len(self._nodes)
         waiting = deque(range(len(self._nodes)))
         while waiting:
             number = waiting.popleft()
             node = self._nodes[number]
             after = found[number] & ~node.writes
-            for each in node.following:
+            for each in node.successors:
                 if found[each] & ~after:
                     found[each] &= after
                     waiting.append(each)
         return found
 
-    def _after(self, number: int) -> int:
+    def _needed_after(self, number: int) -> int:
         """What is needed behind an instruction, on every way; nothing where a way ends."""
-        following = self._nodes[number].following
+        following = self._nodes[number].successors
         if not following:
             return 0
-        found = self._everything
+        found = self._all_registers
         for each in following:
             found &= self._needed[each]
         return found
 
-    def _backward(self) -> list[int]:
+    def _compute_needed(self) -> list[int]:
         """Before each instruction, the registers that every way from it needs before it writes them."""
-        self._needed = found = [self._everything] * len(self._nodes)
+        self._needed = found = [self._all_registers] * len(self._nodes)
         waiting = deque(reversed(range(len(self._nodes))))
         while waiting:
             number = waiting.popleft()
-            node, after = self._nodes[number], self._after(number)
-            needed = after & ~node.writes | node.accessed
-            for to, of in node.carries:
+            node, after = self._nodes[number], self._needed_after(number)
+            needed = after & ~node.writes | node.access_uses
+            for to, of in node.dependences:
                 if to & after:
                     needed |= of
-            if node.skipped:
+            if node.is_predicated:
                 needed &= after
             needed |= node.guard
             if needed != found[number]:
                 found[number] = needed
-                waiting.extend(self._before[number])
+                waiting.extend(self._predecessors[number])
         return found

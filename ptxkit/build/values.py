@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
 
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
-from ptxkit.build.types import Floating, Integer, OtherT, ScalarT, Unsigned, pred, register_class
+from ptxkit.build.types import FloatScalar, IntegerScalar, OtherT, ScalarT, UnsignedScalar, pred, register_class
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from ptxkit.build.instructions import Instructions
+    from ptxkit.build.instructions import InstructionBuilder
 
 Number: TypeAlias = int | float
 
-_UNLIMITED = 1 << 30
+_MAX_MULTIPLE = 1 << 30
 
 
-def power_of_two_in(number: int) -> int:
+def largest_power_of_two_factor(number: int) -> int:
     """The largest power of two that divides a constant; everything divides 0."""
-    return number & -number or _UNLIMITED
+    return number & -number or _MAX_MULTIPLE
 
 
 class Register(Generic[ScalarT]):
@@ -36,7 +36,7 @@ class Register(Generic[ScalarT]):
 
     __slots__ = ("builder", "multiple", "name", "type")
 
-    def __init__(self, builder: Instructions, scalar: type[ScalarT], name: str, multiple: int = 1) -> None:
+    def __init__(self, builder: InstructionBuilder, scalar: type[ScalarT], name: str, multiple: int = 1) -> None:
         self.builder = builder
         self.type = scalar
         self.name = name
@@ -53,45 +53,45 @@ class Register(Generic[ScalarT]):
     # ------------------------------------------------------------------------------------- arithmetic
 
     def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        nothing = isinstance(other, int) and other == 0 and issubclass(self.type, Integer)
+        nothing = isinstance(other, int) and other == 0 and issubclass(self.type, IntegerScalar)
         if nothing and not isinstance(self, Variable):
             return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin so
-        return self._arithmetic("add", self, other, min(self.multiple, multiple_of(other)))
+        return self._arithmetic("add", self, other, min(self.multiple, known_multiple(other)))
 
     def __radd__(self, other: Number) -> Register[ScalarT]:
         return self + other
 
     def __sub__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        return self._arithmetic("sub", self, other, min(self.multiple, multiple_of(other)))
+        return self._arithmetic("sub", self, other, min(self.multiple, known_multiple(other)))
 
     def __rsub__(self, other: Number) -> Register[ScalarT]:
-        return self._arithmetic("sub", other, self, min(self.multiple, multiple_of(other)))
+        return self._arithmetic("sub", other, self, min(self.multiple, known_multiple(other)))
 
     def __mul__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        name = "mul_lo" if issubclass(self.type, Integer) else "mul"
-        return self._arithmetic(name, self, other, min(self.multiple * multiple_of(other), _UNLIMITED))
+        name = "mul_lo" if issubclass(self.type, IntegerScalar) else "mul"
+        return self._arithmetic(name, self, other, min(self.multiple * known_multiple(other), _MAX_MULTIPLE))
 
     def __rmul__(self, other: Number) -> Register[ScalarT]:
         return self * other
 
     def __floordiv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        if not issubclass(self.type, Integer):
+        if not issubclass(self.type, IntegerScalar):
             raise BuildTypeError(f"`//` divides integers, not .{self.type.word}")
-        power = self._power(other)
+        power = self._power_of_two_divisor(other)
         if power is not None:
             return self >> power.bit_length() - 1
         return self._arithmetic("div", self, other)
 
     def __truediv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        if not issubclass(self.type, Floating):
+        if not issubclass(self.type, FloatScalar):
             raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
         return self._arithmetic("div_rn", self, other)
 
     def __mod__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
-        power = self._power(other)
+        power = self._power_of_two_divisor(other)
         if power is not None:
             return self._bitwise(f"and_b{self.type.bits}", (self, power - 1), self.multiple)
-        return self._arithmetic("rem", self, other, min(self.multiple, multiple_of(other)))
+        return self._arithmetic("rem", self, other, min(self.multiple, known_multiple(other)))
 
     def __neg__(self) -> Register[ScalarT]:
         return cast("Register[ScalarT]", self.builder.instruction("neg", (self,)))
@@ -99,23 +99,23 @@ class Register(Generic[ScalarT]):
     # ------------------------------------------------------------------------------------------- logic
 
     def __and__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
-        return self._logic("and", other, max(self.multiple, multiple_of(other)))
+        return self._logic("and", other, max(self.multiple, known_multiple(other)))
 
     def __or__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
-        return self._logic("or", other, min(self.multiple, multiple_of(other)))
+        return self._logic("or", other, min(self.multiple, known_multiple(other)))
 
     def __xor__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
-        return self._logic("xor", other, min(self.multiple, multiple_of(other)))
+        return self._logic("xor", other, min(self.multiple, known_multiple(other)))
 
     def __invert__(self) -> Register[ScalarT]:
         return self._logic("not", None, 1)
 
     def __lshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
-        known = min(self.multiple << amount, _UNLIMITED) if isinstance(amount, int) and 0 <= amount < 64 else 1
+        known = min(self.multiple << amount, _MAX_MULTIPLE) if isinstance(amount, int) and 0 <= amount < 64 else 1
         return self._bitwise(f"shl_b{self.type.bits}", (self, amount), known)
 
     def __rshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
-        if not issubclass(self.type, Integer):
+        if not issubclass(self.type, IntegerScalar):
             raise BuildTypeError(f"`>>` shifts integers, not .{self.type.word}; reinterpret the value first")
         result = cast("Register[ScalarT]", self.builder.instruction("shr", (self, amount)))
         result.multiple = max(self.multiple >> amount, 1) if isinstance(amount, int) else 1
@@ -158,25 +158,25 @@ class Register(Generic[ScalarT]):
         words = ["cvt", rounding, scalar.word, self.type.word]
         result = self.builder.instruction("_".join(word for word in words if word), (self,))
         register = cast("Register[OtherT]", result)
-        if issubclass(scalar, Integer) and issubclass(self.type, Integer):
+        if issubclass(scalar, IntegerScalar) and issubclass(self.type, IntegerScalar):
             register.multiple = min(self.multiple, 1 << (scalar.bits - 1))
         return register
 
     # ------------------------------------------------------------------------------------------ workings
 
-    def _power(self, divisor: object) -> int | None:
+    def _power_of_two_divisor(self, divisor: object) -> int | None:
         """A constant power of two by which unsigned values of this type are divided: bits then tell the answer, where
         a division takes many instructions. Signed ones round towards zero, which shifts do not."""
-        if isinstance(divisor, bool) or not isinstance(divisor, int) or not issubclass(self.type, Unsigned):
+        if isinstance(divisor, bool) or not isinstance(divisor, int) or not issubclass(self.type, UnsignedScalar):
             return None
         return divisor if 0 < divisor < 1 << self.type.bits and not divisor & (divisor - 1) else None
 
     def _arithmetic(
         self, name: str, left: object, right: object, multiple: int = 1, into: Variable[ScalarT] | None = None
     ) -> Register[ScalarT]:
-        if not issubclass(self.type, Integer | Floating):
+        if not issubclass(self.type, IntegerScalar | FloatScalar):
             raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
-        _same_type(self, left if right is self else right)
+        _check_same_type(self, left if right is self else right)
         if name in ("div", "rem") and isinstance(right, int) and right == 0:
             raise BuildValueError(f"{self!r} is divided by 0, which gives no defined value")
         result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right), into=into))
@@ -188,7 +188,7 @@ class Register(Generic[ScalarT]):
         self, name: str, other: object, multiple: int, into: Variable[ScalarT] | None = None
     ) -> Register[ScalarT]:
         if other is not None:
-            _same_type(self, other)
+            _check_same_type(self, other)
         word = "pred" if self.type is pred else f"b{self.type.bits}"
         return self._bitwise(f"{name}_{word}", (self,) if other is None else (self, other), multiple, into)
 
@@ -196,7 +196,7 @@ class Register(Generic[ScalarT]):
         self, name: str, operands: tuple[object, ...], multiple: int, into: Variable[ScalarT] | None = None
     ) -> Register[ScalarT]:
         """An instruction on `.bN` whose result keeps the type of its operand."""
-        if issubclass(self.type, Floating):
+        if issubclass(self.type, FloatScalar):
             raise BuildTypeError(f"bitwise operation on .{self.type.word}; move its bits to .b{self.type.bits} first")
         result = cast("Register[Any]", self.builder.instruction(name, operands, into=into))
         return Register(self.builder, self.type, result.name, multiple)
@@ -204,7 +204,7 @@ class Register(Generic[ScalarT]):
     def _compare(self, operator: str, other: object) -> Register[pred]:
         if self.type is pred:
             raise BuildTypeError("predicates are combined with `&`, `|`, `^` and `~`, not compared")
-        _same_type(self, other)
+        _check_same_type(self, other)
         return cast("Register[pred]", self.builder.instruction(f"setp_{operator}", (self, other)))
 
 
@@ -215,38 +215,38 @@ class Variable(Register[ScalarT]):
 
     def set(self, value: Register[ScalarT] | Number) -> None:
         """Writes the variable: one `mov`."""
-        _same_type(self, value)
-        self._check_multiple(multiple_of(value), value)
+        _check_same_type(self, value)
+        self._check_multiple(known_multiple(value), value)
         self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
 
     def __iadd__(self, other: Register[ScalarT] | Number) -> Self:
-        return self._changed("add", other)
+        return self._update_arithmetic("add", other)
 
     def __isub__(self, other: Register[ScalarT] | Number) -> Self:
-        return self._changed("sub", other)
+        return self._update_arithmetic("sub", other)
 
     def __imul__(self, other: Register[ScalarT] | Number) -> Self:
-        return self._changed("mul_lo" if issubclass(self.type, Integer) else "mul", other)
+        return self._update_arithmetic("mul_lo" if issubclass(self.type, IntegerScalar) else "mul", other)
 
     def __iand__(self, other: Register[ScalarT] | int) -> Self:
         self._logic("and", other, 1, into=self)
         return self
 
     def __ior__(self, other: Register[ScalarT] | int) -> Self:
-        return self._joined("or", other)
+        return self._update_bitwise("or", other)
 
     def __ixor__(self, other: Register[ScalarT] | int) -> Self:
-        return self._joined("xor", other)
+        return self._update_bitwise("xor", other)
 
-    def _changed(self, name: str, other: Register[ScalarT] | Number) -> Self:
+    def _update_arithmetic(self, name: str, other: Register[ScalarT] | Number) -> Self:
         """Writes the variable by the instruction that computes its next value, and gives the variable."""
         if not name.startswith("mul"):
-            self._check_multiple(multiple_of(other), other)
+            self._check_multiple(known_multiple(other), other)
         self._arithmetic(name, self, other, into=self)
         return self
 
-    def _joined(self, name: str, other: Register[ScalarT] | int) -> Self:
-        self._check_multiple(multiple_of(other), other)
+    def _update_bitwise(self, name: str, other: Register[ScalarT] | int) -> Self:
+        self._check_multiple(known_multiple(other), other)
         self._logic(name, other, 1, into=self)
         return self
 
@@ -255,7 +255,7 @@ class Variable(Register[ScalarT]):
             raise BuildTypeError(f"{self!r} keeps multiples of {self.multiple}, and {value!r} is not known to be one")
 
 
-def _same_type(register: Register[Any], other: object) -> None:
+def _check_same_type(register: Register[Any], other: object) -> None:
     """Both sides of an operator have one type; an untyped constant takes that of the register."""
     if isinstance(other, Register):
         if other.builder is not register.builder:
@@ -270,8 +270,8 @@ def _same_type(register: Register[Any], other: object) -> None:
         raise BuildTypeError(f"{register!r} with {type(other).__name__}: an operand is a register or a number")
 
 
-def multiple_of(value: object) -> int:
+def known_multiple(value: object) -> int:
     """A power of two that divides a register's value, or a number, for certain."""
     if isinstance(value, Register):
         return value.multiple
-    return power_of_two_in(value) if isinstance(value, int) else 1
+    return largest_power_of_two_factor(value) if isinstance(value, int) else 1

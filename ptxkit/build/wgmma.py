@@ -25,18 +25,18 @@ from ptxkit.build.values import Register
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.flow import Flow
+    from ptxkit.build.flow import ControlFlowBuilder
 
-ROWS = 64
+WARPGROUP_ROWS = 64
 """Of the accumulator of one warpgroup."""
 _SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}
 """Of a descriptor's layout, by the bytes that the swizzle spans."""
-_WARP_ROWS, _PIECE = 16, 8
+_WARP_ROWS, _PIECE_COLUMNS = 16, 8
 """Rows of the accumulator that one warp has, and columns that two of its registers hold as halves."""
-_FIELD = (1 << 14) - 1
+_MAX_FIELD = (1 << 14) - 1
 _STEP_BYTES = 32
 """Of a row that one instruction multiplies, whatever the type: 16 elements of bf16, 32 of e4m3, 8 of tf32."""
-_WORDS = {"tf32": "tf32", "e4m3": "e4m3", "e5m2": "e5m2", "s8": "s8", "u8": "u8"}
+_TYPE_WORDS = {"tf32": "tf32", "e4m3": "e4m3", "e5m2": "e5m2", "s8": "s8", "u8": "u8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Matrix:
     transposed: the rows in memory are along M or N, not along K.
     """
 
-    flow: Flow
+    flow: ControlFlowBuilder
     low: Register[u32]
     high: int
     transposed: bool = False
@@ -72,8 +72,8 @@ class Matrix:
         return cast("Register[b64]", self.flow.instruction("mov_b64", ((self.low, high),)))
 
 
-def matrix(
-    flow: Flow,
+def make_matrix(
+    flow: ControlFlowBuilder,
     place: Shared[Any],
     *,
     swizzle: int = 128,
@@ -81,12 +81,14 @@ def matrix(
     leading: int = 16,
     transposed: bool = False,
 ) -> Matrix:
-    """See `Routine.matrix`."""
-    low, apart = descriptor_low(place, swizzle, stride, leading)
+    """See `FunctionBuilder.matrix`."""
+    low, apart = make_descriptor_low(place, swizzle, stride, leading)
     return Matrix(flow, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
 
 
-def descriptor_low(place: Shared[Any], swizzle: int, stride: int | None, leading: int) -> tuple[Register[u32], int]:
+def make_descriptor_low(
+    place: Shared[Any], swizzle: int, stride: int | None, leading: int
+) -> tuple[Register[u32], int]:
     """The low word of a matrix descriptor, which all generations have in common, and the stride in bytes."""
     if not isinstance(place, Shared):
         raise BuildTypeError(f"a matrix with a descriptor is in the CTA's shared memory, not {place!r}")
@@ -94,20 +96,20 @@ def descriptor_low(place: Shared[Any], swizzle: int, stride: int | None, leading
         raise BuildValueError(f"a swizzle spans {', '.join(map(str, sorted(_SWIZZLES)))} bytes, not {swizzle!r}")
     apart = 8 * swizzle if stride is None and swizzle else stride
     for name, value in (("stride", apart), ("leading", leading)):
-        if value is None or value % 16 or not 0 <= value >> 4 <= _FIELD:
+        if value is None or value % 16 or not 0 <= value >> 4 <= _MAX_FIELD:
             raise BuildValueError(f"{name} is a multiple of 16 bytes below 256 kB, not {value!r}")
     assert apart is not None
     needed = 8 * swizzle if swizzle else 16
     if place.alignment < needed:
         raise BuildTypeError(f"a matrix with a swizzle of {swizzle} is aligned to {needed} bytes, and not {place!r}")
     address = place.to_register() >> 4
-    return cast("Register[u32]", address & _FIELD) | leading >> 4 << 16, apart
+    return cast("Register[u32]", address & _MAX_FIELD) | leading >> 4 << 16, apart
 
 
 class Accumulator:
     """The 64 x n results of a warpgroup, n / 2 in each thread. registers: they are written by `multiply`."""
 
-    def __init__(self, flow: Flow, columns: int, scalar: type[Scalar] = f32) -> None:
+    def __init__(self, flow: ControlFlowBuilder, columns: int, scalar: type[Scalar] = f32) -> None:
         if scalar not in (f32, s32):
             raise BuildTypeError(f"an accumulator holds f32 or s32, not {scalar!r}")
         if isinstance(columns, bool) or not isinstance(columns, int) or columns % 8 or not 8 <= columns <= 256:
@@ -133,9 +135,11 @@ class Accumulator:
         a: a matrix, or four registers with its fragment. element, b_element: their types; `e4m3`, `tf32` and the like
         by name. It is complete when its group is waited for; until then the registers may not be touched.
         """
-        words = [_word(element), _word(element if b_element is None else b_element)]
+        words = [_element_word(element), _element_word(element if b_element is None else b_element)]
         k = _STEP_BYTES * 8 // {"f16": 16, "bf16": 16, "tf32": 32}.get(words[0], 8)
-        opcode = f"wgmma.mma_async.sync.aligned.m{ROWS}n{self.columns}k{k}.{self.type.word}.{words[0]}.{words[1]}"
+        opcode = (
+            f"wgmma.mma_async.sync.aligned.m{WARPGROUP_ROWS}n{self.columns}k{k}.{self.type.word}.{words[0]}.{words[1]}"
+        )
         left: object = a.descriptor() if isinstance(a, Matrix) else tuple(a)
         scale = int(accumulate) if isinstance(accumulate, bool) else accumulate
         more: list[object] = [] if self.type is s32 else [scale_a, scale_b]
@@ -178,13 +182,13 @@ class Accumulator:
         """
         halves = self.packed(rows.place.type)
         own = ((self._flow.tid.x >> 5) & 3) * _WARP_ROWS + row
-        for start in range(0, self.columns, 2 * _PIECE):
-            some = halves[start // 4 :][: min(self.columns - start, 2 * _PIECE) // 4]
+        for start in range(0, self.columns, 2 * _PIECE_COLUMNS):
+            some = halves[start // 4 :][: min(self.columns - start, 2 * _PIECE_COLUMNS) // 4]
             rows.stmatrix(own, column + start, some)
 
 
-def _word(element: type[Scalar] | str) -> str:
+def _element_word(element: type[Scalar] | str) -> str:
     word = element if isinstance(element, str) else element.word
-    if word not in _WORDS and word not in ("f16", "bf16"):
-        raise BuildTypeError(f"wgmma multiplies f16, bf16, {', '.join(_WORDS)}, not {word}")
+    if word not in _TYPE_WORDS and word not in ("f16", "bf16"):
+        raise BuildTypeError(f"wgmma multiplies f16, bf16, {', '.join(_TYPE_WORDS)}, not {word}")
     return word

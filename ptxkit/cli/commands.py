@@ -9,14 +9,14 @@ from importlib import import_module
 
 import click
 
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import escape_text
 from ptxkit.results import ExitStatus
 
-COMPLETION = "_PTXKIT_COMPLETE"
+COMPLETION_VARIABLE = "_PTXKIT_COMPLETE"
 """The variable by which a shell asks for its script (`bash_source`), or for what may stand at the cursor."""
 
 
-class _Known(Mapping[str, click.Command]):
+class _LazyCommands(Mapping[str, click.Command]):
     """The commands by name; each is loaded when it is asked for: some bring numpy along, which others do without."""
 
     _NAMES = ("extract", "fmt", "fuzz", "isa", "lint", "lsp", "rule", "run", "transfers", "verify", "view")
@@ -63,7 +63,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog=f'Tab completion: eval "$({COMPLETION}=bash_source ptxkit)"; also zsh_source and fish_source.',
+    epilog=f'Tab completion: eval "$({COMPLETION_VARIABLE}=bash_source ptxkit)"; also zsh_source and fish_source.',
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
@@ -72,31 +72,31 @@ def cli() -> None:
     """Read PTX, and say what is wrong with it."""
 
 
-cli.commands = _Known()  # type: ignore[assignment]  # click asks for one that it could change, and never does
+cli.commands = _LazyCommands()  # type: ignore[assignment]  # click asks for one that it could change, and never does
 
 
 def run(arguments: Sequence[str]) -> int:
     """The status of one command. (`cli.main` would answer a closed pipe with 1, which means findings here.)"""
-    wanted = os.environ.get(COMPLETION)
+    wanted = os.environ.get(COMPLETION_VARIABLE)
     if wanted is not None:
-        return _completed(wanted)
+        return _print_completion(wanted)
     try:
         with cli.make_context("ptxkit", list(arguments)) as context:
             cli.invoke(context)
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.message = visible(error.message)  # type: ignore[misc]  # it repeats names of files and parameters
+        error.message = escape_text(error.message)  # type: ignore[misc]  # it repeats names of files and parameters
         error.show()
         return ExitStatus.COULD_NOT_RUN
     return ExitStatus.CLEAN
 
 
-def _completed(wanted: str) -> int:
+def _print_completion(wanted: str) -> int:
     """Prints what the shell asks for; 0 where click knows such a shell."""
     from click.shell_completion import get_completion_class, shell_complete
 
     if get_completion_class(wanted.partition("_")[0]) is None:
-        click.echo(f"ptxkit: {COMPLETION} is bash_source, zsh_source or fish_source, not {wanted!r}", err=True)
+        click.echo(f"ptxkit: {COMPLETION_VARIABLE} is bash_source, zsh_source or fish_source, not {wanted!r}", err=True)
         return ExitStatus.COULD_NOT_RUN
-    return shell_complete(cli, {}, "ptxkit", COMPLETION, wanted)
+    return shell_complete(cli, {}, "ptxkit", COMPLETION_VARIABLE, wanted)

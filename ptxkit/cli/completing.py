@@ -6,12 +6,12 @@ import click
 from click.shell_completion import CompletionItem
 
 
-def paths(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_paths(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Leaves it to the shell, which knows what files there are."""
     return [CompletionItem(incomplete, type="file")]
 
 
-def codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The codes of rules, and their names where one is begun; behind a comma another one."""
     from ptxkit.settings.words import known_codes
 
@@ -23,7 +23,7 @@ def codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> 
     return [CompletionItem(f"{before}{comma}{word}", help=other) for word, other in found]
 
 
-def targets(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_targets(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The words that `.target` takes."""
     from ptxkit.isa import table
 

@@ -7,7 +7,7 @@ import click
 from ptxkit.results import ExitStatus
 
 
-class UnknownError(click.ClickException):
+class UnknownNameError(click.ClickException):
     """The user named something that there is none of; the message suggests what was meant."""
 
     exit_code = int(ExitStatus.COULD_NOT_RUN)

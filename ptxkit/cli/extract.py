@@ -10,19 +10,19 @@ from collections.abc import Iterator
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.inputs import expand, read_all
+from ptxkit.cli.inputs import expand_paths, read_texts
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.rewriting import encode, replace_content
-from ptxkit.foreign_text import visible, visible_path
+from ptxkit.foreign_text import escape_path, escape_text
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
-from ptxkit.source import Origin, SourceFile
+from ptxkit.source import SourceFile, TextOrigin
 
-_MOST_NAME = 200
+_MAX_NAME = 200
 
 
 @click.command(short_help="Take the PTX out of libraries, programs, fat binaries and wheels.")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=completing.paths)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=completing.complete_paths)
 @click.option("--output", "-o", metavar="DIR", help="Write the files there; - prints the only one. Default: here.")
 @click.option("--list", "listed", is_flag=True, help="Write nothing; name what there is.")
 @click.option("--target", metavar="SM", help="Only the PTX for this target, e.g. sm_90a.")
@@ -41,14 +41,14 @@ def extract(
     status = ExitStatus.CLEAN
     written = 0
     printed = ""
-    for source in _found(paths):
+    for source in _embedded_texts(paths):
         if isinstance(source, FileResult):
             write_lines(diagnostic_lines(source.diagnostics), error=True)
             status = ExitStatus.COULD_NOT_RUN
         elif target is not None and f".{target}." not in source.path:
             continue
         elif listed:
-            click.echo(visible_path(source.path))
+            click.echo(escape_path(source.path))
             written += 1
         elif output == "-":
             if written:
@@ -59,27 +59,27 @@ def extract(
             path = os.path.join(output or ".", file_name(source.path))
             failure = _write(path, encode(source.text), force=force)
             if failure is None:
-                click.echo(visible_path(path))
+                click.echo(escape_path(path))
                 written += 1
             else:
-                click.echo(f"{visible_path(path)}: {failure}", err=True)
+                click.echo(f"{escape_path(path)}: {failure}", err=True)
                 status = ExitStatus.COULD_NOT_RUN
     sys.stdout.buffer.write(encode(printed))
     if not written and not status:
-        files = ", ".join(map(visible, paths))
-        wanted = visible(f" for {target}") if target else ""
+        files = ", ".join(map(escape_text, paths))
+        wanted = escape_text(f" for {target}") if target else ""
         click.echo(f"there is no PTX{wanted} inside of {files}", err=True)
         status = ExitStatus.COULD_NOT_RUN
     ctx.exit(status)
 
 
-def _found(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
+def _embedded_texts(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
     """What stands inside other files; texts of their own are passed over."""
-    for given in expand(paths, binaries=True):
+    for given in expand_paths(paths, binaries=True):
         if isinstance(given, FileResult):
             yield given
         else:
-            found = read_all(given)
+            found = read_texts(given)
             yield from (each for each in found if isinstance(each, FileResult) or each.origin.container is not None)
 
 
@@ -89,7 +89,7 @@ def file_name(title: str) -> str:
     stem = os.path.splitext(os.path.basename(outer))[0]
     parts = [re.sub(r"[^\w.+-]+", "_", part.replace("/", ".")).strip("._") for part in (stem, *inner)]
     name = ".".join(filter(None, parts))
-    return name if len(name) <= _MOST_NAME else name[-_MOST_NAME:].lstrip(".")
+    return name if len(name) <= _MAX_NAME else name[-_MAX_NAME:].lstrip(".")
 
 
 def _write(path: str, content: bytes, *, force: bool) -> str | None:
@@ -97,7 +97,7 @@ def _write(path: str, content: bytes, *, force: bool) -> str | None:
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         if force and os.path.lexists(path):
-            failure = replace_content(Origin(path), content)
+            failure = replace_content(TextOrigin(path), content)
             return None if failure is None else f"cannot be written: {failure}"
         with open(path, "xb") as stream:
             stream.write(content)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from ptxkit.cli.options import Options
+from ptxkit.cli.options import LintOptions
 from ptxkit.linter import lint_source
-from ptxkit.many.question import Answer, Question, Wish, without_mends
+from ptxkit.many.question import Job, JobMode, JobResult, without_proposals
 from ptxkit.results import FileResult
 
 
-def wish_of(options: Options) -> Wish:
+def job_mode(options: LintOptions) -> JobMode:
     """What is wanted of each text."""
     if options.fixes is None:
         return "find"
@@ -19,22 +19,22 @@ def wish_of(options: Options) -> Wish:
     return "mend unsafely" if options.unsafe_fixes else "mend"
 
 
-def written(question: Question, answer: Answer, options: Options) -> FileResult:
+def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileResult:
     """The result of one text, after its mends are written or their difference is printed.
 
     A text inside another file is told of, and left as it is.
     """
-    if answer.mended is None:
+    if answer.fixed_text is None:
         return answer.result
-    from ptxkit.cli.rewriting import difference, encode, rewrite
-    from ptxkit.foreign_text import visible_path
+    from ptxkit.cli.rewriting import encode, render_diff, rewrite_file
+    from ptxkit.foreign_text import escape_path
 
     source = question.source
     if options.fixes == "diff":
-        sys.stdout.buffer.write(encode(difference(source, answer.mended, "mended")))
+        sys.stdout.buffer.write(encode(render_diff(source, answer.fixed_text, "mended")))
         return answer.result
-    failure = rewrite(source.origin, answer.mended)
+    failure = rewrite_file(source.origin, answer.fixed_text)
     if failure is None:
         return answer.result
-    sys.stderr.write(f"{visible_path(source.path)}: cannot be rewritten: {failure}\n")
-    return without_mends(lint_source(source, question.settings))
+    sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}\n")
+    return without_proposals(lint_source(source, question.settings))

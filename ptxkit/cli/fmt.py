@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.inputs import STDIN, sources
+from ptxkit.cli.inputs import STDIN, read_sources
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.rewriting import difference, encode, rewrite
+from ptxkit.cli.rewriting import encode, render_diff, rewrite_file
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.foreign_text import visible_path
-from ptxkit.linter import not_checked
+from ptxkit.foreign_text import escape_path
+from ptxkit.linter import unchecked_result
 from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
@@ -21,19 +21,19 @@ from ptxkit.source import SourceFile
 
 
 @dataclass(frozen=True, slots=True)
-class _Formatted:
+class _FormattedText:
     """A text before and after."""
 
     source: SourceFile
     text: str
 
     @property
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         return self.text != self.source.text
 
 
 @click.command(short_help="Rewrite PTX in its canonical form.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.paths)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.complete_paths)
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, and exit with 1.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change, and exit with 1.")
 @click.option("--write", "-w", is_flag=True, help="Rewrite the files in place.")
@@ -54,41 +54,41 @@ def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, wri
     status = ExitStatus.COULD_NOT_RUN if problems else ExitStatus.CLEAN
     write_lines(diagnostic_lines(problems), error=True)
     if write:
-        written = [_rewrite(each) for each in formatted if each.changed]
+        written = [_rewrite(each) for each in formatted if each.has_changed]
         status = status if all(written) else ExitStatus.COULD_NOT_RUN
     elif check or diff:
-        changed = [each for each in formatted if each.changed]
+        changed = [each for each in formatted if each.has_changed]
         for each in changed:
-            name = f"{visible_path(each.source.path)}\n"
-            sys.stdout.buffer.write(encode(difference(each.source, each.text, "formatted") if diff else name))
+            name = f"{escape_path(each.source.path)}\n"
+            sys.stdout.buffer.write(encode(render_diff(each.source, each.text, "formatted") if diff else name))
         status = status or (ExitStatus.FINDINGS if changed else ExitStatus.CLEAN)
     else:
         sys.stdout.buffer.write(b"".join(encode(each.text) for each in formatted))
     ctx.exit(status)
 
 
-def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_Formatted], list[Diagnostic]]:
+def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_FormattedText], list[Diagnostic]]:
     from ptxkit.syntax import PTXSyntaxError, format_source
 
-    formatted: list[_Formatted] = []
+    formatted: list[_FormattedText] = []
     problems: list[Diagnostic] = []
-    for found in sources(paths):
+    for found in read_sources(paths):
         if isinstance(found, FileResult):
             problems.extend(found.diagnostics)
             continue
         if write and found.origin.container is not None:
             remedy = "take it out first: ptxkit extract"
-            problems.extend(not_checked(found.path, "stands inside another file", remedy=remedy).diagnostics)
+            problems.extend(unchecked_result(found.path, "stands inside another file", remedy=remedy).diagnostics)
             continue
         try:
-            formatted.append(_Formatted(found, format_source(found)))
+            formatted.append(_FormattedText(found, format_source(found)))
         except PTXSyntaxError as error:
             problems.extend(error.diagnostics)
     return formatted, problems
 
 
-def _rewrite(each: _Formatted) -> bool:
-    reason = rewrite(each.source.origin, each.text)
+def _rewrite(each: _FormattedText) -> bool:
+    reason = rewrite_file(each.source.origin, each.text)
     if reason is not None:
-        click.echo(f"{visible_path(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
+        click.echo(f"{escape_path(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
     return reason is None

@@ -15,24 +15,24 @@ from unittest import SkipTest
 import click
 
 from ptxkit.cli.numbers import SEED
-from ptxkit.cli.settings_options import Word
-from ptxkit.foreign_text import visible, visible_lines, visible_path
+from ptxkit.cli.settings_options import SettingParam
+from ptxkit.foreign_text import escape_lines, escape_path, escape_text
 from ptxkit.results import ExitStatus
 from ptxkit.settings import words
 
 if TYPE_CHECKING:
-    from ptxkit.testing.fuzz.questions import Campaign
-    from ptxkit.testing.fuzz.running import Limits, Runner
-    from ptxkit.testing.fuzz.store import Store
+    from ptxkit.testing.fuzz.questions import FuzzCampaign
+    from ptxkit.testing.fuzz.running import FuzzLimits, FuzzRunner
+    from ptxkit.testing.fuzz.store import FuzzStore
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _SECONDS_BY_DEFAULT = 60.0
 _SECONDS_BETWEEN_LINES = 30.0
-_OF_FILES = ("linter", "round-trip", "ptxas")
-_WITHOUT_GPU = (*_OF_FILES, "machine", "verdicts", "litmus")
+_FILE_ORACLES = ("linter", "round-trip", "ptxas")
+_ORACLES_WITHOUT_GPU = (*_FILE_ORACLES, "machine", "verdicts", "litmus")
 
 
-def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
+def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> float | None:
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
@@ -43,7 +43,7 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None)
 
 @click.command(short_help="Test ptxkit, ptxas and the GPU against each other with generated PTX.")
 @click.option("--oracle", "oracles", multiple=True, metavar="NAME", help="What is asked (repeatable), see above.")
-@click.option("--time", "seconds", callback=_seconds, metavar="TIME", help="End after 90, 10m or 2h.")
+@click.option("--time", "seconds", callback=_parse_seconds, metavar="TIME", help="End after 90, 10m or 2h.")
 @click.option("--count", type=click.IntRange(min=1), help="End after so many examples of each oracle.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that ask [default: one for each core].")
@@ -54,7 +54,11 @@ def _seconds(_ctx: click.Context, _parameter: click.Parameter, text: str | None)
     metavar="DIR",
     help="Change files of these folders, in the place of generated code (linter, round-trip, ptxas).",
 )
-@click.option("--target", type=Word(words.target, "SM"), help="Of generated code [default: many; kernels: sm_90a].")
+@click.option(
+    "--target",
+    type=SettingParam(words.parse_target_name, "SM"),
+    help="Of generated code [default: many; kernels: sm_90a].",
+)
 @click.option("--hang", type=click.FloatRange(min=1), default=20, show_default=True, help="Seconds for one example.")
 @click.option("--cluster", metavar="ADDRESS", help="Workers of dask.distributed: tcp://HOST:8786; local:2 is --jobs 2.")
 @click.option("--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Ask about a kept example again.")
@@ -86,7 +90,8 @@ def fuzz(  # noqa: PLR0913 (options)
     linter: parser, linter and printer survive any text. round-trip: what is printed reads back. ptxas: both accept the
     same. machine: kernels that are right run clean. verdicts: rules and machine agree on pipelines. litmus: they agree
     with the memory model. machine-device, optimisation: a GPU leaves the same as the machine, and at every level.
-    Without --oracle: all that need no GPU. package.module:NAME is one of your own (ptxkit.testing.fuzz.questions.Kind).
+    Without --oracle: all that need no GPU. package.module:NAME is one of your own
+    (ptxkit.testing.fuzz.questions.OracleKind).
 
     --replay calls an oracle of ptxkit, whatever the folder says. Where the example is for a function of your own, name
     the same by --oracle.
@@ -99,81 +104,87 @@ def fuzz(  # noqa: PLR0913 (options)
     if find_spec("hypothesis") is None:
         raise click.UsageError("hypothesis is not installed: pip install ptxkit[testing]")
     if replay is not None:
-        ctx.exit(_replayed(replay, oracles, hang))
-    wanted = oracles or (_OF_FILES if corpus else _WITHOUT_GPU)
+        ctx.exit(_replay(replay, oracles, hang))
+    wanted = oracles or (_FILE_ORACLES if corpus else _ORACLES_WITHOUT_GPU)
     if seconds is None and count is None:
         seconds = _SECONDS_BY_DEFAULT
-    from ptxkit.testing.fuzz.questions import Campaign, kind_of, originals
-    from ptxkit.testing.fuzz.running import Limits
-    from ptxkit.testing.whole_files import LARGEST
+    from ptxkit.testing.fuzz.questions import FuzzCampaign, find_kind, original_files
+    from ptxkit.testing.fuzz.running import FuzzLimits
+    from ptxkit.testing.whole_files import MAX_MUTATED_CHARACTERS
 
-    _look_here(wanted)
+    _add_working_directory(wanted)
     for each in wanted:
         try:
-            kind = kind_of(each)
+            kind = find_kind(each)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--oracle") from error
         if corpus and not kind.takes_corpus:
-            raise click.UsageError(f"--corpus is for {', '.join(_OF_FILES)}: {each} needs kernels with their launch")
-    if corpus and not originals(tuple(corpus)):
-        raise click.UsageError(f"--corpus: no PTX file of at most {LARGEST:,} characters in {', '.join(corpus)}")
-    campaigns = [Campaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
-    ctx.exit(_run(campaigns, Limits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
+            raise click.UsageError(
+                f"--corpus is for {', '.join(_FILE_ORACLES)}: {each} needs kernels with their launch"
+            )
+    if corpus and not original_files(tuple(corpus)):
+        raise click.UsageError(
+            f"--corpus: no PTX file of at most {MAX_MUTATED_CHARACTERS:,} characters in {', '.join(corpus)}"
+        )
+    campaigns = [FuzzCampaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
+    ctx.exit(_run(campaigns, FuzzLimits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
 
 
-def _look_here(oracles: Sequence[str]) -> None:
+def _add_working_directory(oracles: Sequence[str]) -> None:
     """One's own oracles are looked for in the working directory first, as `python -m` and pytest do."""
     if any(":" in each for each in oracles) and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
 
 
-def _run(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None, folder: Path) -> int:
+def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: str | None, folder: Path) -> int:
     """Runs campaigns, and prints what they came to."""
     from ptxkit.testing.fuzz.errors import CannotRunError
-    from ptxkit.testing.fuzz.running import run
-    from ptxkit.testing.fuzz.store import Store
+    from ptxkit.testing.fuzz.running import run_campaigns
+    from ptxkit.testing.fuzz.store import FuzzStore
     from ptxkit.testing.fuzz.table import summary
 
     try:
-        store = Store(folder)
+        store = FuzzStore(folder)
         with _progress(campaigns, limits, store) as told:
-            run(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), told)
+            run_campaigns(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), told)
     except CannotRunError as error:
-        click.echo(f"ptxkit fuzz: {visible(str(error))}", err=True)
+        click.echo(f"ptxkit fuzz: {escape_text(str(error))}", err=True)
         return ExitStatus.COULD_NOT_RUN
     except KeyboardInterrupt:
         click.echo("\nended; the same command goes on from here", err=True)
     for line in summary(campaigns, store):
-        click.echo(visible(line))
-    totals = [store.total(each) for each in campaigns]
-    failed = any(each.failed for each in totals)
+        click.echo(escape_text(line))
+    totals = [store.campaign_total(each) for each in campaigns]
+    failed = any(each.failure_count for each in totals)
     store.close()
     if failed:
         return ExitStatus.FINDINGS
-    return ExitStatus.COULD_NOT_RUN if all(each.asked == each.skipped for each in totals) else ExitStatus.CLEAN
+    return ExitStatus.COULD_NOT_RUN if all(each.run_count == each.skip_count for each in totals) else ExitStatus.CLEAN
 
 
-def _runner(campaigns: list[Campaign], limits: Limits, jobs: int, cluster: str | None) -> Runner:
-    from ptxkit.many.cluster import processes_here
-    from ptxkit.testing.fuzz.cluster import There
-    from ptxkit.testing.fuzz.questions import kind_of
-    from ptxkit.testing.fuzz.running import Here, devices
+def _runner(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: str | None) -> FuzzRunner:
+    from ptxkit.many.cluster import local_process_count
+    from ptxkit.testing.fuzz.cluster import DaskFuzzRunner
+    from ptxkit.testing.fuzz.questions import find_kind
+    from ptxkit.testing.fuzz.running import LocalFuzzRunner, start_devices
 
     if cluster is not None:
-        here = processes_here(cluster)
+        here = local_process_count(cluster)
         if here is None:
-            return There(cluster, limits.hang)
+            return DaskFuzzRunner(cluster, limits.hang)
         jobs = here
-    needs_gpu = any(kind_of(each.oracle).needs == "gpu" for each in campaigns)
-    return Here(jobs, devices() if needs_gpu else (), limits.hang)
+    needs_gpu = any(find_kind(each.oracle).needs == "gpu" for each in campaigns)
+    return LocalFuzzRunner(jobs, start_devices() if needs_gpu else (), limits.hang)
 
 
 @contextmanager
-def _progress(campaigns: list[Campaign], limits: Limits, store: Store) -> Iterator[Callable[[object], None]]:
+def _progress(
+    campaigns: list[FuzzCampaign], limits: FuzzLimits, store: FuzzStore
+) -> Iterator[Callable[[object], None]]:
     """What to call after each share: on standard error a bar where that is a terminal, else a line now and then."""
     import time
 
-    from ptxkit.testing.fuzz.watched import Outcome
+    from ptxkit.testing.fuzz.watched import FuzzUnitResult
 
     began = time.monotonic()
     if not sys.stderr.isatty():
@@ -184,48 +195,48 @@ def _progress(campaigns: list[Campaign], limits: Limits, store: Store) -> Iterat
             now = time.monotonic()
             if now - last >= _SECONDS_BETWEEN_LINES:
                 last = now
-                totals = [store.total(each) for each in campaigns]
-                asked, failed = sum(each.asked for each in totals), sum(each.failed for each in totals)
+                totals = [store.campaign_total(each) for each in campaigns]
+                asked, failed = sum(each.run_count for each in totals), sum(each.failure_count for each in totals)
                 click.echo(f"fuzz: {now - began:.0f} s: {asked} asked, {failed} failed", err=True)
 
         yield line
         return
     length = int(limits.seconds) if limits.seconds else (limits.examples or 0) * len(campaigns)
-    done = 0 if limits.seconds else sum(store.total(each).asked for each in campaigns)
+    done = 0 if limits.seconds else sum(store.campaign_total(each).run_count for each in campaigns)
     asked = failed = 0
     with click.progressbar(length=length, label="fuzz", file=sys.stderr, item_show_func=lambda text: text or "") as bar:
         bar.update(min(done, length))
 
         def told(outcome: object) -> None:
             nonlocal asked, failed
-            assert isinstance(outcome, Outcome)
-            asked, failed = asked + outcome.asked, failed + len(outcome.failures)
+            assert isinstance(outcome, FuzzUnitResult)
+            asked, failed = asked + outcome.run_count, failed + len(outcome.failures)
             at = int(time.monotonic() - began) if limits.seconds else done + asked
             bar.update(max(0, min(at, length) - bar.pos), f"{asked} asked, {failed} failed")
 
         yield told
 
 
-def _replayed(folder: Path, trusted: Sequence[str], hang: float) -> int:
+def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
     """Asks about a kept example again. trusted: oracles that it may name beside those of ptxkit. hang: seconds of
     processor time that it may take."""
     from ptxkit.testing import examples, replaying
-    from ptxkit.testing.fuzz.patience import told_where
+    from ptxkit.testing.fuzz.patience import report_progress
 
-    shown = visible_path(str(folder))
-    _look_here(trusted)
+    shown = escape_path(str(folder))
+    _add_working_directory(trusted)
     try:
-        example = examples.load(folder)
-        click.echo(f"{shown}: asks {visible(example.oracle)} again", err=True)
-        with told_where(hang, lambda said: click.echo(f"{shown}: {visible(said)}", err=True)):
+        example = examples.load_example(folder)
+        click.echo(f"{shown}: asks {escape_text(example.oracle)} again", err=True)
+        with report_progress(hang, lambda said: click.echo(f"{shown}: {escape_text(said)}", err=True)):
             replaying.replay(example, trusted)
     except examples.ExampleError as error:
         raise click.UsageError(str(error)) from error
     except SkipTest as error:
-        click.echo(f"{shown}: could not be asked: {visible(str(error))}")
+        click.echo(f"{shown}: could not be asked: {escape_text(str(error))}")
         return ExitStatus.COULD_NOT_RUN
     except Exception as error:  # what an oracle finds, or where ptxkit breaks
-        said = visible_lines(f"{example.oracle} fails: {examples.cause_of(error)}\n{error}")
+        said = escape_lines(f"{example.oracle} fails: {examples.failure_cause(error)}\n{error}")
         click.echo(f"{shown}: {said}")
         return ExitStatus.FINDINGS
     click.echo(f"{shown}: {example.oracle} holds now")

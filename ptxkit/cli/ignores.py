@@ -5,30 +5,30 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ptxkit.cli.rewriting import rewrite
-from ptxkit.foreign_text import visible_path
+from ptxkit.cli.rewriting import rewrite_file
+from ptxkit.foreign_text import escape_path
 from ptxkit.report import diagnostic_lines, plain
 from ptxkit.results import ExitStatus, FileResult, Status
-from ptxkit.suppressions import UNHIDEABLE, with_ignores
+from ptxkit.suppressions import UNSUPPRESSIBLE, add_ignore_comments
 
 
 def add_ignores(results: Sequence[FileResult], reason: str) -> int:
     """Write the comments into the files that were linted, and print how many; the exit status."""
     status = ExitStatus.CLEAN
     for result in results:
-        hideable = [item for item in result.diagnostics if item.code not in UNHIDEABLE]
-        left = [item for item in result.diagnostics if item.code in UNHIDEABLE]
+        hideable = [item for item in result.diagnostics if item.code not in UNSUPPRESSIBLE]
+        left = [item for item in result.diagnostics if item.code in UNSUPPRESSIBLE]
         if left:
             sys.stdout.write(plain(diagnostic_lines(left)))
             status = ExitStatus.COULD_NOT_RUN if result.status is Status.FAILED else status or ExitStatus.FINDINGS
         if not hideable:
             continue
         source = hideable[0].source
-        failure = rewrite(result.origin, with_ignores(source, hideable, reason))
+        failure = rewrite_file(result.origin, add_ignore_comments(source, hideable, reason))
         if failure is not None:
-            sys.stderr.write(f"{visible_path(source.path)}: cannot be rewritten: {failure}; it is as it was\n")
+            sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}; it is as it was\n")
             status = ExitStatus.COULD_NOT_RUN
         else:
             count = len(hideable)
-            sys.stdout.write(f"{visible_path(source.path)}: {count} finding{'' if count == 1 else 's'} hidden\n")
+            sys.stdout.write(f"{escape_path(source.path)}: {count} finding{'' if count == 1 else 's'} hidden\n")
     return status

@@ -11,15 +11,15 @@ from stat import S_ISDIR
 from typing import IO, TYPE_CHECKING
 
 from ptxkit.limits import MAX_FILE_BYTES
-from ptxkit.linter import broken, not_checked
+from ptxkit.linter import crash_result, unchecked_result
 from ptxkit.records import dataclass
 from ptxkit.results import FileResult
-from ptxkit.source import Origin, SourceFile
+from ptxkit.source import SourceFile, TextOrigin
 
 if TYPE_CHECKING:
-    from ptxkit.inputs import Found
+    from ptxkit.inputs import ContainerEntry
 
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 """Texts of one file that a message names."""
 
 STDIN = "-"
@@ -45,7 +45,7 @@ _MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class InputFile:
     """A file to read. folder: the one that was named, and in which the file was found; None where it was named itself,
     or by a pattern."""
 
@@ -53,17 +53,17 @@ class Input:
     folder: str | None = None
 
 
-def sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
+def read_sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
     """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`, and a
     library or the like for the texts in it."""
-    for found in expand(paths):
+    for found in expand_paths(paths):
         if isinstance(found, FileResult):
             yield found
         else:
-            yield from read_all(found)
+            yield from read_texts(found)
 
 
-def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[Input | FileResult]:
+def expand_paths(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[InputFile | FileResult]:
     """The files at `paths`, in their order and each once, or why there is none.
 
     binaries: a folder stands, too, for its files that may hold PTX, whatever their names; None where the command does
@@ -71,7 +71,7 @@ def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[In
     """
     seen: set[str] = set()
     for path in paths:
-        for found in _expand(path, binaries=binaries):
+        for found in _expand_path(path, binaries=binaries):
             if isinstance(found, FileResult):
                 yield found
             elif found.path not in seen:
@@ -79,28 +79,28 @@ def expand(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[In
                 yield found
 
 
-def cached(caches: Sequence[str]) -> list[str]:
+def cache_folder_paths(caches: Sequence[str]) -> list[str]:
     """The folders of the caches of compilers."""
     from ptxkit.inputs.caches import cache_folders
 
     return [folder for cache in caches for folder in cache_folders(cache, os.environ)]
 
 
-def read(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
+def read_text(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
     """The only text at a path, or on standard input for `-`; why there is none."""
-    found = list(read_all(Input(path), stdin_name))
+    found = list(read_texts(InputFile(path), stdin_name))
     texts = [each for each in found if isinstance(each, SourceFile)]
     if len(found) == 1 or not texts:
         return found[0]
-    what = f"holds {len(texts)} texts, and one is needed{_named(found)}"
+    what = f"holds {len(texts)} texts, and one is needed{_list_names(found)}"
     if path == STDIN:
-        return not_checked(
+        return unchecked_result(
             stdin_name or STDIN_NAME, what, remedy="take it out first: ptxkit extract --target SM -o - -"
         )
-    return not_checked(path, what, remedy="name one of them, e.g. " + texts[0].path)
+    return unchecked_result(path, what, remedy="name one of them, e.g. " + texts[0].path)
 
 
-def read_all(given: Input, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
+def read_texts(given: InputFile, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
     """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all, or
     the one to which the path leads (`libfoo.so!1.sm_90a.ptx`).
 
@@ -108,35 +108,39 @@ def read_all(given: Input, stdin_name: str | None = None) -> Iterator[SourceFile
     points at them.
     """
     path = given.path
-    outer = _outer(path)
+    outer = _container_path(path)
     if outer is not None:
-        found = list(read_all(Input(outer)))
-        missing = not_checked(path, f"holds no such text{_named(found)}", remedy="ptxkit extract --list names all")
+        found = list(read_texts(InputFile(outer)))
+        missing = unchecked_result(
+            path, f"holds no such text{_list_names(found)}", remedy="ptxkit extract --list names all"
+        )
         yield from [each for each in found if each.path == path] or [missing]
         return
     name = (stdin_name or STDIN_NAME) if path == STDIN else path
     try:
         if path == STDIN:
             if sys.stdin is None:
-                yield not_checked(name, "cannot be read: standard input is closed", remedy="give it something to read")
+                yield unchecked_result(
+                    name, "cannot be read: standard input is closed", remedy="give it something to read"
+                )
                 return
-            data = _limited(sys.stdin.buffer)
+            data = _read_limited(sys.stdin.buffer)
             if data is not None and data.startswith(_MAY_HOLD_PTX):
-                yield from _inside(name, BytesIO(data))
+                yield from _embedded_texts(name, BytesIO(data))
                 return
         else:
             with open(path, "rb") as stream:
                 if stream.peek(8).startswith(_MAY_HOLD_PTX):
-                    yield from _inside(name, stream)
+                    yield from _embedded_texts(name, stream)
                     return
-                data = _limited(stream)
+                data = _read_limited(stream)
     except (OSError, ValueError) as error:
-        yield _unreadable(name, error)
+        yield _unreadable_result(name, error)
         return
-    yield _text(name, data, Origin() if path == STDIN else Origin(path, given.folder))
+    yield _decode_text(name, data, TextOrigin() if path == STDIN else TextOrigin(path, given.folder))
 
 
-def _outer(path: str) -> str | None:
+def _container_path(path: str) -> str | None:
     """The file that a path leads into; None where it names a file itself, or nothing."""
     if "!" not in path or os.path.lexists(path):
         return None
@@ -145,56 +149,58 @@ def _outer(path: str) -> str | None:
     return next((way for way in ways if os.path.lexists(way)), None)
 
 
-def _named(found: Sequence[SourceFile | FileResult]) -> str:
+def _list_names(found: Sequence[SourceFile | FileResult]) -> str:
     names = [each.path for each in found if isinstance(each, SourceFile)]
-    more = ", ..." if len(names) > _MOST_NAMED else ""
-    return f": {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
+    more = ", ..." if len(names) > _MAX_NAMED else ""
+    return f": {', '.join(names[:_MAX_NAMED])}{more}" if names else ""
 
 
-def _text(name: str, data: bytes | None, origin: Origin) -> SourceFile | FileResult:
+def _decode_text(name: str, data: bytes | None, origin: TextOrigin) -> SourceFile | FileResult:
     if data is None:
-        return not_checked(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
+        return unchecked_result(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
     for magic, (what, remedy) in _NOT_TEXT.items():
         if data.startswith(magic):
-            return not_checked(name, f"not PTX text: {what}", remedy=remedy)
+            return unchecked_result(name, f"not PTX text: {what}", remedy=remedy)
     if name.endswith(_CUDA) and b".version" not in data:
-        return not_checked(name, "not PTX text: CUDA C++", remedy="compile it: nvcc -ptx FILE -o - | ptxkit lint -")
+        return unchecked_result(
+            name, "not PTX text: CUDA C++", remedy="compile it: nvcc -ptx FILE -o - | ptxkit lint -"
+        )
     return SourceFile(name, data.decode("utf-8", "surrogateescape"), origin)
 
 
-def _inside(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
+def _embedded_texts(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
     """The texts in a file of another kind, each under the file's name and its own."""
     from ptxkit.inputs import texts_in
 
     try:
-        yield from _texts(name, texts_in(stream))
+        yield from _container_texts(name, texts_in(stream))
     except Exception as error:  # a fault of ours: the other files are read all the same
-        yield broken(name, error)
+        yield crash_result(name, error)
 
 
-def _texts(name: str, everything: Iterable[Found]) -> Iterator[SourceFile | FileResult]:
-    from ptxkit.inputs import Embedded, Passed, Problem, title
+def _container_texts(name: str, everything: Iterable[ContainerEntry]) -> Iterator[SourceFile | FileResult]:
+    from ptxkit.inputs import ContainerProblem, EmbeddedPtx, SkippedCode, display_name
 
     found_any = False
     passed: dict[str, None] = {}
     number = 0
     for found in everything:
-        if isinstance(found, Passed):
+        if isinstance(found, SkippedCode):
             passed[found.what] = None
             continue
         found_any = True
-        if isinstance(found, Problem):
-            yield not_checked("!".join((name, *found.inside)), found.message, remedy=found.remedy)
-        elif isinstance(found, Embedded):
+        if isinstance(found, ContainerProblem):
+            yield unchecked_result("!".join((name, *found.inside)), found.message, remedy=found.remedy)
+        elif isinstance(found, EmbeddedPtx):
             number += 1
-            yield _text(title(name, found, number), found.data, Origin(container=name))
+            yield _decode_text(display_name(name, found, number), found.data, TextOrigin(container=name))
     if not found_any:
         only = f", only {' and '.join(passed)}" if passed else ""
         remedy = "let the compiler put PTX in: nvcc -gencode arch=compute_90a,code=compute_90a"
-        yield not_checked(name, f"holds no PTX{only}", remedy=remedy)
+        yield unchecked_result(name, f"holds no PTX{only}", remedy=remedy)
 
 
-def _limited(stream: IO[bytes]) -> bytes | None:
+def _read_limited(stream: IO[bytes]) -> bytes | None:
     """The contents; None where they are longer than the limit, and then not much of them is kept in memory."""
     try:
         if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:
@@ -205,28 +211,28 @@ def _limited(stream: IO[bytes]) -> bytes | None:
     return data if len(data) <= MAX_FILE_BYTES else None
 
 
-def _expand(path: str, *, binaries: bool | None) -> Iterator[Input | FileResult]:
+def _expand_path(path: str, *, binaries: bool | None) -> Iterator[InputFile | FileResult]:
     if path == STDIN or not _is_folder(path):
-        yield from map(Input, _matching(path) or [path])
+        yield from map(InputFile, _match_pattern(path) or [path])
         return
     failures: list[OSError] = []
     found = [
         file
         for folder, _, names in os.walk(path, onerror=failures.append)
         for name in names
-        if (name.endswith(SUFFIX) and _holds_text(file := os.path.join(folder, name)))
+        if (name.endswith(SUFFIX) and _is_readable_file(file := os.path.join(folder, name)))
         or (binaries and _may_hold_ptx(file := os.path.join(folder, name)))
     ]
-    yield from (Input(file, path) for file in sorted(found))
+    yield from (InputFile(file, path) for file in sorted(found))
     for failure in failures:
-        yield _unreadable(os.fsdecode(failure.filename or path), failure)
+        yield _unreadable_result(os.fsdecode(failure.filename or path), failure)
     if not found and not failures:
         what = f"named *{SUFFIX}" + (" or that may hold PTX" if binaries else "")
         remedy = "name the files themselves" + (", or look into others with --binaries" if binaries is False else "")
-        yield not_checked(path, f"the folder holds no file {what}", remedy=remedy)
+        yield unchecked_result(path, f"the folder holds no file {what}", remedy=remedy)
 
 
-def _matching(path: str) -> list[str]:
+def _match_pattern(path: str) -> list[str]:
     """What a pattern stands for, where there is no file of that name: shells leave patterns alone that are quoted."""
     if not set(path) & set("*?[") or os.path.lexists(path):
         return []
@@ -253,7 +259,7 @@ def _is_folder(path: str) -> bool:
         return False  # reading it says why
 
 
-def _holds_text(path: str) -> bool:
+def _is_readable_file(path: str) -> bool:
     """Whether to read a file found in a folder: a pipe or device there could keep the command waiting for ever.
 
     A link that leads nowhere is read all the same, which fails and says so.
@@ -261,10 +267,10 @@ def _holds_text(path: str) -> bool:
     return os.path.isfile(path) or not os.path.exists(path)
 
 
-def _unreadable(name: str, error: OSError | ValueError) -> FileResult:
+def _unreadable_result(name: str, error: OSError | ValueError) -> FileResult:
     if isinstance(error, OSError) and error.strerror:
         number = error.errno or 0
         remedy = _REMEDIES.get(number, "name a file that can be read, a folder, or - for standard input")
         reason = "is a folder" if number == EISDIR else error.strerror[0].lower() + error.strerror[1:]
-        return not_checked(name, f"cannot be read: {reason}", remedy=remedy)
-    return not_checked(name, f"cannot be read: {error}", remedy="name a file that can be read")
+        return unchecked_result(name, f"cannot be read: {reason}", remedy=remedy)
+    return unchecked_result(name, f"cannot be read: {error}", remedy="name a file that can be read")

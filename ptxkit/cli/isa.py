@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 import click
 
-from ptxkit.cli.errors import UnknownError
+from ptxkit.cli.errors import UnknownNameError
 
 
 @click.command(short_help="Print the forms, operands, gates and effects of an instruction.")
@@ -35,7 +35,7 @@ def isa(opcode: str | None, form: str, as_json: bool) -> None:
         else:
             sys.stdout.write(describe(opcode))
     except LookupError as error:
-        raise UnknownError(f"the table has no instruction {opcode!r}{_hint(opcode or '')}") from error
+        raise UnknownNameError(f"the table has no instruction {opcode!r}{_hint(opcode or '')}") from error
 
 
 def _hint(opcode: str) -> str:

@@ -7,34 +7,34 @@ from typing import Any, TypeVar
 
 import click
 
-from ptxkit.verifier import Given, GivenError, given_argument
+from ptxkit.verifier import ArgumentSpec, ArgumentSpecError, parse_argument
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_MOST_AXES = 3
+_MAX_AXES = 3
 
 
-def shape(text: str) -> tuple[int, ...]:
+def parse_shape(text: str) -> tuple[int, ...]:
     """One to three extents: `128`, `16x8` or `4,4,2`."""
     try:
         extents = tuple(int(each) for each in text.replace("x", ",").split(","))
     except ValueError:
         extents = ()
-    if not 1 <= len(extents) <= _MOST_AXES or min(extents) < 1:
+    if not 1 <= len(extents) <= _MAX_AXES or min(extents) < 1:
         raise click.BadParameter(f"{text!r} is no shape: write 128, 16x8 or 4x4x2")
     return extents
 
 
-def argument(text: str) -> tuple[str, Given]:
+def parse_argument_option(text: str) -> tuple[str, ArgumentSpec]:
     """The parameter's name and what to pass: `NAME=VALUE`."""
     try:
-        return given_argument(text)
-    except GivenError as error:
+        return parse_argument(text)
+    except ArgumentSpecError as error:
         raise click.BadParameter(str(error)) from error
 
 
-def given_once(arguments: tuple[tuple[str, Given], ...]) -> dict[str, Given]:
+def unique_arguments(arguments: tuple[tuple[str, ArgumentSpec], ...]) -> dict[str, ArgumentSpec]:
     """The arguments by parameter; UsageError where one is given twice."""
-    given: dict[str, Given] = {}
+    given: dict[str, ArgumentSpec] = {}
     for name, value in arguments:
         if name in given:
             raise click.UsageError(f"--arg {name} is given twice: {given[name].text} and {value.text}")
@@ -43,14 +43,14 @@ def given_once(arguments: tuple[tuple[str, Given], ...]) -> dict[str, Given]:
 
 
 _OPTIONS = (
-    click.option("--grid", type=shape, metavar="SHAPE", help="CTAs: 2, 16x8 or 4x4x2."),
-    click.option("--block", type=shape, metavar="SHAPE", help="Threads of a CTA: 128 or 16x8."),
-    click.option("--cluster", type=shape, metavar="SHAPE", help="CTAs of a cluster."),
+    click.option("--grid", type=parse_shape, metavar="SHAPE", help="CTAs: 2, 16x8 or 4x4x2."),
+    click.option("--block", type=parse_shape, metavar="SHAPE", help="Threads of a CTA: 128 or 16x8."),
+    click.option("--cluster", type=parse_shape, metavar="SHAPE", help="CTAs of a cluster."),
     click.option("--shared", type=click.IntRange(min=0), help="Bytes of dynamic shared memory."),
     click.option(
         "--arg",
         "arguments",
-        type=argument,
+        type=parse_argument_option,
         metavar="NAME=VALUE",
         multiple=True,
         help="A parameter by name, or #0 for the first: n=37, a=0.5, x=f32[1024]:random (zeros, ones, iota), t=t.npy, "

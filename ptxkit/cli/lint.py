@@ -5,17 +5,17 @@ from __future__ import annotations
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.check import check
-from ptxkit.cli.inputs import STDIN, cached
+from ptxkit.cli.check import run_lint
+from ptxkit.cli.inputs import STDIN, cache_folder_paths
 from ptxkit.cli.numbers import SECONDS as TIME_LIMIT
-from ptxkit.cli.options import SECONDS, Options
-from ptxkit.cli.settings_options import level_of, settings_options
+from ptxkit.cli.options import SECONDS, LintOptions
+from ptxkit.cli.settings_options import layer_of, settings_options
 from ptxkit.inputs.caches import CACHES
 from ptxkit.report.formats import FORMATS
 
 
 @click.command(short_help="Check PTX and print what is wrong with it.")
-@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completing.paths)
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completing.complete_paths)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="How to print.")
 @settings_options
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
@@ -105,7 +105,7 @@ def lint(  # noqa: PLR0913 (options)
 
     Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or checked.
     """
-    paths = (*paths, *cached(caches))
+    paths = (*paths, *cache_folder_paths(caches))
     if not paths and not show_settings:
         raise click.UsageError("Missing argument 'PATH...': name files, folders, or - for standard input.")
     if config is not None and isolated:
@@ -126,9 +126,9 @@ def lint(  # noqa: PLR0913 (options)
         raise click.UsageError("--jobs is for this machine; a --cluster has workers of its own. Give one or the other.")
     if no_cache and cache_dir is not None:
         raise click.UsageError("--cache-dir says where to keep results; --no-cache keeps none. Give one or the other.")
-    options = Options(
+    options = LintOptions(
         form=form,
-        level=level_of(given),
+        level=layer_of(given),
         config=config,
         isolated=isolated,
         show_undecided=show_undecided,
@@ -146,7 +146,7 @@ def lint(  # noqa: PLR0913 (options)
         cache_folder=cache_dir,
     )
     if show_settings:
-        from ptxkit.cli.shown_settings import show
+        from ptxkit.cli.shown_settings import print_settings
 
-        ctx.exit(show(paths, options))
-    ctx.exit(check(paths, options))
+        ctx.exit(print_settings(paths, options))
+    ctx.exit(run_lint(paths, options))

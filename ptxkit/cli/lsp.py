@@ -6,7 +6,7 @@ import os
 
 import click
 
-from ptxkit.cli.errors import UnknownError
+from ptxkit.cli.errors import UnknownNameError
 
 
 @click.command(short_help="Serve an editor: findings, hover, definitions, fixes, completion.")
@@ -18,13 +18,13 @@ def lsp(ctx: click.Context, stdio: bool) -> None:  # noqa: ARG001 (editors pass 
     It needs pygls: pip install 'ptxkit[lsp]'.
     """
     try:
-        from ptxkit.lsp.server import Server
+        from ptxkit.lsp.server import PtxLanguageServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise UnknownError("the language server needs pygls: pip install 'ptxkit[lsp]'") from error
+        raise UnknownNameError("the language server needs pygls: pip install 'ptxkit[lsp]'") from error
     if os.isatty(0):
         click.echo("An editor starts this, and speaks to it. Ctrl-D ends it.", err=True)
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed in here is no message to the editor
-    ctx.exit(Server().serve(stdin, stdout))
+    ctx.exit(PtxLanguageServer().serve(stdin, stdout))

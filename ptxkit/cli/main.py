@@ -53,9 +53,9 @@ def _run(arguments: list[str]) -> int:
     """The status of one command. `lint PATH...` does without click, which takes longer to load than a file to lint."""
     command, *paths = arguments or [""]
     if command == "lint" and paths and not any(path.startswith("-") and path != "-" for path in paths):
-        from ptxkit.cli.check import check
+        from ptxkit.cli.check import run_lint
 
-        return check(paths)
+        return run_lint(paths)
     from ptxkit.cli.commands import run
 
     return run(arguments)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-_LONGEST = 1e9
+_MAX_SECONDS = 1e9
 """About thirty years; the timers of the system take no more."""
 
 SEED = click.IntRange(min=0)
@@ -24,5 +24,5 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-SECONDS = _Seconds(min=0, max=_LONGEST, min_open=True)
+SECONDS = _Seconds(min=0, max=_MAX_SECONDS, min_open=True)
 """A time limit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.records import dataclass
-from ptxkit.settings.model import Level
+from ptxkit.settings.model import ConfigLayer
 
 COMMAND_LINE = "command line"
 
@@ -12,7 +12,7 @@ SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LintOptions:
     """level: what the command line says of the settings. config: the settings file to use instead of the nearest ones.
 
     isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
@@ -24,7 +24,7 @@ class Options:
     """
 
     form: str = "full"
-    level: Level = Level(COMMAND_LINE)
+    level: ConfigLayer = ConfigLayer(COMMAND_LINE)
     config: str | None = None
     isolated: bool = False
     show_undecided: bool = False
@@ -42,4 +42,4 @@ class Options:
     cache_folder: str | None = None
 
 
-DEFAULT = Options()
+DEFAULT = LintOptions()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 
-from ptxkit.cli.rewriting import put, replace_file
+from ptxkit.cli.rewriting import replace_atomically, replace_file
 
 
-def write_whole(path: str, content: bytes) -> str | None:
+def write_atomically(path: str, content: bytes) -> str | None:
     """Write a file that a reader finds whole, or as it was; why that failed. What is no file (a pipe) is written to."""
     target = os.path.realpath(path)
     try:
@@ -18,7 +18,7 @@ def write_whole(path: str, content: bytes) -> str | None:
                 stream.write(content)
             return None
         if mode is None:
-            put(target, content, 0o666 & ~_umask())
+            replace_atomically(target, content, 0o666 & ~_umask())
         else:
             replace_file(target, content)
     except OSError as error:

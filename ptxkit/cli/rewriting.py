@@ -8,9 +8,9 @@ import stat
 import tempfile
 from difflib import unified_diff
 
-from ptxkit.foreign_text import visible
-from ptxkit.small_files import stands_in
-from ptxkit.source import Origin, SourceFile
+from ptxkit.foreign_text import escape_text
+from ptxkit.small_files import is_inside
+from ptxkit.source import SourceFile, TextOrigin
 
 
 def encode(text: str) -> bytes:
@@ -18,7 +18,7 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def rewrite(origin: Origin, text: str) -> str | None:
+def rewrite_file(origin: TextOrigin, text: str) -> str | None:
     """Write the text over the file that another text was read from; why that failed, and then the file is as it was.
 
     Nothing is written for a member of a container, nor through a link that leads out of the folder that was named (of
@@ -28,15 +28,15 @@ def rewrite(origin: Origin, text: str) -> str | None:
     return replace_content(origin, encode(text))
 
 
-def replace_content(origin: Origin, content: bytes) -> str | None:
+def replace_content(origin: TextOrigin, content: bytes) -> str | None:
     """The same of bytes."""
     if origin.container is not None:
         return "it stands inside another file; take it out first: ptxkit extract"
     if origin.file is None:
         return "it is no file"
     target = os.path.realpath(origin.file)
-    if not stands_in(target, origin.folder or os.path.dirname(origin.file) or "."):
-        return f"it is a link that leads out of its folder; name the file itself: {visible(target)}"
+    if not is_inside(target, origin.folder or os.path.dirname(origin.file) or "."):
+        return f"it is a link that leads out of its folder; name the file itself: {escape_text(target)}"
     try:
         replace_file(target, content)
     except OSError as error:
@@ -44,9 +44,9 @@ def replace_content(origin: Origin, content: bytes) -> str | None:
     return None
 
 
-def put(target: str, content: bytes, mode: int) -> None:
+def replace_atomically(target: str, content: bytes, mode: int) -> None:
     """Put a file with these permissions in the place of what is there, in one step; OSError, and nothing is changed."""
-    temporary = _beside(target, content)
+    temporary = _write_temporary(target, content)
     try:
         os.chmod(temporary, mode)
         os.replace(temporary, target)
@@ -64,9 +64,9 @@ def replace_file(target: str, content: bytes) -> None:
     status = os.stat(target)
     if not stat.S_ISREG(status.st_mode):
         raise OSError("it is no regular file")
-    temporary = _beside(target, content)
+    temporary = _write_temporary(target, content)
     try:
-        if status.st_nlink == 1 and _given_to(temporary, status):
+        if status.st_nlink == 1 and _set_owner(temporary, status):
             os.chmod(temporary, stat.S_IMODE(status.st_mode))  # after the owner, whose change takes special ones away
             os.replace(temporary, target)
             return
@@ -77,7 +77,7 @@ def replace_file(target: str, content: bytes) -> None:
     os.unlink(temporary)
 
 
-def _beside(target: str, content: bytes) -> str:
+def _write_temporary(target: str, content: bytes) -> str:
     """A new file with these contents in the folder of another one."""
     handle, temporary = tempfile.mkstemp(prefix=".ptxkit-", dir=os.path.dirname(target))
     try:
@@ -89,7 +89,7 @@ def _beside(target: str, content: bytes) -> str:
     return temporary
 
 
-def _given_to(path: str, status: os.stat_result) -> bool:
+def _set_owner(path: str, status: os.stat_result) -> bool:
     """Whether a file has that owner and group now: only root may give a file away."""
     own = os.stat(path)
     if (own.st_uid, own.st_gid) == (status.st_uid, status.st_gid):
@@ -107,13 +107,13 @@ def _overwrite(target: str, content: bytes) -> None:
     with os.fdopen(handle, "r+b", buffering=0) as stream:
         old = stream.read()
         try:
-            _fill(stream, content)
+            _write_all(stream, content)
         except BaseException:
-            _fill(stream, old)
+            _write_all(stream, old)
             raise
 
 
-def _fill(stream: io.FileIO, content: bytes) -> None:
+def _write_all(stream: io.FileIO, content: bytes) -> None:
     stream.seek(0)
     left = memoryview(content)
     while left:
@@ -121,19 +121,21 @@ def _fill(stream: io.FileIO, content: bytes) -> None:
     stream.truncate(len(content))
 
 
-def difference(source: SourceFile, text: str, what: str) -> str:
+def render_diff(source: SourceFile, text: str, what: str) -> str:
     """What changes from a text to another one, as a unified diff. what: `formatted`, `mended`.
 
     Lines end at line feeds alone. What else a terminal or the reader of a log would act on is spelt out: a lone
     carriage return ends a line for some, and the next one could be taken for a message of ours.
     """
-    name = visible(source.path)
-    lines = unified_diff(_lines(source.text), _lines(text), f"{name} (as it is)", f"{name} ({what})", lineterm="")
+    name = escape_text(source.path)
+    lines = unified_diff(
+        _diff_lines(source.text), _diff_lines(text), f"{name} (as it is)", f"{name} ({what})", lineterm=""
+    )
     return "".join(f"{line}\n" for line in lines)
 
 
-def _lines(text: str) -> list[str]:
+def _diff_lines(text: str) -> list[str]:
     """The lines of a text as a diff shows them: that of the last says where no line end follows."""
     *whole, last = text.split("\n")
-    shown = [visible(line[:-1]) + "\r" if line.endswith("\r") else visible(line) for line in whole]
-    return [*shown, f"{visible(last)}\n\\ No newline at end of file"] if last else shown
+    shown = [escape_text(line[:-1]) + "\r" if line.endswith("\r") else escape_text(line) for line in whole]
+    return [*shown, f"{escape_text(last)}\n\\ No newline at end of file"] if last else shown

@@ -8,12 +8,12 @@ from difflib import get_close_matches
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.errors import UnknownError
+from ptxkit.cli.errors import UnknownNameError
 from ptxkit.results import CodePage
 
 
 @click.command(short_help="Print what a rule finds, why it matters and what to write instead.")
-@click.argument("code", required=False, shell_complete=completing.codes)
+@click.argument("code", required=False, shell_complete=completing.complete_codes)
 @click.option("--all", "every", is_flag=True, help="Print all pages, one after the other.")
 @click.option(
     "--format",
@@ -25,19 +25,19 @@ from ptxkit.results import CodePage
 )
 def rule(code: str | None, every: bool, form: str) -> None:
     """Print the page of CODE, e.g. PTX401 or missing-proxy-fence; without CODE, the list of codes."""
-    from ptxkit.rules.book import book
+    from ptxkit.rules.book import all_pages
 
     if code is not None and every:
         raise click.UsageError("--all prints every page: leave CODE out")
-    pages = book()
+    pages = all_pages()
     if code is None and not every and form == "text":
         sys.stdout.write("".join(f"{page.code}  {page.name}\n" for page in pages))
         return
-    chosen = pages if code is None else (_named(code, pages),)
-    sys.stdout.write(_printed(chosen, form))
+    chosen = pages if code is None else (_find_page(code, pages),)
+    sys.stdout.write(_render_pages(chosen, form))
 
 
-def _printed(pages: tuple[CodePage, ...], form: str) -> str:
+def _render_pages(pages: tuple[CodePage, ...], form: str) -> str:
     from ptxkit.rules.book import as_markdown, as_text
 
     if form == "markdown":
@@ -53,11 +53,11 @@ def _printed(pages: tuple[CodePage, ...], form: str) -> str:
     return f"\n{'-' * 80}\n\n".join(map(as_text, pages))
 
 
-def _named(code: str, pages: tuple[CodePage, ...]) -> CodePage:
+def _find_page(code: str, pages: tuple[CodePage, ...]) -> CodePage:
     found = next((each for each in pages if code.upper() == each.code or code.lower() == each.name), None)
     if found is None:
         known = [word for each in pages for word in (each.code, each.name)]
         near = get_close_matches(code, known, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "`ptxkit rule` lists them."
-        raise UnknownError(f"there is no rule {code!r}. {hint}")
+        raise UnknownNameError(f"there is no rule {code!r}. {hint}")
     return found

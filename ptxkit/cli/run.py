@@ -11,32 +11,32 @@ import numpy
 
 from ptxkit.assumptions import LaunchConflictError
 from ptxkit.cli import completing
-from ptxkit.cli.configured import Configured
-from ptxkit.cli.inputs import read
-from ptxkit.cli.launch_options import given_once, launch_options
+from ptxkit.cli.configured import InputSettings
+from ptxkit.cli.inputs import read_text
+from ptxkit.cli.launch_options import launch_options, unique_arguments
 from ptxkit.cli.numbers import SECONDS, SEED
-from ptxkit.cli.options import Options
+from ptxkit.cli.options import LintOptions
 from ptxkit.cli.output import write_lines
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
-from ptxkit.emulate import POLICIES, Budget, LaunchError, Outcome
+from ptxkit.emulate import POLICIES, InvalidLaunchError, RunBudget, RunResult
 from ptxkit.emulate import run as run_kernel
-from ptxkit.emulate.unwritten import reads_that_matter
-from ptxkit.foreign_text import visible
-from ptxkit.linter import assumed, chosen
+from ptxkit.emulate.unwritten import find_significant_reads
+from ptxkit.foreign_text import escape_text
+from ptxkit.linter import apply_overrides, apply_settings
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.suppressions import apply as hidden_by_comments
+from ptxkit.suppressions import apply_suppressions as hidden_by_comments
 from ptxkit.syntax import PTXSyntaxError, parse
-from ptxkit.verifier import Given
-from ptxkit.verifier.choice import Plan, Trial
-from ptxkit.verifier.wording import diagnostic
+from ptxkit.verifier import ArgumentSpec
+from ptxkit.verifier.choice import LaunchPlan, VerifierRun
+from ptxkit.verifier.wording import make_diagnostic
 
-_SHOWN = 16
+_MAX_SHOWN_ELEMENTS = 16
 
 
 @click.command(short_help="Run a kernel on the CPU.")
-@click.argument("path", metavar="FILE", shell_complete=completing.paths)
+@click.argument("path", metavar="FILE", shell_complete=completing.complete_paths)
 @click.option("--entry", help="The kernel; needed where the file has several.")
 @click.option(
     "--out", "outputs", multiple=True, metavar="NAME[=FILE.npy]", help="An array to print, or to keep, after."
@@ -71,7 +71,7 @@ def run(  # noqa: PLR0913 (options)
     block: tuple[int, ...] | None,
     cluster: tuple[int, ...] | None,
     shared: int | None,
-    arguments: tuple[tuple[str, Given], ...],
+    arguments: tuple[tuple[str, ArgumentSpec], ...],
 ) -> None:
     """Run a kernel of a PTX file on the reference machine; - is standard input.
 
@@ -80,19 +80,19 @@ def run(  # noqa: PLR0913 (options)
 
     Exit status: 0 ran to its end, 1 something is wrong, 2 it could not be run, or not to its end.
     """
-    source = read(path)
+    source = read_text(path)
     if isinstance(source, FileResult):
         write_lines(full_report([source]), error=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     try:
-        settings = Configured(Options(config=config, isolated=isolated)).settings_for(path, source.path)
+        settings = InputSettings(LintOptions(config=config, isolated=isolated)).settings_for(path, source.path)
         written = parse(source.text, source.path)
-        _, module = assumed(written, settings)
+        _, module = apply_overrides(written, settings)
     except PTXSyntaxError as error:
         write_lines(diagnostic_lines(error.diagnostics), error=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     except (SettingsError, LaunchConflictError) as error:
-        click.echo(f"ptxkit: {visible(str(error))}", err=True)
+        click.echo(f"ptxkit: {escape_text(str(error))}", err=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
     kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
     names = [each.name for each in kernels]
@@ -102,10 +102,10 @@ def run(  # noqa: PLR0913 (options)
     if name not in names:
         raise click.UsageError(f"there is no kernel {name!r} in {path}; there are: {', '.join(names) or 'none'}")
     parameters = [each.name for declared in kernels[names.index(name)].parameters for each in declared.declarators]
-    given = given_once(arguments)
-    kept = _kept(outputs, parameters)
+    given = unique_arguments(arguments)
+    kept = _output_targets(outputs, parameters)
     try:
-        passed = _passed(name, parameters, given, seed)
+        passed = _bind_arguments(name, parameters, given, seed)
     except MemoryError as error:
         raise click.UsageError(f"an argument does not fit into the memory here: {error}") from error
     if block is None and kernels[names.index(name)].directive("reqntid") is None:
@@ -119,22 +119,22 @@ def run(  # noqa: PLR0913 (options)
             "arguments": passed,
             "policy": policy,
             "seed": seed,
-            "budget": Budget(steps=1 << 62, seconds=seconds),
+            "budget": RunBudget(steps=1 << 62, seconds=seconds),
         }
         outcome = run_kernel(module, name, **launch)
-        unset = reads_that_matter(module, name, outcome.unwritten, **launch) if outcome.is_clean else ()
-    except LaunchError as error:
+        unset = find_significant_reads(module, name, outcome.uninitialized_reads, **launch) if outcome.is_clean else ()
+    except InvalidLaunchError as error:
         raise click.UsageError(str(error)) from error
-    plan = Plan(grid or (1,), block or (), cluster or (1,), shared or 0, is_given=True)
+    plan = LaunchPlan(grid or (1,), block or (), cluster or (1,), shared or 0, is_specified=True)
     told = tuple(f"{key}={value.text}" for key, value in given.items())
-    trial = Trial(tuple(passed), told, policy, seed)
-    found = [diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset)]
+    trial = VerifierRun(tuple(passed), told, policy, seed)
+    found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset)]
     # Whether a comment is of use, a single run does not tell.
-    reported, _ = hidden_by_comments(chosen(Verdict(tuple(found)), settings), written, lambda _: False)
-    ctx.exit(_tell(outcome, name, parameters, reported.diagnostics, kept))
+    reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
+    ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))
 
 
-def _passed(kernel: str, parameters: list[str], given: dict[str, Given], seed: int) -> list[Any]:
+def _bind_arguments(kernel: str, parameters: list[str], given: dict[str, ArgumentSpec], seed: int) -> list[Any]:
     """The arguments in the order of the parameters. The machine passes a copy; `--out` shows what became of it."""
     chance = numpy.random.default_rng(seed)
     unknown = [key for key in given if key not in parameters and key not in {f"#{n}" for n in range(len(parameters))}]
@@ -143,10 +143,10 @@ def _passed(kernel: str, parameters: list[str], given: dict[str, Given], seed: i
     missing = [name for n, name in enumerate(parameters) if name not in given and f"#{n}" not in given]
     if missing:
         raise click.UsageError(f"{kernel} wants an argument for {', '.join(missing)}: --arg {missing[0]}=VALUE")
-    return [(given.get(name) or given[f"#{n}"]).made(chance) for n, name in enumerate(parameters)]
+    return [(given.get(name) or given[f"#{n}"]).make_value(chance) for n, name in enumerate(parameters)]
 
 
-def _kept(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | None]:
+def _output_targets(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | None]:
     """What to do with which argument: keep it in a file, or print it."""
     found: dict[int, Path | None] = {}
     for text in outputs:
@@ -158,11 +158,11 @@ def _kept(outputs: tuple[str, ...], parameters: list[str]) -> dict[int, Path | N
     return found
 
 
-def _tell(
-    outcome: Outcome, kernel: str, parameters: list[str], found: Sequence[Diagnostic], kept: dict[int, Path | None]
+def _print_outcome(
+    outcome: RunResult, kernel: str, parameters: list[str], found: Sequence[Diagnostic], kept: dict[int, Path | None]
 ) -> ExitStatus:
     """Print what the kernel printed, what is wrong, and the arrays that were asked for."""
-    for text in outcome.printed:
+    for text in outcome.printed_texts:
         click.echo(text, nl=False)
     write_lines(diagnostic_lines(found))
     for number, file in kept.items():
@@ -175,8 +175,11 @@ def _tell(
             except OSError as error:
                 raise click.UsageError(f"--out {file} cannot be written: {error.strerror}") from error
         else:
-            click.echo(numpy.array2string(array, threshold=_SHOWN))
-    if outcome.failed or outcome.undecided:
-        click.echo(f"ptxkit: {kernel} was not run to its end: {outcome.failed or outcome.undecided}", err=True)
+            click.echo(numpy.array2string(array, threshold=_MAX_SHOWN_ELEMENTS))
+    if outcome.unsupported_reason or outcome.incomplete_reason:
+        click.echo(
+            f"ptxkit: {kernel} was not run to its end: {outcome.unsupported_reason or outcome.incomplete_reason}",
+            err=True,
+        )
         return ExitStatus.COULD_NOT_RUN
     return ExitStatus.FINDINGS if any(each.severity is not Severity.NOTE for each in found) else ExitStatus.CLEAN

@@ -10,12 +10,12 @@ import click
 from ptxkit.cli import completing
 from ptxkit.cli.options import COMMAND_LINE
 from ptxkit.settings import words
-from ptxkit.settings.model import POLICIES, Level
+from ptxkit.settings.model import POLICIES, ConfigLayer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class Word(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
+class SettingParam(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
     """A value that a reader of `ptxkit.settings.words` understands; `several` take a list with commas."""
 
     def __init__(self, read: Callable[[str], object], name: str, *, several: bool = False) -> None:
@@ -34,28 +34,36 @@ class Word(click.ParamType):  # type: ignore[type-arg]  # generic in newer relea
 
 launch_option = click.option(
     "--launch",
-    type=Word(words.launch, "KERNEL:block=X,cluster=Y"),
+    type=SettingParam(words.parse_launch, "KERNEL:block=X,cluster=Y"),
     multiple=True,
     help="Take the geometry of a kernel as given: k:block=16x8,cluster=2; without a name, of all kernels.",
 )
-_CODES = Word(words.code_prefix, "CODE,...", several=True)
+_CODES = SettingParam(words.parse_code_prefix, "CODE,...", several=True)
 _OPTIONS = (
     click.option(
-        "--select", type=_CODES, multiple=True, shell_complete=completing.codes, help="Report these codes only."
+        "--select",
+        type=_CODES,
+        multiple=True,
+        shell_complete=completing.complete_codes,
+        help="Report these codes only.",
     ),
     click.option(
-        "--extend-select", type=_CODES, multiple=True, shell_complete=completing.codes, help="Report these codes, too."
+        "--extend-select",
+        type=_CODES,
+        multiple=True,
+        shell_complete=completing.complete_codes,
+        help="Report these codes, too.",
     ),
     click.option(
         "--ignore",
-        type=Word(words.ignored_prefix, "CODE,...", several=True),
-        shell_complete=completing.codes,
+        type=SettingParam(words.parse_ignored_prefix, "CODE,...", several=True),
+        shell_complete=completing.complete_codes,
         multiple=True,
         help="Report all but these.",
     ),
     click.option(
         "--severity",
-        type=Word(words.code_severity, "CODE=LEVEL"),
+        type=SettingParam(words.parse_code_severity, "CODE=LEVEL"),
         multiple=True,
         help="Call findings of a code error, warning or note.",
     ),
@@ -73,12 +81,14 @@ _OPTIONS = (
     ),
     click.option(
         "--target",
-        type=Word(words.target, "SM"),
-        shell_complete=completing.targets,
+        type=SettingParam(words.parse_target_name, "SM"),
+        shell_complete=completing.complete_targets,
         help="Check against this target, not the module's own.",
     ),
     click.option(
-        "--version", type=Word(words.version, "PTX"), help="Check against this version of PTX, not the module's."
+        "--version",
+        type=SettingParam(words.parse_version, "PTX"),
+        help="Check against this version of PTX, not the module's.",
     ),
     launch_option,
     click.option(
@@ -96,13 +106,13 @@ def settings_options(command: _Command) -> _Command:
     return command
 
 
-def level_of(given: Mapping[str, Any]) -> Level:
+def layer_of(given: Mapping[str, Any]) -> ConfigLayer:
     """The level that the options make."""
-    return Level(
+    return ConfigLayer(
         COMMAND_LINE,
-        select=_joined(given["select"]) if given["select"] else None,
-        extend_select=_joined(given["extend_select"]),
-        ignore=_joined(given["ignore"]),
+        select=_flatten(given["select"]) if given["select"] else None,
+        extend_select=_flatten(given["extend_select"]),
+        ignore=_flatten(given["ignore"]),
         severity=tuple(given["severity"]),
         policy=given["policy"],
         notes=given["notes"],
@@ -113,5 +123,5 @@ def level_of(given: Mapping[str, Any]) -> Level:
     )
 
 
-def _joined(lists: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+def _flatten(lists: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     return tuple(code for each in lists for code in each)

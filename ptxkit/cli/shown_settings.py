@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ptxkit.cli.configured import Configured
-from ptxkit.cli.options import Options
+from ptxkit.cli.configured import InputSettings
+from ptxkit.cli.options import LintOptions
 from ptxkit.results import ExitStatus
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.settings.show import shown
+from ptxkit.settings.show import render_settings
 
 
-def show(paths: Sequence[str], options: Options) -> int:
+def print_settings(paths: Sequence[str], options: LintOptions) -> int:
     """Print the settings of each path, or of the working directory; the exit status."""
-    configured = Configured(options)
+    configured = InputSettings(options)
     try:
         texts = [
-            shown(path or ".", configured.levels_for(path), configured.settings_for(path)) for path in paths or [""]
+            render_settings(path or ".", configured.layers_for(path), configured.settings_for(path))
+            for path in paths or [""]
         ]
     except SettingsError as error:
         sys.stderr.write(f"ptxkit: {error}\n")

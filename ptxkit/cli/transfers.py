@@ -8,19 +8,19 @@ from collections.abc import Iterator
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.configured import Configured
-from ptxkit.cli.inputs import sources
-from ptxkit.cli.options import COMMAND_LINE, Options
+from ptxkit.cli.configured import InputSettings
+from ptxkit.cli.inputs import read_sources
+from ptxkit.cli.options import COMMAND_LINE, LintOptions
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.settings_options import launch_option
 from ptxkit.results import ExitStatus, FileResult, Status
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.settings.model import KernelLaunch, Level
+from ptxkit.settings.model import ConfigLayer, KernelLaunch
 from ptxkit.transfers import FileTransfers
 
 
 @click.command(short_help="List every asynchronous copy: unit, bytes, completion, waits and fences.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.paths)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.complete_paths)
 @click.option(
     "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
 )
@@ -40,35 +40,37 @@ def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tup
     from ptxkit.report.transfers_json import transfers_json
 
     results: list[FileTransfers] = []
-    configured = Configured(Options(level=Level(COMMAND_LINE, launch=launch), isolated=True))
-    arriving = _results(paths, configured, results)
+    configured = InputSettings(LintOptions(level=ConfigLayer(COMMAND_LINE, launch=launch), isolated=True))
+    arriving = _survey_inputs(paths, configured, results)
     try:
         if form == "json":
             sys.stdout.write(transfers_json(list(arriving)))
         else:
             write_lines(transfer_report(arriving))
-        configured.complain_of_launches()
+        configured.check_launches()
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
-    ctx.exit(_status(results))
+    ctx.exit(_exit_status(results))
 
 
-def _results(paths: tuple[str, ...], configured: Configured, results: list[FileTransfers]) -> Iterator[FileTransfers]:
+def _survey_inputs(
+    paths: tuple[str, ...], configured: InputSettings, results: list[FileTransfers]
+) -> Iterator[FileTransfers]:
     """Each input's table as soon as there is one, also put into `results`."""
-    from ptxkit.surveyor import survey
+    from ptxkit.surveyor import survey_transfers
 
     settings = configured.settings_for("")
-    for found in sources(paths):
+    for found in read_sources(paths):
         if isinstance(found, FileResult):
             result = FileTransfers(found.path, None, found.diagnostics)
         else:
-            configured.has_seen(found)
-            result = survey(found, settings)
+            configured.note_kernels(found)
+            result = survey_transfers(found, settings)
         results.append(result)
         yield result
 
 
-def _status(results: list[FileTransfers]) -> ExitStatus:
+def _exit_status(results: list[FileTransfers]) -> ExitStatus:
     statuses = {result.status for result in results}
     if Status.FAILED in statuses:
         return ExitStatus.COULD_NOT_RUN

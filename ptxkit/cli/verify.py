@@ -10,28 +10,28 @@ from contextlib import contextmanager
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.configured import Configured
-from ptxkit.cli.inputs import expand, read_all
-from ptxkit.cli.launch_options import given_once, launch_options
+from ptxkit.cli.configured import InputSettings
+from ptxkit.cli.inputs import expand_paths, read_texts
+from ptxkit.cli.launch_options import launch_options, unique_arguments
 from ptxkit.cli.numbers import SECONDS, SEED
-from ptxkit.cli.options import Options
-from ptxkit.cli.pages import write_whole
+from ptxkit.cli.options import LintOptions
+from ptxkit.cli.pages import write_atomically
 from ptxkit.cli.reporting import write_report
-from ptxkit.cli.settings_options import level_of, settings_options
-from ptxkit.emulate import LaunchError
-from ptxkit.foreign_text import visible_path
+from ptxkit.cli.settings_options import layer_of, settings_options
+from ptxkit.emulate import InvalidLaunchError
+from ptxkit.foreign_text import escape_path
 from ptxkit.records import replace
 from ptxkit.report.formats import FORMATS
 from ptxkit.results import ExitStatus, FileResult, Summary
 from ptxkit.settings.mistakes import SettingsError
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Given, Request, verify_source
+from ptxkit.verifier import ArgumentSpec, VerifyRequest, verify_source
 
 _NAME = re.compile(r"[\w$%]+")
 
 
 @click.command(short_help="Run kernels on the reference machine, and print what is wrong with them.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.paths)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.complete_paths)
 @click.option("--entry", "entries", multiple=True, help="A kernel to run (repeatable); none: all of each file.")
 @click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="Runs of each kernel.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
@@ -60,7 +60,7 @@ def verify(  # noqa: PLR0913 (options)
     block: tuple[int, ...] | None,
     cluster: tuple[int, ...] | None,
     shared: int | None,
-    arguments: tuple[tuple[str, Given], ...],
+    arguments: tuple[tuple[str, ArgumentSpec], ...],
     **given: object,
 ) -> None:
     """Check PTX files as lint does, and run their kernels on the CPU, under the weakest behaviour the ISA allows.
@@ -80,7 +80,7 @@ def verify(  # noqa: PLR0913 (options)
     """
     if trace is not None and not trace.endswith((".html", ".htm")):
         raise click.UsageError(f"--trace {trace}: the page's name must end in .html, so that no input is overwritten")
-    request = Request(
+    request = VerifyRequest(
         entries,
         schedules,
         seed,
@@ -90,18 +90,18 @@ def verify(  # noqa: PLR0913 (options)
         block,
         cluster,
         shared,
-        given_once(arguments),
+        unique_arguments(arguments),
         trace is not None,
     )
-    configured = Configured(Options(level=level_of(given), config=config, isolated=isolated))
+    configured = InputSettings(LintOptions(level=layer_of(given), config=config, isolated=isolated))
     results: list[FileResult] = []
     unknown = {name for name in request.arguments if not name.startswith("#")}
     try:
-        write_report(_results(paths, request, configured, unknown, results), form, show_undecided=show_undecided)
-        configured.complain_of_launches()
+        write_report(_verify_inputs(paths, request, configured, unknown, results), form, show_undecided=show_undecided)
+        configured.check_launches()
         if unknown and any(result.runs for result in results):
             raise SettingsError(f"--arg: no input has a parameter `{min(unknown)}`")
-    except LaunchError as error:
+    except InvalidLaunchError as error:
         raise click.UsageError(str(error)) from error
     except SettingsError as error:
         sys.stdout.flush()
@@ -117,39 +117,43 @@ def _write_page(path: str, results: list[FileResult]) -> None:
     from ptxkit.report.trace import trace_page
 
     page = trace_page([each for result in results for each in result.traces])
-    failure = write_whole(path, page.encode())
+    failure = write_atomically(path, page.encode())
     if failure is not None:
         raise click.UsageError(f"--trace {path} cannot be written: {failure}")
 
 
-def _results(
-    paths: tuple[str, ...], request: Request, configured: Configured, unknown: set[str], results: list[FileResult]
+def _verify_inputs(
+    paths: tuple[str, ...],
+    request: VerifyRequest,
+    configured: InputSettings,
+    unknown: set[str],
+    results: list[FileResult],
 ) -> Iterator[FileResult]:
     """Each input's result as soon as there is one, also put into `results`. unknown: the parameters that arguments are
     for, less those that a text mentions. Raises SettingsError."""
-    for given in expand(paths):
-        for found in [given] if isinstance(given, FileResult) else read_all(given):
+    for given in expand_paths(paths):
+        for found in [given] if isinstance(given, FileResult) else read_texts(given):
             if isinstance(found, FileResult):
                 result = found
             else:
-                configured.has_seen(found)
+                configured.note_kernels(found)
                 if unknown:
                     unknown.difference_update(_NAME.findall(found.text))
                 settings = configured.settings_for(str(given.path), found.path)
                 asked = replace(request, policy=settings.policy, settings=settings)
                 with _progress(found, request) as step:
                     result = verify_source(found, asked, step)
-                result = configured.without_known(result, settings)
+                result = configured.remove_known(result, settings)
             results.append(result)
             yield result
 
 
 @contextmanager
-def _progress(source: SourceFile, request: Request) -> Iterator[Callable[[], None]]:
+def _progress(source: SourceFile, request: VerifyRequest) -> Iterator[Callable[[], None]]:
     """What to call after each run: on a terminal, a bar on standard error."""
     if not sys.stderr.isatty():
         yield lambda: None
         return
     kernels = len(request.entries) or source.text.count(".entry")
-    with click.progressbar(length=kernels * request.schedules, label=visible_path(source.path), file=sys.stderr) as bar:
+    with click.progressbar(length=kernels * request.schedules, label=escape_path(source.path), file=sys.stderr) as bar:
         yield lambda: bar.update(1)

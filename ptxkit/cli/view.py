@@ -7,19 +7,19 @@ import sys
 import click
 
 from ptxkit.cli import completing
-from ptxkit.cli.configured import Configured
-from ptxkit.cli.inputs import read
-from ptxkit.cli.options import Options
+from ptxkit.cli.configured import InputSettings
+from ptxkit.cli.inputs import read_text
+from ptxkit.cli.options import LintOptions
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.pages import write_whole
-from ptxkit.cli.settings_options import level_of, settings_options
+from ptxkit.cli.pages import write_atomically
+from ptxkit.cli.settings_options import layer_of, settings_options
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.settings.mistakes import SettingsError
 from ptxkit.source import SourceFile
 
 
 @click.command(short_help="Draw a file: control flow, transfers, findings, in one page.")
-@click.argument("path", metavar="FILE", shell_complete=completing.paths)
+@click.argument("path", metavar="FILE", shell_complete=completing.complete_paths)
 @click.option("--output", "-o", required=True, metavar="PAGE", help="The page (.html); - is standard output.")
 @settings_options
 @click.option(
@@ -50,35 +50,35 @@ def view(
     """
     if output != "-" and not output.endswith((".html", ".htm")):
         raise click.UsageError(f"--output {output}: the page's name must end in .html, so that no input is overwritten")
-    source = read(path, stdin_filename)
+    source = read_text(path, stdin_filename)
     if isinstance(source, FileResult):
         from ptxkit.report import diagnostic_lines
 
         write_lines(diagnostic_lines(source.diagnostics), error=True)
         ctx.exit(ExitStatus.COULD_NOT_RUN)
-    options = Options(level=level_of(given), config=config, isolated=isolated, stdin_name=stdin_filename)
-    page = _page(source, path, options)
+    options = LintOptions(level=layer_of(given), config=config, isolated=isolated, stdin_name=stdin_filename)
+    page = _render_page(source, path, options)
     if output == "-":
         sys.stdout.buffer.write(page)
         return
-    failure = write_whole(output, page)
+    failure = write_atomically(output, page)
     if failure is not None:
         raise click.UsageError(f"--output {output} cannot be written: {failure}")
 
 
-def _page(source: SourceFile, path: str, options: Options) -> bytes:
+def _render_page(source: SourceFile, path: str, options: LintOptions) -> bytes:
     from ptxkit.records import replace
     from ptxkit.report.view import view_page
-    from ptxkit.rules.book import book
-    from ptxkit.viewer import view as picture
+    from ptxkit.rules.book import all_pages
+    from ptxkit.viewer import build_file_view as picture
 
-    configured = Configured(options)
+    configured = InputSettings(options)
     try:
         settings = configured.settings_for(path)
-        configured.has_seen(source)
-        configured.complain_of_launches()
+        configured.note_kernels(source)
+        configured.check_launches()
         seen = picture(source, settings)
-        seen = replace(seen, result=configured.without_known(seen.result, settings))
+        seen = replace(seen, result=configured.remove_known(seen.result, settings))
     except SettingsError as error:
         raise click.UsageError(str(error)) from error
-    return view_page(seen, {page.code: page for page in book()}).encode("utf-8")
+    return view_page(seen, {page.code: page for page in all_pages()}).encode("utf-8")

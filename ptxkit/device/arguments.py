@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.build.tensormap import BYTES
-from ptxkit.device.arrays import ArrayView, is_array, view_of
+from ptxkit.build.tensormap import TENSOR_MAP_BYTES
+from ptxkit.device.arrays import ArrayView, is_array, view_device_array
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
 from ptxkit.isa.functions import bits
 
-NUMPY: dict[str, str] = {
+NUMPY_CODES: dict[str, str] = {
     **{f"{kind}{bits}": f"{code}{bits // 8}" for kind, code in (("u", "u"), ("s", "i")) for bits in (8, 16, 32, 64)},
     **{f"b{bits}": f"u{bits // 8}" for bits in (8, 16, 32, 64)},
     "f16": "f2",
@@ -34,7 +34,7 @@ def kernel_arguments(signature: Signature, values: Sequence[object]) -> list[Any
     `ArgumentError` naming the parameter that does not fit.
     """
     check_count(signature, len(values))
-    return [convert(argument, value) for argument, value in zip(signature.arguments, values, strict=True)]
+    return [convert_argument(argument, value) for argument, value in zip(signature.arguments, values, strict=True)]
 
 
 def check_count(signature: Signature, given: int) -> None:
@@ -45,28 +45,30 @@ def check_count(signature: Signature, given: int) -> None:
         raise ArgumentError(f"kernel {signature.name!r} takes {len(wanted)} arguments ({names}), not {given}")
 
 
-def convert(argument: Argument, value: object, view: Callable[[Any, str], ArrayView] = view_of) -> Any:
+def convert_argument(
+    argument: Argument, value: object, view: Callable[[Any, str], ArrayView] = view_device_array
+) -> Any:
     """One value, as `kernel_arguments` gives it. view: looks at an array, and refuses one that is not where it must be:
     `view_of` for a launch, `host_view` for the reference machine."""
     if argument.tensor is not None or isinstance(value, TensorMap):
         if is_array(value):
             view(value, "a tensor map describes device memory")  # which the launch's stream then waits for
-        return _tensor_map(argument, value)
+        return _convert_tensor_map(argument, value)
     if argument.type is None:
-        return _block(argument, value)
+        return _convert_block(argument, value)
     if is_array(value):
         if argument.space is None and argument.type not in ("u64", "s64", "b64"):
             raise ArgumentError(f"parameter {argument.name!r} is a .{argument.type} value, not an array")
-        return np.uint64(_address(argument, view(value, _place(argument))))
+        return np.uint64(_resolve_address(argument, view(value, _space_requirement(argument))))
     if argument.space is not None:
         raise ArgumentError(
             f"parameter {argument.name!r} is an address, so it takes an array, not {type(value).__name__}"
         )
-    return _number(argument, value)
+    return _convert_number(argument, value)
 
 
-def _number(argument: Argument, value: object) -> Any:
-    code = NUMPY.get(argument.type or "")
+def _convert_number(argument: Argument, value: object) -> Any:
+    code = NUMPY_CODES.get(argument.type or "")
     if code is None:
         raise ArgumentError(f"parameter {argument.name!r} has the type .{argument.type}, which no Python number has")
     kind = np.dtype(code)
@@ -86,9 +88,9 @@ def _number(argument: Argument, value: object) -> Any:
         raise ArgumentError(f"{value} does not fit in parameter {argument.name!r}, which is .{argument.type}") from None
 
 
-def _tensor_map(argument: Argument, value: object) -> TensorMap:
+def _convert_tensor_map(argument: Argument, value: object) -> TensorMap:
     """The map itself; an array is encoded as the kernel's parameter asks for."""
-    if argument.type is not None or argument.size not in (None, BYTES):
+    if argument.type is not None or argument.size not in (None, TENSOR_MAP_BYTES):
         raise ArgumentError(f"parameter {argument.name!r} is no tensor map")
     if argument.tensor is None:
         assert isinstance(value, TensorMap)
@@ -103,7 +105,7 @@ def _tensor_map(argument: Argument, value: object) -> TensorMap:
     return value
 
 
-def _block(argument: Argument, value: object) -> bytes:
+def _convert_block(argument: Argument, value: object) -> bytes:
     """A structure passed by value, as its bytes."""
     if not isinstance(value, bytes | bytearray | np.generic):
         raise ArgumentError(
@@ -119,13 +121,13 @@ def _block(argument: Argument, value: object) -> bytes:
 # --------------------------------------------------------------------------------------------------- arrays
 
 
-def _place(argument: Argument) -> str:
+def _space_requirement(argument: Argument) -> str:
     return f"parameter {argument.name!r} is an address in .{argument.space}"
 
 
-def _address(argument: Argument, array: ArrayView) -> int:
+def _resolve_address(argument: Argument, array: ArrayView) -> int:
     element = argument.element
-    if element is not None and not holds(element, array):
+    if element is not None and not has_element_type(element, array):
         raise ArgumentError(f"parameter {argument.name!r} points to .{element}, and the array holds {array.elements}")
     if not array.is_packed:
         raise ArgumentError(f"parameter {argument.name!r} takes packed elements; this array has gaps or another order")
@@ -139,13 +141,13 @@ def _address(argument: Argument, array: ArrayView) -> int:
     return array.address
 
 
-def holds(element: str, array: ArrayView) -> bool:
+def has_element_type(element: str, array: ArrayView) -> bool:
     """Whether the elements of an array are of a PTX type.
 
     Types that NumPy lacks are held by arrays that say so, and by raw ones of their size; bytes may be any 8-bit floats,
     for which PTX has no type in memory. Pairs (`f16x2`) are two elements or one.
     """
-    code, found = NUMPY.get(element), f"{array.kind}{array.size}"
+    code, found = NUMPY_CODES.get(element), f"{array.kind}{array.size}"
     if element.startswith("b") and element[1:].isdigit():
         return array.size * 8 == int(element[1:])
     if code is not None:
@@ -153,4 +155,4 @@ def holds(element: str, array: ArrayView) -> bool:
     single = element.removesuffix("x2")
     if array.word:
         return array.word in (element, single)
-    return found == NUMPY.get(single) or (array.kind in "uiV" and array.size * 8 == bits(element))
+    return found == NUMPY_CODES.get(single) or (array.kind in "uiV" and array.size * 8 == bits(element))

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ptxkit.device.errors import ArgumentError
-from ptxkit.device.streams import LEGACY, wait_for
+from ptxkit.device.streams import LEGACY, make_stream_wait
 from ptxkit.records import dataclass
 
-_CODES = {"bool": "b1"} | {
+_TORCH_CODES = {"bool": "b1"} | {
     f"{word}{size * 8}": f"{letter}{size}"
     for word, letter in (("uint", "u"), ("int", "i"), ("float", "f"), ("complex", "c"))
     for size in (1, 2, 4, 8, 16)
@@ -25,7 +25,7 @@ _CODES = {"bool": "b1"} | {
 }
 """NumPy's letter and bytes, by PyTorch's names of types; its other types have no letter."""
 
-_WORDS = {
+_TORCH_WORDS = {
     "bfloat16": "bf16",
     "float8_e4m3fn": "e4m3",
     "float8_e5m2": "e5m2",
@@ -36,7 +36,7 @@ _WORDS = {
 
 _HOST, _CUDA, _MANAGED = 1, 2, 13
 """DLPack's numbers of memory: pinned memory has another."""
-_ORDERED = (_CUDA, _MANAGED)
+_STREAM_ORDERED = (_CUDA, _MANAGED)
 """Memory whose contents a stream can wait for."""
 
 
@@ -60,7 +60,7 @@ class ArrayView:
     @property
     def is_packed(self) -> bool:
         """Whether the elements follow one another in the order of the indices, without gaps."""
-        wanted = packed_strides(self.shape, self.size)
+        wanted = compute_packed_strides(self.shape, self.size)
         steps = zip(self.shape, self.strides, wanted, strict=True)
         return 0 in self.shape or all(extent == 1 or step == packed for extent, step, packed in steps)
 
@@ -73,12 +73,12 @@ class ArrayView:
 def is_array(value: Any) -> bool:
     """Whether a value speaks one of the interfaces of arrays."""
     kind: Any = type(value)
-    told = _speaks(kind)
+    told = _has_array_interface(kind)
     return hasattr(value, "__cuda_array_interface__") if told is None else told
 
 
 @cache
-def _speaks(kind: Any) -> bool | None:
+def _has_array_interface(kind: Any) -> bool | None:
     """Asks the type: what is asked of a tensor itself can fail for its contents. None where the type says nothing, and
     its objects may: those that have attributes of their own."""
     if issubclass(kind, np.generic):
@@ -107,7 +107,7 @@ def device_of(value: Any) -> int | None:
     return int(number) if int(kind) == _CUDA else None
 
 
-def view_of(value: Any, what: str, stream: int | None = None) -> ArrayView:
+def view_device_array(value: Any, what: str, stream: int | None = None) -> ArrayView:
     """The array; `ArgumentError` that names `what` it was given for, where it is not in device memory.
 
     stream: by its handle, the one that is to use the array. It waits for the stream that a `__cuda_array_interface__`
@@ -116,55 +116,55 @@ def view_of(value: Any, what: str, stream: int | None = None) -> ArrayView:
     Synchronization"; Array API standard, "__dlpack__".
     """
     if is_tensor(value):
-        return _from_torch(value, what)
+        return _view_torch(value, what)
     if isinstance(value, np.ndarray):
         raise ArgumentError(f"{what}; this array is in host memory")
     try:
         interface = value.__cuda_array_interface__
     except (AttributeError, TypeError):
-        return _from_dlpack(value, what, stream)
+        return _view_dlpack(value, what, stream)
     producer = interface.get("stream")
     if stream is not None and producer is not None:
-        wait_for(int(producer), stream)
+        make_stream_wait(int(producer), stream)
     typestr = interface["typestr"]
-    _check_order(typestr, what)
+    _check_byte_order(typestr, what)
     kind, size = typestr[1], int(typestr[2:])
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
-    steps = packed_strides(shape, size) if strides is None else tuple(strides)
+    steps = compute_packed_strides(shape, size) if strides is None else tuple(strides)
     return ArrayView(interface["data"][0], kind, size, shape, steps, is_readonly=bool(interface["data"][1]))
 
 
-def host_view(value: Any, what: str) -> ArrayView:
+def view_host_array(value: Any, what: str) -> ArrayView:
     """An array of NumPy for the reference machine, which copies it to memory of its own: it begins at 0 there.
     `ArgumentError` that names `what` it was given for, where it is another's array, or has the other order of bytes."""
     if not isinstance(value, np.ndarray):
         raise ArgumentError(f"{what}; the reference machine takes arrays of NumPy, not {type(value).__name__}")
-    _check_order(value.dtype.str, what)
+    _check_byte_order(value.dtype.str, what)
     kind = value.dtype.kind
-    word = _WORDS.get(value.dtype.name, "") if kind == "V" else ""
+    word = _TORCH_WORDS.get(value.dtype.name, "") if kind == "V" else ""
     return ArrayView(0, kind, value.dtype.itemsize, value.shape, value.strides, word, value.dtype.name if word else "")
 
 
-def _check_order(typestr: str, what: str) -> None:
+def _check_byte_order(typestr: str, what: str) -> None:
     """`ArgumentError` where the bytes of an element do not stand as the GPU reads them."""
     if typestr.startswith(">"):
         raise ArgumentError(f"{what}; this array holds NumPy's {typestr}, the highest byte first")
 
 
-def _from_torch(value: Any, what: str) -> ArrayView:
+def _view_torch(value: Any, what: str) -> ArrayView:
     if not value.is_cuda:
         where = "in host memory" if value.device.type == "cpu" else f"on the device {str(value.device)!r}"
         raise ArgumentError(f"{what}; this tensor is {where}")
     name = str(value.dtype).removeprefix("torch.")
     size = value.element_size()
     strides = tuple(stride * size for stride in value.stride())
-    kind = _CODES.get(name, "V")[0]
-    word = _WORDS.get(name, name) if kind == "V" else ""
+    kind = _TORCH_CODES.get(name, "V")[0]
+    word = _TORCH_WORDS.get(name, name) if kind == "V" else ""
     return ArrayView(value.data_ptr(), kind, size, tuple(value.shape), strides, word, str(value.dtype))
 
 
-def _from_dlpack(value: Any, what: str, stream: int | None) -> ArrayView:
+def _view_dlpack(value: Any, what: str, stream: int | None) -> ArrayView:
     place = int(value.__dlpack_device__()[0])
     if place == _HOST:
         raise ArgumentError(f"{what}; this array is in host memory")
@@ -174,18 +174,18 @@ def _from_dlpack(value: Any, what: str, stream: int | None) -> ArrayView:
         utilities = importlib.import_module("cuda.core.experimental.utils")
     view_class = utilities.StridedMemoryView
     make = getattr(view_class, "from_any_interface", view_class)  # the constructor, in earlier versions
-    view = make(value, stream_ptr=-1 if stream is None or place not in _ORDERED else stream or LEGACY)
+    view = make(value, stream_ptr=-1 if stream is None or place not in _STREAM_ORDERED else stream or LEGACY)
     if not view.is_device_accessible:
         raise ArgumentError(f"{what}; this array is in host memory")
     kind = view.dtype.kind if view.dtype is not None else "V"
     size = view.dtype.itemsize if view.dtype is not None else int(getattr(value, "itemsize", 0))
     shape = tuple(view.shape)
-    counted = packed_strides(shape, 1) if view.strides is None else tuple(view.strides)
+    counted = compute_packed_strides(shape, 1) if view.strides is None else tuple(view.strides)
     steps = tuple(stride * size for stride in counted)
     return ArrayView(view.ptr, kind, size, shape, steps, is_readonly=bool(getattr(view, "readonly", False)))
 
 
-def packed_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
+def compute_packed_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
     """The strides in bytes of an array without gaps."""
     strides: list[int] = []
     for extent in reversed(shape):

@@ -16,14 +16,14 @@ from functools import partial
 from pathlib import Path
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
-from ptxkit.build.instructions import remember_choices
-from ptxkit.build.routine import Routine
-from ptxkit.build.verify import location_at, statement_starts
+from ptxkit.build.instructions import save_selections
+from ptxkit.build.routine import FunctionBuilder
+from ptxkit.build.verify import find_location, find_statement_starts
 from ptxkit.device import assembler, launch_sized, store
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
-from ptxkit.device.libraries import nvjitlink
-from ptxkit.device.nvjitlink import Piece, RefusedError, UnknownTargetError, linked
-from ptxkit.device.signature import Signature, of_kernel, of_module
+from ptxkit.device.libraries import import_nvjitlink
+from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, UnknownTargetError, link_cubin
+from ptxkit.device.signature import Signature, make_kernel_signature, make_module_signatures
 from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
 from ptxkit.records import dataclass, field, replace
@@ -81,46 +81,47 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     `CompileError` with the compiler's log, `MissingLibraryError`.
     """
     check_target(target)
-    prepared = prepare(source)
+    prepared = prepare_source(source)
     module = prepared.assembled.module
-    program = _whole_by(prepared, target) if assembler.sets_registers(module) else None
+    program = _select_whole_program_ptxas(prepared, target) if assembler.has_setmaxnreg(module) else None
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
-    stamp = tuple(nvjitlink().version()) if program is None else program.stamp
-    entry = store.Entry(prepared.text, target, (*lines, *options), verify, stamp)
-    found = store.find(entry) if cache else None
+    stamp = tuple(import_nvjitlink().version()) if program is None else program.fingerprint
+    entry = store.CubinKey(prepared.text, target, (*lines, *options), verify, stamp)
+    found = store.load_cubin(entry) if cache else None
     if found is not None:
-        return _cubin(found, target, prepared)
+        return _make_cubin(found, target, prepared)
     given = [*lines, *options]
-    make = partial(_linked_or_assembled, prepared, target, given)
+    make = partial(_link_or_assemble, prepared, target, given)
     if program is not None:
         make = partial(_assemble, prepared, target, given, program)
-    made = _made_and_verified(make, prepared) if verify else make()
+    made = _compile_and_verify(make, prepared) if verify else make()
     if cache:
-        store.keep(entry, made)
-        remember_choices()
-    return _cubin(made, target, prepared)
+        store.save_cubin(entry, made)
+        save_selections()
+    return _make_cubin(made, target, prepared)
 
 
-def _cubin(made: store.Found, target: str, prepared: Prepared) -> Cubin:
+def _make_cubin(made: store.CubinRecord, target: str, prepared: PreparedSource) -> Cubin:
     return Cubin(made.code, target, prepared.kernels, prepared.text, made.log, made.undecided, made.compiler)
 
 
-def _whole_by(prepared: Prepared, target: str) -> assembler.Assembler | None:
+def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> assembler.PtxasProgram | None:
     """The ptxas that compiles a module which must be whole; None, and a warning, where only nvJitLink is left."""
-    if not assembler.programs():
-        raise assembler.missing()
+    if not assembler.find_all_ptxas():
+        raise assembler.missing_ptxas_error()
     module = prepared.assembled.module
-    program = assembler.chosen(module, target)
+    program = assembler.select_ptxas(module, target)
     if program is None:
         warnings.warn(
-            f"{prepared.name} sets its registers (setmaxnreg), and {assembler.too_old(module, target)}. nvJitLink "
+            f"{prepared.name} sets its registers (setmaxnreg), and "
+            f"{assembler.explain_too_old(module, target)}. nvJitLink "
             "compiles it and ignores the instruction: values may be spilled",
             stacklevel=3,
         )
     return program
 
 
-def open_questions(verdict: Verdict) -> tuple[str, ...]:
+def format_undecided(verdict: Verdict) -> tuple[str, ...]:
     """What a verifier left open, a sentence each."""
     return tuple(
         f"{each.code}: {each.reason} (ptx:{each.source.position(each.span.start)[0]})" for each in verdict.undecided
@@ -128,7 +129,7 @@ def open_questions(verdict: Verdict) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSource:
     """What every kind of source comes down to."""
 
     name: str
@@ -137,89 +138,91 @@ class Prepared:
     kernels: tuple[Signature, ...]
 
 
-def prepare(source: Routine | tree.Module | str, least: int = 0) -> Prepared:
+def prepare_source(source: FunctionBuilder | tree.Module | str, least: int = 0) -> PreparedSource:
     """A source, read; launch-sized shared memory is aligned alike everywhere, to at least `least` bytes."""
-    assembled, kernels = _read(source)
+    assembled, kernels = _read_source(source)
     module = assembled.module
-    even = launch_sized.aligned(module, max(least, launch_sized.alignment(module)))
+    even = launch_sized.align_declarations(module, max(least, launch_sized.required_alignment(module)))
     if even is not module:
         assembled = replace(assembled, module=even)
     text = even.source.text if even.source is not None else str(even)
-    return Prepared(kernels[0].name if kernels else "module", text, assembled, kernels)
+    return PreparedSource(kernels[0].name if kernels else "module", text, assembled, kernels)
 
 
-def _read(source: Routine | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
-    if isinstance(source, Routine):
-        return source.assembled(), (of_kernel(source),) if isinstance(source, Kernel) else ()
+def _read_source(source: FunctionBuilder | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
+    if isinstance(source, FunctionBuilder):
+        return source.assembled(), (make_kernel_signature(source),) if isinstance(source, Kernel) else ()
     if isinstance(source, str):
         from ptxkit import parse
 
         source = parse(source)
     if not isinstance(source, tree.Module):
         raise DeviceError(f"a kernel, a module or PTX text can be compiled, not {type(source).__name__}")
-    return Assembled(source, ()), of_module(source)
+    return Assembled(source, ()), make_module_signatures(source)
 
 
-def _made_and_verified(make: Callable[[], store.Found], prepared: Prepared) -> store.Found:
+def _compile_and_verify(make: Callable[[], store.CubinRecord], prepared: PreparedSource) -> store.CubinRecord:
     """The machine code, with what the verifier leaves open. The two need nothing of each other, and each about as long:
     so both at once. What the verifier finds goes before what the compiler says."""
     with ThreadPoolExecutor(1) as beside:
         coming = beside.submit(make)
-        undecided = open_questions(verify_assembled(prepared.assembled, prepared.name))
+        undecided = format_undecided(verify_assembled(prepared.assembled, prepared.name))
     return replace(coming.result(), undecided=undecided)
 
 
-def _linked_or_assembled(prepared: Prepared, target: str, options: list[str]) -> store.Found:
+def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str]) -> store.CubinRecord:
     """What nvJitLink makes of a module that nothing is linked with; what ptxas does, where nvJitLink is too old."""
     try:
-        return _linked_alone(prepared, target, options)
+        return _link_alone(prepared, target, options)
     except (CompileError, UnknownTargetError) as refused:
         if isinstance(refused, CompileError) and not _TOO_NEW.search(str(refused)):
             raise
-        program = assembler.chosen(prepared.assembled.module, target)
+        program = assembler.select_ptxas(prepared.assembled.module, target)
         if program is None:
             raise
         return _assemble(prepared, target, options, program)
 
 
-def _linked_alone(prepared: Prepared, target: str, options: list[str]) -> store.Found:
-    code, log = _link(prepared, [f"-arch={target}", *options])
-    again = launch_sized.repaired(code, [prepared.assembled.module])
+def _link_alone(prepared: PreparedSource, target: str, options: list[str]) -> store.CubinRecord:
+    code, log = _link_source(prepared, [f"-arch={target}", *options])
+    again = launch_sized.pad_misplaced(code, [prepared.assembled.module])
     if again is not None:
-        code, log = _link(replace(prepared, text=str(again[0])), [f"-arch={target}", *options])
-        launch_sized.check(code, again)
-    major, minor = nvjitlink().version()
-    return store.Found(code, log, compiler=f"nvJitLink {major}.{minor}")
+        code, log = _link_source(replace(prepared, text=str(again[0])), [f"-arch={target}", *options])
+        launch_sized.check_placement(code, again)
+    major, minor = import_nvjitlink().version()
+    return store.CubinRecord(code, log, compiler=f"nvJitLink {major}.{minor}")
 
 
-def _assemble(prepared: Prepared, target: str, options: list[str], program: assembler.Assembler) -> store.Found:
-    code, log = assembler.assembled(prepared.text, target, options, program)
+def _assemble(
+    prepared: PreparedSource, target: str, options: list[str], program: assembler.PtxasProgram
+) -> store.CubinRecord:
+    code, log = assembler.assemble_cubin(prepared.text, target, options, program)
     if code is None:
-        raise CompileError(prepared.name, target, complaints(log, prepared))
-    return store.Found(code, log, compiler=str(program))
+        raise CompileError(prepared.name, target, parse_complaints(log, prepared))
+    return store.CubinRecord(code, log, compiler=str(program))
 
 
-def _link(prepared: Prepared, options: list[str]) -> tuple[bytes, str]:
-    piece = Piece(f"{prepared.name}.ptx", "PTX", prepared.text.encode() + b"\0")
+def _link_source(prepared: PreparedSource, options: list[str]) -> tuple[bytes, str]:
+    piece = NvJitLinkInput(f"{prepared.name}.ptx", "PTX", prepared.text.encode() + b"\0")
     try:
-        return linked([piece], options)
-    except RefusedError as failure:
+        return link_cubin([piece], options)
+    except NvJitLinkError as failure:
         target = options[0].removeprefix("-arch=")
-        raise CompileError(prepared.name, target, complaints(failure.log, prepared)) from None
+        raise CompileError(prepared.name, target, parse_complaints(failure.log, prepared)) from None
 
 
-def complaints(log: str, prepared: Prepared) -> list[Complaint]:
+def parse_complaints(log: str, prepared: PreparedSource) -> list[Complaint]:
     """The log's lines; those that name a line of the PTX with its text and the user's line."""
     lines = prepared.text.splitlines()
     found = []
     for match in _LOG_LINE.finditer(log):
         number = int(match[1])
         text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-        found.append(Complaint(match[3].strip(), number, text, _location(number, prepared)))
-    return found or [*map(Complaint, _elsewhere(log)), Complaint(log)]
+        found.append(Complaint(match[3].strip(), number, text, _find_location(number, prepared)))
+    return found or [*map(Complaint, _suggest_linking(log)), Complaint(log)]
 
 
-def _elsewhere(log: str) -> Iterator[str]:
+def _suggest_linking(log: str) -> Iterator[str]:
     """What to do about the functions and variables of other modules."""
     names = [f"{name!r}" for name in dict.fromkeys(_UNDEFINED.findall(log))]
     if names:
@@ -227,11 +230,11 @@ def _elsewhere(log: str) -> Iterator[str]:
         yield f"{' and '.join(names)} {verb} of another module: link the two, `ptxkit.link([kernel, other])`"
 
 
-def _location(line: int, prepared: Prepared) -> Location | None:
+def _find_location(line: int, prepared: PreparedSource) -> Location | None:
     if not prepared.assembled.locations:
         return None
     from ptxkit import parse
 
-    starts = statement_starts(parse(prepared.text), prepared.name)
+    starts = find_statement_starts(parse(prepared.text), prepared.name)
     offset = sum(len(each) for each in prepared.text.splitlines(keepends=True)[:line]) - 1
-    return location_at(offset, starts, prepared.assembled.locations)
+    return find_location(offset, starts, prepared.assembled.locations)

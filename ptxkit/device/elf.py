@@ -28,7 +28,7 @@ _WITH_SIZE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class CubinSymbol:
     """A name that other modules see. is_kernel: as a kernel; is_defined: here."""
 
     name: str
@@ -37,20 +37,20 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class CubinImage:
     """The parts of a cubin that are looked at."""
 
     is_relocatable: bool
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[CubinSymbol, ...]
     kernels: tuple[Signature, ...]
 
     @property
-    def defined(self) -> frozenset[str]:
+    def defined_names(self) -> frozenset[str]:
         """Functions and variables that it has."""
         return frozenset(each.name for each in self.symbols if each.is_defined)
 
     @property
-    def needed(self) -> frozenset[str]:
+    def undefined_names(self) -> frozenset[str]:
         """Functions and variables that others must have."""
         return frozenset(each.name for each in self.symbols if not each.is_defined)
 
@@ -60,33 +60,33 @@ def is_cubin(data: bytes) -> bool:
     return data.startswith(MAGIC) and len(data) > 20 and int.from_bytes(data[18:20], "little") == _CUDA
 
 
-def image(data: bytes) -> Image:
+def read_cubin(data: bytes) -> CubinImage:
     """What a cubin says of itself. Errors: `struct.error` or `ValueError` for bytes that are damaged."""
-    sections = dict(_sections(data))
-    symbols = tuple(_symbols(sections))
+    sections = dict(_iterate_sections(data))
+    symbols = tuple(_iterate_symbols(sections))
     kernels = tuple(
-        _kernel(each.name, sections.get(f".nv.info.{each.name}", b"")) for each in symbols if each.is_kernel
+        _read_signature(each.name, sections.get(f".nv.info.{each.name}", b"")) for each in symbols if each.is_kernel
     )
     (kind,) = struct.unpack_from("<H", data, 16)
-    return Image(kind == _RELOCATABLE, symbols, kernels)
+    return CubinImage(kind == _RELOCATABLE, symbols, kernels)
 
 
-def sizes(data: bytes) -> tuple[tuple[str, int], ...]:
+def section_sizes(data: bytes) -> tuple[tuple[str, int], ...]:
     """The sections of a cubin, each with its bytes, those that take none in the file too."""
-    return tuple((name, header[5]) for name, header in _headers(data))
+    return tuple((name, header[5]) for name, header in _read_headers(data))
 
 
-def _headers(data: bytes) -> list[tuple[str, tuple[int, ...]]]:
+def _read_headers(data: bytes) -> list[tuple[str, tuple[int, ...]]]:
     (start,) = struct.unpack_from("<Q", data, 40)
     size, count, of_names = struct.unpack_from("<HHH", data, 58)
     headers = [_SECTION.unpack_from(data, start + size * number) for number in range(count)]
     names = headers[of_names][4]
-    return [(_text(data, names + header[0]), header) for header in headers]
+    return [(_read_string(data, names + header[0]), header) for header in headers]
 
 
-def _sections(data: bytes) -> Iterator[tuple[str, bytes]]:
+def _iterate_sections(data: bytes) -> Iterator[tuple[str, bytes]]:
     """(name, contents); the table of symbols has the name of its kind, the strings too."""
-    headers = _headers(data)
+    headers = _read_headers(data)
     for name, (_, kind, _, _, offset, length, link, *_) in headers:
         body = data[offset : offset + length]
         yield name, body
@@ -96,37 +96,37 @@ def _sections(data: bytes) -> Iterator[tuple[str, bytes]]:
             yield "strings", data[strings[4] : strings[4] + strings[5]]
 
 
-def _symbols(sections: dict[str, bytes]) -> Iterator[Symbol]:
+def _iterate_symbols(sections: dict[str, bytes]) -> Iterator[CubinSymbol]:
     strings = sections.get("strings", b"")
     for name, info, other, section, _, _ in _SYMBOL.iter_unpack(sections.get("symbols", b"")):
         # Undefined ones of another type are launch-sized shared memory, which nobody defines.
         if info >> 4 == _GLOBAL and (info & 15 in (_OBJECT, _FUNCTION) or (not section and not info & 15)):
-            text = _text(strings, name)
+            text = _read_string(strings, name)
             if not text.startswith("."):  # what the tools reserve for themselves
-                yield Symbol(text, bool(other & _ENTRY) and section != 0, section != 0)
+                yield CubinSymbol(text, bool(other & _ENTRY) and section != 0, section != 0)
 
 
-def _kernel(name: str, information: bytes) -> Signature:
+def _read_signature(name: str, information: bytes) -> Signature:
     sizes: dict[int, int] = {}
     shapes: dict[int, tuple[int, int, int]] = {}
-    for attribute, body in _records(information):
+    for attribute, body in _iterate_records(information):
         if attribute == _PARAMETER:
             _, number, _, packed = struct.unpack("<IHHI", body)
             sizes[number] = packed >> 18
         elif attribute in (_THREADS, _CLUSTER):
             x, y, z = struct.unpack("<III", body)
             shapes[attribute] = x, y, z
-    arguments = tuple(_argument(number, sizes[number]) for number in sorted(sizes))
+    arguments = tuple(_opaque_argument(number, sizes[number]) for number in sorted(sizes))
     return Signature(name, arguments, shapes.get(_THREADS), cluster=shapes.get(_CLUSTER))
 
 
-def _argument(number: int, size: int) -> Argument:
+def _opaque_argument(number: int, size: int) -> Argument:
     """A parameter of which only the size is known."""
     name = f"parameter {number}"
     return Argument(name, f"b{8 * size}") if size in (1, 2, 4, 8) else Argument(name, None, size=size)
 
 
-def _records(information: bytes) -> Iterator[tuple[int, bytes]]:
+def _iterate_records(information: bytes) -> Iterator[tuple[int, bytes]]:
     place = 0
     while place + 4 <= len(information):
         form, attribute, size = struct.unpack_from("<BBH", information, place)
@@ -136,5 +136,5 @@ def _records(information: bytes) -> Iterator[tuple[int, bytes]]:
         place += length
 
 
-def _text(data: bytes, start: int) -> str:
+def _read_string(data: bytes, start: int) -> str:
     return data[start : data.index(b"\0", start)].decode(errors="replace")

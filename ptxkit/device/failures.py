@@ -6,75 +6,77 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.device.arrays import is_array, view_of
+from ptxkit.device.arrays import is_array, view_device_array
 from ptxkit.device.errors import ArgumentError, LaunchError
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.libraries import driver
+from ptxkit.device.libraries import import_driver
 from ptxkit.device.tensormap import TensorMap
 
 if TYPE_CHECKING:
     from ptxkit.device.launcher import Loaded
 
-_EARLIER = (700, 702, 714, 715, 716, 717, 718, 719)
+_STICKY_STATUSES = (700, 702, 714, 715, 716, 717, 718, 719)
 """Statuses of kernels that ran: illegal address, timeout, stack, instruction, alignment, space, counter, failure."""
 
 
-def failure(loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int) -> LaunchError:
+def make_refused_launch_error(
+    loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int
+) -> LaunchError:
     """The error of a launch that the driver refused, or of a kernel that ended badly."""
-    lines = [f"kernel {loaded.signature.name!r} was not launched: {meaning(status)}"]
-    if status in _EARLIER:
+    lines = [f"kernel {loaded.signature.name!r} was not launched: {describe_status(status)}"]
+    if status in _STICKY_STATUSES:
         lines.append(
             "that is the error of a kernel that ran before on this device: launch with wait=True to see of which"
         )
-    return LaunchError("\n  ".join([*lines, *_details(loaded, geometry, stream, arguments)]))
+    return LaunchError("\n  ".join([*lines, *_describe_launch(loaded, geometry, stream, arguments)]))
 
 
-def ended_badly(
+def make_kernel_failure_error(
     loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object], status: int
 ) -> LaunchError:
     """The error of a kernel that was launched and waited for."""
-    lines = [f"kernel {loaded.signature.name!r} failed: {meaning(status)}"]
-    return LaunchError("\n  ".join([*lines, *_details(loaded, geometry, stream, arguments)]))
+    lines = [f"kernel {loaded.signature.name!r} failed: {describe_status(status)}"]
+    return LaunchError("\n  ".join([*lines, *_describe_launch(loaded, geometry, stream, arguments)]))
 
 
-def meaning(status: int) -> str:
+def describe_status(status: int) -> str:
     """What the driver calls a status, and how it words it."""
     try:
-        result: Any = driver().CUresult(status)
+        result: Any = import_driver().CUresult(status)
     except ValueError:
         return f"status {status} of the driver"
-    return f"{result.name} ({words_of(result)})"
+    return f"{result.name} ({error_string(result)})"
 
 
-def words_of(result: Any) -> str:
+def error_string(result: Any) -> str:
     """The driver's sentence about a status."""
-    text: bytes | None = driver().cuGetErrorString(result)[1]
+    text: bytes | None = import_driver().cuGetErrorString(result)[1]
     return "" if text is None else text.decode()
 
 
-def _details(loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object]) -> list[str]:
+def _describe_launch(loaded: Loaded, geometry: Geometry, stream: int, arguments: Sequence[object]) -> list[str]:
     parameters = loaded.signature.arguments
     return [
         f"{geometry}; stream {stream:#x} of {loaded.device.name}",
-        *(f"{each.name} = {_shown(value)}" for each, value in zip(parameters, arguments, strict=True)),
-        _questions(loaded.undecided),
+        *(f"{each.name} = {_describe_argument(value)}" for each, value in zip(parameters, arguments, strict=True)),
+        _summarize_undecided(loaded.undecided),
     ]
 
 
-def _shown(value: object) -> str:
+def _describe_argument(value: object) -> str:
     if isinstance(value, TensorMap):
         tensor = value.tensor
         return f"tensor map of .{tensor.element} {tensor.extents} at {tensor.address:#x}, box {value.box}"
     if not is_array(value):
         return repr(value)[:80]
     try:
-        view = view_of(value, "an array")
+        view = view_device_array(value, "an array")
     except ArgumentError as error:
         return str(error)
     return f"array of {view.elements}, shape {view.shape}, at {view.address:#x}"
 
 
-def _questions(undecided: Sequence[str] | None) -> str:
+def _summarize_undecided(undecided: Sequence[str] | None) -> str:
     """What the verifier could not decide, a rule once."""
     if undecided is None:
         return "the kernel was not verified"

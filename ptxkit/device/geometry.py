@@ -17,9 +17,9 @@ from ptxkit.records import dataclass
 Shape: TypeAlias = tuple[int, int, int]
 Extents: TypeAlias = int | tuple[int, ...]
 
-MOST_GRID = (2**31 - 1, 65535, 65535)
-MOST_BLOCK, MOST_THREADS = (1024, 1024, 64), 1024
-MOST_CLUSTER, PORTABLE_CLUSTER = 16, 8
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_BLOCK, MAX_THREADS = (1024, 1024, 64), 1024
+MAX_CLUSTER, PORTABLE_CLUSTER = 16, 8
 """CTAs of a cluster: at most, where the device can, and on every device that has clusters."""
 
 
@@ -42,7 +42,7 @@ class Geometry:
         return f"grid {self.grid}, block {self.block}{cluster}, {self.shared} bytes of launch-sized shared memory"
 
 
-def geometry(
+def make_geometry(
     signature: Signature,
     grid: Extents,
     block: Extents | None = None,
@@ -51,10 +51,10 @@ def geometry(
 ) -> Geometry:
     """The geometry; `LaunchError` where the kernel or the hardware excludes it."""
     found = Geometry(
-        _three("grid", grid, MOST_GRID, least=0),
-        _block(signature, block),
-        _cluster(signature, cluster),
-        _shared(signature, shared),
+        _normalize_extents("grid", grid, MAX_GRID, least=0),
+        _resolve_block(signature, block),
+        _resolve_cluster(signature, cluster),
+        _resolve_shared(signature, shared),
     )
     together = found.cluster or signature.cluster or (1, 1, 1)
     if any(whole % part for whole, part in zip(found.grid, together, strict=True)):
@@ -64,27 +64,27 @@ def geometry(
     return found
 
 
-def _block(signature: Signature, block: Extents | None) -> Shape:
+def _resolve_block(signature: Signature, block: Extents | None) -> Shape:
     wanted = signature.threads
     if block is None:
         if wanted is None:
             raise LaunchError(f"kernel {signature.name!r} fixes no block; give block=")
         return wanted
-    given = _three("block", block, MOST_BLOCK)
-    if prod(given) > MOST_THREADS:
-        raise LaunchError(f"a block has at most {MOST_THREADS} threads, not {prod(given)}")
+    given = _normalize_extents("block", block, MAX_BLOCK)
+    if prod(given) > MAX_THREADS:
+        raise LaunchError(f"a block has at most {MAX_THREADS} threads, not {prod(given)}")
     if wanted is not None and given != wanted:
         raise LaunchError(f"kernel {signature.name!r} is written for {wanted} threads, not {block}")
     return given
 
 
-def _cluster(signature: Signature, cluster: Extents | None) -> Shape | None:
+def _resolve_cluster(signature: Signature, cluster: Extents | None) -> Shape | None:
     """The cluster to ask for: none where the kernel is compiled for one, which must be the same."""
     if cluster is None:
         return None
-    given = _three("cluster", cluster, (MOST_CLUSTER,) * 3)
-    if prod(given) > MOST_CLUSTER:
-        raise LaunchError(f"a cluster has at most {MOST_CLUSTER} CTAs, not {prod(given)}")
+    given = _normalize_extents("cluster", cluster, (MAX_CLUSTER,) * 3)
+    if prod(given) > MAX_CLUSTER:
+        raise LaunchError(f"a cluster has at most {MAX_CLUSTER} CTAs, not {prod(given)}")
     if signature.cluster is None:
         return given
     if given != signature.cluster:
@@ -92,7 +92,7 @@ def _cluster(signature: Signature, cluster: Extents | None) -> Shape | None:
     return None
 
 
-def _shared(signature: Signature, shared: int | None) -> int:
+def _resolve_shared(signature: Signature, shared: int | None) -> int:
     least = signature.dynamic_shared
     size = least if shared is None else shared
     if size < least:
@@ -100,7 +100,7 @@ def _shared(signature: Signature, shared: int | None) -> int:
     return size
 
 
-def _three(what: str, extents: Extents, most: Shape, least: int = 1) -> Shape:
+def _normalize_extents(what: str, extents: Extents, most: Shape, least: int = 1) -> Shape:
     """Three extents; those left out are 1."""
     given = tuple(extents) if isinstance(extents, Iterable) else (extents,)
     try:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from ptxkit.build import Kernel
-from ptxkit.build.routine import Routine
+from ptxkit.build.routine import FunctionBuilder
 from ptxkit.device import elf
 from ptxkit.device.compiler import Cubin
 from ptxkit.device.errors import DeviceError
-from ptxkit.device.nvjitlink import Piece
+from ptxkit.device.nvjitlink import NvJitLinkInput
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
-Linkable: TypeAlias = "Routine | tree.Module | Cubin | str | bytes | Path | Any"
+Linkable: TypeAlias = "FunctionBuilder | tree.Module | Cubin | str | bytes | Path | Any"
 """Also what `cuda.core` calls `ObjectCode`."""
 
 _MAGIC = {
@@ -32,37 +32,37 @@ _KINDS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR", "fatbin": "FATBIN", 
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class LinkInput:
     """One input. name: for messages. source: what is PTX, or becomes that; else `piece` holds the bytes."""
 
     name: str
-    source: Routine | tree.Module | str | None = None
-    piece: Piece | None = None
+    source: FunctionBuilder | tree.Module | str | None = None
+    piece: NvJitLinkInput | None = None
 
 
-def input_of(value: Linkable, number: int) -> Input:
+def make_link_input(value: Linkable, number: int) -> LinkInput:
     """One input of a link; `DeviceError` for what cannot be one. number: from 1, for messages."""
-    if isinstance(value, Routine):
-        return Input(f"{'kernel' if isinstance(value, Kernel) else 'function'} {value.name!r}", value)
+    if isinstance(value, FunctionBuilder):
+        return LinkInput(f"{'kernel' if isinstance(value, Kernel) else 'function'} {value.name!r}", value)
     if isinstance(value, tree.Module):
         path = value.source.path if value.source is not None else ""
-        return Input(path or f"input {number} (a module)", value)
+        return LinkInput(path or f"input {number} (a module)", value)
     if isinstance(value, Cubin):
         if not value.ptx:
             raise DeviceError(f"input {number} is a linked cubin, which cannot be linked again")
-        return Input(f"input {number} (a cubin, from its PTX)", value.ptx)
+        return LinkInput(f"input {number} (a cubin, from its PTX)", value.ptx)
     if isinstance(value, str):
         if ".version" not in value:
             raise DeviceError(f"input {number} is text without .version, so it is no PTX; a file is given as a Path")
-        return Input(f"input {number} (PTX)", value)
+        return LinkInput(f"input {number} (PTX)", value)
     if isinstance(value, Path):
-        return _of_bytes(str(value), value.read_bytes())
+        return _identify_bytes(str(value), value.read_bytes())
     if isinstance(value, bytes | bytearray):
-        return _of_bytes(f"input {number}", bytes(value))
-    return _of_object_code(value, number)
+        return _identify_bytes(f"input {number}", bytes(value))
+    return _read_object_code(value, number)
 
 
-def _of_object_code(value: Any, number: int) -> Input:
+def _read_object_code(value: Any, number: int) -> LinkInput:
     """Code of `cuda.core`, which says of which kind it is; its bytes may be those of a file that it names."""
     kind, code = getattr(value, "code_type", None), getattr(value, "code", None)
     if isinstance(code, str):
@@ -71,19 +71,19 @@ def _of_object_code(value: Any, number: int) -> Input:
         raise DeviceError(f"input {number}: kernels, PTX, bytes and paths can be linked, not {type(value).__name__}")
     name = getattr(value, "name", "") or f"input {number}"
     if kind in _KINDS and kind != "ptx":
-        return Input(name, piece=Piece(name, _KINDS[kind], bytes(code)))
-    return _of_bytes(name, bytes(code))
+        return LinkInput(name, piece=NvJitLinkInput(name, _KINDS[kind], bytes(code)))
+    return _identify_bytes(name, bytes(code))
 
 
-def _of_bytes(name: str, data: bytes) -> Input:
+def _identify_bytes(name: str, data: bytes) -> LinkInput:
     if elf.is_cubin(data):
-        return Input(name, piece=Piece(name, "CUBIN", data))
+        return LinkInput(name, piece=NvJitLinkInput(name, "CUBIN", data))
     for magic, kind in _MAGIC.items():
         if data.startswith(magic):
-            return Input(name, piece=Piece(name, kind, data))
+            return LinkInput(name, piece=NvJitLinkInput(name, kind, data))
     text = data.rstrip(b"\0").decode(errors="replace")
     if ".version" not in text:
         raise DeviceError(f"{name} is neither PTX nor a cubin, LTO-IR, a fat binary, an object file or a library")
     from ptxkit import parse
 
-    return Input(name, parse(text, path=name))
+    return LinkInput(name, parse(text, path=name))

@@ -9,23 +9,23 @@ from threading import Lock
 from typing import Any
 
 from ptxkit.build import Kernel
-from ptxkit.build.launching import remember
+from ptxkit.build.launching import insert_bounded
 from ptxkit.device import assembler, submit
-from ptxkit.device.compiler import Cubin, compile, open_questions  # noqa: A004
+from ptxkit.device.compiler import Cubin, compile, format_undecided  # noqa: A004
 from ptxkit.device.errors import LaunchError, OtherContextError
-from ptxkit.device.failures import failure
-from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, geometry
-from ptxkit.device.libraries import checked, core, driver
-from ptxkit.device.marshal import PACKED, Marshal
+from ptxkit.device.failures import make_refused_launch_error
+from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, make_geometry
+from ptxkit.device.libraries import check_status, import_cuda_core, import_driver
+from ptxkit.device.marshal import PACKED, ArgumentMarshaller
 from ptxkit.device.memory import use_device
-from ptxkit.device.signature import Signature, of_kernel
+from ptxkit.device.signature import Signature, make_kernel_signature
 from ptxkit.device.streams import stream_handle
-from ptxkit.device.submit import Frame
+from ptxkit.device.submit import LaunchFrame
 from ptxkit.device.targets import device_target
 
-_RAISING = Lock()
+_LIMIT_LOCK = Lock()
 """Held from the look at a limit to its change."""
-ORDINARY_SHARED = 48 * 1024
+DEFAULT_SHARED_LIMIT = 48 * 1024
 """Bytes of shared memory that a CTA may have without asking for more."""
 
 
@@ -65,12 +65,12 @@ class Loaded:
         self, grid: Extents, block: Extents | None = None, cluster: Extents | None = None, shared: int | None = None
     ) -> Bound:
         """The kernel with a geometry, checked once: for launches that follow one another. Errors: `LaunchError`."""
-        key = (submit.current_context(), grid, block, cluster, shared)
+        key = (submit.get_current_context(), grid, block, cluster, shared)
         found = self._bound.get(key)
         if found is None:
-            wanted = geometry(self.signature, grid, block, cluster, shared)
-            self._prepare(wanted)
-            found = remember(self._bound, key, Bound(self, wanted))
+            wanted = make_geometry(self.signature, grid, block, cluster, shared)
+            self._set_kernel_attributes(wanted)
+            found = insert_bounded(self._bound, key, Bound(self, wanted))
         return found
 
     @property
@@ -78,33 +78,33 @@ class Loaded:
         """The driver's kernel."""
         return int(getattr(self.kernel, "handle", None) or self.kernel._handle)
 
-    def _prepare(self, wanted: Geometry) -> None:
+    def _set_kernel_attributes(self, wanted: Geometry) -> None:
         """Asks the driver for what a launch does not have by itself; `LaunchError` where the device has not as much."""
-        attributes = driver().CUfunction_attribute
-        size = wanted.shared + self._attribute(attributes.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+        attributes = import_driver().CUfunction_attribute
+        size = wanted.shared + self._get_attribute(attributes.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
         limit = self.device.properties.max_shared_memory_per_block_optin
         if size > limit:
             static = f" with the {size - wanted.shared} that the kernel declares" if size != wanted.shared else ""
             raise LaunchError(f"{size} bytes of shared memory{static}; {self.device.name} gives a CTA at most {limit}")
-        if size > ORDINARY_SHARED:
+        if size > DEFAULT_SHARED_LIMIT:
             most = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            with _RAISING:  # the limit is the kernel's, for all geometries: another one may need more
-                if self._attribute(most) < wanted.shared:
-                    self._allow(most, wanted.shared)
+            with _LIMIT_LOCK:  # the limit is the kernel's, for all geometries: another one may need more
+                if self._get_attribute(most) < wanted.shared:
+                    self._set_attribute(most, wanted.shared)
         cluster = wanted.cluster or self.signature.cluster
         if cluster is not None and prod(cluster) > PORTABLE_CLUSTER:
-            self._allow(attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+            self._set_attribute(attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 
-    def _attribute(self, attribute: Any) -> int:
-        api = driver()
+    def _get_attribute(self, attribute: Any) -> int:
+        api = import_driver()
         result = api.cuKernelGetAttribute(attribute, self.handle, api.CUdevice(self.device.device_id))
-        checked(result, f"asking for {attribute.name} of {self.signature.name!r}")
+        check_status(result, f"asking for {attribute.name} of {self.signature.name!r}")
         return int(result[1])
 
-    def _allow(self, attribute: Any, value: int) -> None:
-        api = driver()
+    def _set_attribute(self, attribute: Any, value: int) -> None:
+        api = import_driver()
         result = api.cuKernelSetAttribute(attribute, value, self.handle, api.CUdevice(self.device.device_id))
-        checked(result, f"setting {attribute.name} of {self.signature.name!r} to {value}")
+        check_status(result, f"setting {attribute.name} of {self.signature.name!r} to {value}")
 
 
 class Bound:
@@ -122,26 +122,26 @@ class Bound:
     def __init__(self, loaded: Loaded, geometry: Geometry) -> None:
         self.loaded = loaded
         self.geometry = geometry
-        self._context = submit.current_context()
-        marshal = Marshal(loaded.signature, loaded.device.device_id, self._context)
-        behind = () if geometry.is_empty else _SUBMIT  # no thread runs, and the driver would call it an error
+        self._context = submit.get_current_context()
+        marshal = ArgumentMarshaller(loaded.signature, loaded.device.device_id, self._context)
+        behind = () if geometry.is_empty else _LAUNCH_LINES  # no thread runs, and the driver would call it an error
         names = {
             "frames": [],
-            "frame_of": partial(Frame, geometry, marshal.size, marshal.places),
+            "frame_of": partial(LaunchFrame, geometry, marshal.size, marshal.offsets),
             "write": marshal.write,
-            "launch": submit.launch_function() if behind else None,
-            "function": submit.function(loaded.handle),
-            "fail": self._fail,
+            "launch": submit.get_launch_function() if behind else None,
+            "function": submit.get_kernel_function(loaded.handle),
+            "fail": self._raise_failure,
         }
-        self.run = marshal.written(behind, names)
+        self.run = marshal.compile_function(behind, names)
 
-    def _fail(self, stream: int, arguments: Sequence[object], status: int) -> None:
-        if submit.current_context() != self._context:
+    def _raise_failure(self, stream: int, arguments: Sequence[object], status: int) -> None:
+        if submit.get_current_context() != self._context:
             raise OtherContextError("another context is current")
-        raise failure(self.loaded, self.geometry, stream, arguments, status)
+        raise make_refused_launch_error(self.loaded, self.geometry, stream, arguments, status)
 
 
-_SUBMIT = (
+_LAUNCH_LINES = (
     "try: frame = frames.pop()",
     "except IndexError: frame = frame_of()",
     f"write(frame.memory, frame.start, {PACKED})",
@@ -150,7 +150,7 @@ _SUBMIT = (
     "frames.append(frame)",  # the driver has copied it
     "if status: fail(stream, values, status)",
 )
-"""What a launch does when its arguments are packed: see `Marshal.written`."""
+"""What a launch does when its arguments are packed: see `ArgumentMarshaller.written`."""
 
 
 def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
@@ -162,30 +162,30 @@ def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True
     if isinstance(source, Kernel):
         target = device_target(device.compute_capability)
         module = source.module()
-        if assembler.sets_registers(module) and assembler.chosen(module, target) is None:
-            return _load_text(source, device, verify=verify)
+        if assembler.has_setmaxnreg(module) and assembler.select_ptxas(module, target) is None:
+            return _load_ptx(source, device, verify=verify)
         source = compile(source, target, verify=verify)
     signature = source.kernel(name)
-    return Loaded(signature, library(source).get_kernel(signature.name), device, source.undecided)
+    return Loaded(signature, make_object_code(source).get_kernel(signature.name), device, source.undecided)
 
 
-def library(cubin: Cubin) -> Any:
+def make_object_code(cubin: Cubin) -> Any:
     """The object code of `cuda.core` for a cubin, which is loaded when a kernel is taken from it.
 
     Text ending in a zero byte in the place of machine code is compiled by the driver then.
     """
-    object_code = core().ObjectCode
+    object_code = import_cuda_core().ObjectCode
     return (object_code.from_cubin if cubin.code.startswith(_ELF) else object_code.from_ptx)(cubin.code)
 
 
 _ELF = b"\x7fELF"
 
 
-def _load_text(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:
+def _load_ptx(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:
     """Lets the driver compile a kernel, as a whole program; it keeps what it compiled."""
-    undecided = open_questions(kernel.verify()) if verify else None
-    signature = of_kernel(kernel)
-    code = core().ObjectCode.from_ptx(str(kernel).encode() + b"\0")
+    undecided = format_undecided(kernel.verify()) if verify else None
+    signature = make_kernel_signature(kernel)
+    code = import_cuda_core().ObjectCode.from_ptx(str(kernel).encode() + b"\0")
     return Loaded(signature, code.get_kernel(signature.name), device, undecided)
 
 

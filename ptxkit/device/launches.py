@@ -10,10 +10,10 @@ from typing import Any
 
 from ptxkit.build.launching import Launchable
 from ptxkit.device.errors import OtherContextError
-from ptxkit.device.failures import ended_badly
+from ptxkit.device.failures import make_kernel_failure_error
 from ptxkit.device.geometry import Extents
 from ptxkit.device.launcher import Bound
-from ptxkit.device.libraries import driver
+from ptxkit.device.libraries import import_driver
 from ptxkit.device.streams import current_stream, stream_handle
 
 
@@ -22,7 +22,7 @@ class Launch:
 
     __slots__ = ("_bindings", "_stream", "_wait")
 
-    def __init__(self, bindings: Bindings, stream: Any = None, *, wait: bool = False) -> None:
+    def __init__(self, bindings: LaunchBinding, stream: Any = None, *, wait: bool = False) -> None:
         self._bindings = bindings
         self._stream = None if stream is None else stream_handle(stream)
         self._wait = wait
@@ -42,7 +42,7 @@ class Launch:
             bindings.wait(self._stream, arguments)
 
 
-class Bindings:
+class LaunchBinding:
     """A kernel bound to a geometry in the context that was current last.
 
     run: launches on a stream, as `Bound.run`. version: of the kernel that was bound, -1 where none is.
@@ -70,6 +70,6 @@ class Bindings:
     def wait(self, stream: int | None, arguments: Sequence[object]) -> None:
         """Until everything on the stream has ended; `LaunchError` with what was launched where that failed."""
         used = current_stream(arguments) if stream is None else stream
-        (status,) = driver().cuStreamSynchronize(used)
+        (status,) = import_driver().cuStreamSynchronize(used)
         if int(status):
-            raise ended_badly(self._bound.loaded, self._bound.geometry, used, arguments, int(status))
+            raise make_kernel_failure_error(self._bound.loaded, self._bound.geometry, used, arguments, int(status))

@@ -7,23 +7,23 @@ from types import ModuleType
 
 from ptxkit.device.errors import DeviceError, MissingLibraryError, NoDeviceError
 
-_INSTALL = "install them with `pip install ptxkit[cuda]`"
+_INSTALL_HINT = "install them with `pip install ptxkit[cuda]`"
 
 
-def nvjitlink() -> ModuleType:
+def import_nvjitlink() -> ModuleType:
     """`cuda.bindings.nvjitlink`, with the shared library behind it loaded."""
     try:
         library = importlib.import_module("cuda.bindings.nvjitlink")
     except ImportError as error:
-        raise MissingLibraryError(f"compiling needs cuda-bindings and nvidia-nvjitlink; {_INSTALL}") from error
+        raise MissingLibraryError(f"compiling needs cuda-bindings and nvidia-nvjitlink; {_INSTALL_HINT}") from error
     try:
         library.version()
     except (RuntimeError, OSError) as error:
-        raise MissingLibraryError(f"cuda-bindings cannot load nvJitLink; {_INSTALL}: {error}") from error
+        raise MissingLibraryError(f"cuda-bindings cannot load nvJitLink; {_INSTALL_HINT}: {error}") from error
     return library
 
 
-def core() -> ModuleType:
+def import_cuda_core() -> ModuleType:
     """`cuda.core`, or its experimental name of earlier versions."""
     for name in ("cuda.core", "cuda.core.experimental"):
         try:
@@ -32,20 +32,20 @@ def core() -> ModuleType:
             continue
         if hasattr(module, "LaunchConfig"):
             return module
-    raise MissingLibraryError(f"launching needs cuda-core; {_INSTALL}")
+    raise MissingLibraryError(f"launching needs cuda-core; {_INSTALL_HINT}")
 
 
-def driver() -> ModuleType:
+def import_driver() -> ModuleType:
     """`cuda.bindings.driver`."""
     try:
         return importlib.import_module("cuda.bindings.driver")
     except ImportError as error:
-        raise MissingLibraryError(f"launching needs cuda-bindings; {_INSTALL}") from error
+        raise MissingLibraryError(f"launching needs cuda-bindings; {_INSTALL_HINT}") from error
 
 
 def check_device() -> None:
     """`NoDeviceError`, in one sentence, where no GPU can be used."""
-    api = driver()
+    api = import_driver()
     try:
         (status,) = api.cuInit(0)
         if status == api.CUresult.CUDA_SUCCESS:
@@ -59,7 +59,7 @@ def check_device() -> None:
     raise NoDeviceError("this machine has no NVIDIA GPU, so kernels can be compiled but not launched")
 
 
-def checked(result: tuple[object, ...], what: str) -> None:
+def check_status(result: tuple[object, ...], what: str) -> None:
     """`DeviceError` where a driver call failed."""
     status = result[0]
     if getattr(status, "name", "") != "CUDA_SUCCESS":

@@ -20,11 +20,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptxkit.build import verify_assembled
 from ptxkit.device import assembler, elf, launch_sized, store
-from ptxkit.device.compiler import Cubin, Prepared, complaints, open_questions, prepare
+from ptxkit.device.compiler import Cubin, PreparedSource, format_undecided, parse_complaints, prepare_source
 from ptxkit.device.errors import CompileError, DeviceError, LinkError
-from ptxkit.device.inputs import Input, Linkable, input_of
-from ptxkit.device.libraries import nvjitlink
-from ptxkit.device.nvjitlink import Piece, RefusedError, linked
+from ptxkit.device.inputs import Linkable, LinkInput, make_link_input
+from ptxkit.device.libraries import import_nvjitlink
+from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, link_cubin
 from ptxkit.device.programs import Program
 from ptxkit.device.prototypes import check_prototypes
 from ptxkit.device.targets import check_target
@@ -53,29 +53,29 @@ def link(
     check_target(target)
     if not isinstance(inputs, Iterable) or isinstance(inputs, str | bytes):
         raise DeviceError(f"what is linked is given as a list, link([kernel, ...]), not as one {type(inputs).__name__}")
-    given = [input_of(value, number) for number, value in enumerate(inputs, 1)]
+    given = [make_link_input(value, number) for number, value in enumerate(inputs, 1)]
     if not given:
         raise DeviceError("there is nothing to link")
-    texts = _read(given)
+    texts = _prepare_sources(given)
     check_prototypes([(each.name, text.assembled.module) for each, text in texts])
-    entry = _entry(given, texts, target, options, verify)
-    found = store.find(entry) if cache else None
+    entry = _make_cache_key(given, texts, target, options, verify)
+    found = store.load_cubin(entry) if cache else None
     if found is None:
-        found = _made(given, texts, target, [f"-arch={target}", *options], verify)
+        found = _link_and_verify(given, texts, target, [f"-arch={target}", *options], verify)
         if cache:
-            store.keep(entry, found)
+            store.save_cubin(entry, found)
     known = {signature.name: signature for _, text in texts for signature in text.kernels}
-    kernels = tuple(known.get(each.name, each) for each in elf.image(found.code).kernels)
+    kernels = tuple(known.get(each.name, each) for each in elf.read_cubin(found.code).kernels)
     return Program(Cubin(found.code, target, kernels, "", found.log, found.undecided, found.compiler))
 
 
-def _read(given: Sequence[Input]) -> list[tuple[Input, Prepared]]:
+def _prepare_sources(given: Sequence[LinkInput]) -> list[tuple[LinkInput, PreparedSource]]:
     """What is PTX; launch-sized shared memory is aligned alike in all of it."""
-    first = [(each, prepare(each.source)) for each in given if each.source is not None]
-    least = max((launch_sized.alignment(text.assembled.module) for _, text in first), default=0)
-    texts = [(each, prepare(each.source, least)) for each, _ in first if each.source is not None]
+    first = [(each, prepare_source(each.source)) for each in given if each.source is not None]
+    least = max((launch_sized.required_alignment(text.assembled.module) for _, text in first), default=0)
+    texts = [(each, prepare_source(each.source, least)) for each, _ in first if each.source is not None]
     for each, text in texts:
-        if assembler.sets_registers(text.assembled.module):
+        if assembler.has_setmaxnreg(text.assembled.module):
             warnings.warn(
                 f"{each.name} sets its registers (setmaxnreg), which code that is linked cannot: the instruction is "
                 "ignored, and values may be spilled",
@@ -84,144 +84,151 @@ def _read(given: Sequence[Input]) -> list[tuple[Input, Prepared]]:
     return texts
 
 
-def _entry(
-    given: Sequence[Input], texts: Sequence[tuple[Input, Prepared]], target: str, options: Sequence[str], verify: bool
-) -> store.Entry:
+def _make_cache_key(
+    given: Sequence[LinkInput],
+    texts: Sequence[tuple[LinkInput, PreparedSource]],
+    target: str,
+    options: Sequence[str],
+    verify: bool,
+) -> store.CubinKey:
     digest = hashlib.sha256()
     known = {id(each): text.text.encode() for each, text in texts}
     for each in given:
         data = each.piece.data if each.piece is not None else known[id(each)]
         digest.update(f"{each.name} {len(data)}\n".encode() + data)
-    return store.Entry(digest.hexdigest(), target, ("link", *options), verify, tuple(nvjitlink().version()))
+    return store.CubinKey(digest.hexdigest(), target, ("link", *options), verify, tuple(import_nvjitlink().version()))
 
 
-def _made(
-    given: Sequence[Input],
-    texts: Sequence[tuple[Input, Prepared]],
+def _link_and_verify(
+    given: Sequence[LinkInput],
+    texts: Sequence[tuple[LinkInput, PreparedSource]],
     target: str,
     options: list[str],
     verify: bool,
-) -> store.Found:
+) -> store.CubinRecord:
     questions: list[str] = []
     if verify:
         for _, text in texts:
-            questions += open_questions(verify_assembled(text.assembled, text.name))
+            questions += format_undecided(verify_assembled(text.assembled, text.name))
     known = {id(each): text for each, text in texts}
-    code, log = _together(given, known, target, options)
-    again = launch_sized.repaired(code, [text.assembled.module for _, text in texts])
+    code, log = _link_inputs(given, known, target, options)
+    again = launch_sized.pad_misplaced(code, [text.assembled.module for _, text in texts])
     if again is not None:
         for (each, text), module in zip(texts, again, strict=True):
             known[id(each)] = replace(text, text=str(module))
-        code, log = _together(given, known, target, options)
-        launch_sized.check(code, again)
-    major, minor = nvjitlink().version()
-    return store.Found(code, log, tuple(questions) if verify else None, f"nvJitLink {major}.{minor}")
+        code, log = _link_inputs(given, known, target, options)
+        launch_sized.check_placement(code, again)
+    major, minor = import_nvjitlink().version()
+    return store.CubinRecord(code, log, tuple(questions) if verify else None, f"nvJitLink {major}.{minor}")
 
 
-def _together(
-    given: Sequence[Input], known: Mapping[int, Prepared], target: str, options: list[str]
+def _link_inputs(
+    given: Sequence[LinkInput], known: Mapping[int, PreparedSource], target: str, options: list[str]
 ) -> tuple[bytes, str]:
     """The cubin and what nvJitLink remarks. known: what is PTX, by the identity of the input."""
-    parts: list[_Part] = []
-    later: list[Piece] = []
+    parts: list[_LinkUnit] = []
+    later: list[NvJitLinkInput] = []
     for each in given:
         piece = each.piece
         if piece is None:
-            parts.append(_compiled(each, known[id(each)], target, options))
+            parts.append(_make_ptx_unit(each, known[id(each)], target, options))
         elif piece.kind in ("LTOIR", "LIBRARY"):
             later.append(piece)
         else:
-            parts.append(_relocated(piece, options))
+            parts.append(_make_relocatable_unit(piece, options))
     libraries = [piece for piece in later if piece.kind == "LIBRARY"]
     intermediate = [piece for piece in later if piece.kind == "LTOIR"]
     if intermediate and not parts:
-        return _joined([], [*intermediate, *libraries], [*options, "-lto"])
+        return _link_units([], [*intermediate, *libraries], [*options, "-lto"])
     if intermediate:
-        parts.append(_intermediate(intermediate, options))
-    _check_doubles(parts)
-    return _joined(parts, [*(part.piece for part in parts), *libraries], options)
+        parts.append(_compile_lto_ir(intermediate, options))
+    _check_duplicate_definitions(parts)
+    return _link_units(parts, [*(part.piece for part in parts), *libraries], options)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _LinkUnit:
     """What is joined, and what it says of itself as a relocatable cubin. is_intermediate: whether it was LTO-IR.
 
     Only LTO-IR is joined as that cubin: release 13.0 puts launch-sized memory that functions name at 0 there.
     """
 
-    piece: Piece
-    image: elf.Image
+    piece: NvJitLinkInput
+    image: elf.CubinImage
     is_intermediate: bool = False
 
 
-def _compiled(given: Input, text: Prepared, target: str, options: list[str]) -> _Part:
-    piece = Piece(given.name, "PTX", text.text.encode() + b"\0")
+def _make_ptx_unit(given: LinkInput, text: PreparedSource, target: str, options: list[str]) -> _LinkUnit:
+    piece = NvJitLinkInput(given.name, "PTX", text.text.encode() + b"\0")
     try:
-        code, _ = linked([piece], [*options, "-r"])
-    except RefusedError as refused:
-        raise CompileError(given.name, target, complaints(refused.log, text)) from None
-    return _Part(piece, elf.image(code))
+        code, _ = link_cubin([piece], [*options, "-r"])
+    except NvJitLinkError as refused:
+        raise CompileError(given.name, target, parse_complaints(refused.log, text)) from None
+    return _LinkUnit(piece, elf.read_cubin(code))
 
 
-def _relocated(piece: Piece, options: list[str]) -> _Part:
+def _make_relocatable_unit(piece: NvJitLinkInput, options: list[str]) -> _LinkUnit:
     if piece.kind == "CUBIN":
-        found = elf.image(piece.data)
+        found = elf.read_cubin(piece.data)
         if not found.is_relocatable:
             raise LinkError(
                 f"{piece.name} is linked already; what is linked must be relocatable: nvcc -rdc=true, ptxas -c"
             )
-        return _Part(piece, found)
+        return _LinkUnit(piece, found)
     try:
-        return _Part(piece, elf.image(linked([piece], [*options, "-r"])[0]))
-    except RefusedError as refused:
+        return _LinkUnit(piece, elf.read_cubin(link_cubin([piece], [*options, "-r"])[0]))
+    except NvJitLinkError as refused:
         if refused.word != _NO_LTO:
             raise LinkError(f"{piece.name} cannot be linked: {refused}") from None
-    return _intermediate([piece], options)
+    return _compile_lto_ir([piece], options)
 
 
-def _intermediate(pieces: Sequence[Piece], options: list[str]) -> _Part:
+def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _LinkUnit:
     """What is LTO-IR, compiled together."""
     names = " and ".join(piece.name for piece in pieces)
     try:
-        code, _ = linked(pieces, [*options, "-lto", "-r"])
-    except RefusedError as refused:
+        code, _ = link_cubin(pieces, [*options, "-lto", "-r"])
+    except NvJitLinkError as refused:
         raise LinkError(f"{names} cannot be linked: {refused}") from None
-    return _Part(Piece(names, "CUBIN", code), elf.image(code), is_intermediate=True)
+    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), elf.read_cubin(code), is_intermediate=True)
 
 
-def _check_doubles(parts: Sequence[_Part]) -> None:
+def _check_duplicate_definitions(parts: Sequence[_LinkUnit]) -> None:
     """`LinkError` where two inputs define a name."""
     homes: dict[str, str] = {}
     for part in parts:
-        for name in sorted(part.image.defined):
+        for name in sorted(part.image.defined_names):
             if name in homes:
                 raise LinkError(f"{homes[name]} and {part.piece.name} both define {name!r}")
             homes[name] = part.piece.name
 
 
-def _joined(parts: Sequence[_Part], pieces: Sequence[Piece], options: list[str]) -> tuple[bytes, str]:
+def _link_units(parts: Sequence[_LinkUnit], pieces: Sequence[NvJitLinkInput], options: list[str]) -> tuple[bytes, str]:
     try:
-        return linked(pieces, options)
-    except RefusedError as refused:
+        return link_cubin(pieces, options)
+    except NvJitLinkError as refused:
         names = dict.fromkeys(_UNDEFINED.findall(refused.log))
         if names:
-            raise LinkError("\n".join(_missing(name, parts) for name in names)) from None
+            raise LinkError("\n".join(_undefined_name_message(name, parts) for name in names)) from None
         where = refused.piece.name if refused.piece else " and ".join(piece.name for piece in pieces)
         raise LinkError(f"{where} cannot be linked: {refused}") from None
 
 
-def _missing(name: str, parts: Sequence[_Part]) -> str:
+def _undefined_name_message(name: str, parts: Sequence[_LinkUnit]) -> str:
     """Who needs a name that nobody defines, and what may be meant."""
-    users = [part.piece.name for part in parts if name in part.image.needed] or ["an input"]
+    users = [part.piece.name for part in parts if name in part.image.undefined_names] or ["an input"]
     sentence = f"{' and '.join(users)} {'need' if len(users) > 1 else 'needs'} {name!r}, which no input defines"
-    for home, near in _alike(name, parts):
+    for home, near in _find_mangled_definitions(name, parts):
         sentence += f'; {home} defines {near!r}, the same with a C++ signature: declare it extern "C" there'
     return sentence
 
 
-def _alike(name: str, parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
+def _find_mangled_definitions(name: str, parts: Sequence[_LinkUnit]) -> Iterator[tuple[str, str]]:
     """Definitions whose name in C++ is this one: `_Z8scale_byff` of `scale_by`."""
     mangled = f"_Z{len(name)}{name}"
     return (
-        (part.piece.name, each) for part in parts for each in sorted(part.image.defined) if each.startswith(mangled)
+        (part.piece.name, each)
+        for part in parts
+        for each in sorted(part.image.defined_names)
+        if each.startswith(mangled)
     )

@@ -29,24 +29,24 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.device.arguments import NUMPY, check_count, convert
-from ptxkit.device.arrays import device_of, is_array, is_tensor, view_of
+from ptxkit.device.arguments import NUMPY_CODES, check_count, convert_argument
+from ptxkit.device.arrays import device_of, is_array, is_tensor, view_device_array
 from ptxkit.device.errors import ArgumentError, OtherContextError
 from ptxkit.device.memory import can_reach
 from ptxkit.device.signature import Argument, Signature
-from ptxkit.device.streams import current_stream, torch_stream
-from ptxkit.device.submit import current_context
+from ptxkit.device.streams import current_stream, get_torch_stream_function
+from ptxkit.device.submit import get_current_context
 from ptxkit.device.tensormap import TensorMap
 
-_SLOT = 8
-_MAP = 64
+_WORD_ALIGNMENT = 8
+_BLOCK_ALIGNMENT = 64
 """To which a block of bytes is aligned: a tensor map needs as much."""
 
 PACKED = "PACKED"
-"""Stands in the lines given to `Marshal.written` for what was made of the arguments."""
+"""Stands in the lines given to `ArgumentMarshaller.written` for what was made of the arguments."""
 
 
-class Marshal:
+class ArgumentMarshaller:
     """Checks and packs the arguments of one kernel, on one device in one context.
 
     places: where in memory each parameter begins. size: bytes of all. write: `Struct.pack_into` of all.
@@ -56,18 +56,20 @@ class Marshal:
         self._signature = signature
         text, places, end = "=", [], 0
         for argument in signature.arguments:
-            size, unit, letter = _slot(argument)
+            size, unit, letter = _parameter_layout(argument)
             place = -(-end // unit) * unit
             text += f"{place - end}x{letter}"
             places.append(place)
             end = place + size
-        self.places, self.size = tuple(places), end
+        self.offsets, self.size = tuple(places), end
         self.write = struct.Struct(text).pack_into
         self._known: dict[str, Any] = {"device": device, "refuse": self._refuse, "tensors": {}}
-        self._known |= {"current": current_stream, "look": partial(_look, context)}
-        self._steps = [_Step(each, number, self._known) for number, each in enumerate(signature.arguments)]
+        self._known |= {"current": current_stream, "look": partial(_check_context, context)}
+        self._steps = [_ArgumentStep(each, number, self._known) for number, each in enumerate(signature.arguments)]
 
-    def written(self, behind: Sequence[str], names: Mapping[str, Any]) -> Callable[[int | None, Sequence[object]], Any]:
+    def compile_function(
+        self, behind: Sequence[str], names: Mapping[str, Any]
+    ) -> Callable[[int | None, Sequence[object]], Any]:
         """A function of a stream and the arguments, which checks and packs them and goes on with the lines `behind`.
 
         Those may use `PACKED` for what was made of the arguments, `stream`, which is the current one where none was
@@ -77,7 +79,7 @@ class Marshal:
         lines = [f"if len(values) != {count}: refuse(len(values))"]
         if count:
             lines.append("".join(f"v{number}, " for number in range(count)) + "= values")
-        lines.append(self._of_stream())  # before the arrays: those of other streams are waited for there
+        lines.append(self._stream_line())  # before the arrays: those of other streams are waited for there
         lines += [step.line for step in self._steps]
         packed = ", ".join(f"p{number}" for number in range(count))
         lines += [line.replace(PACKED, packed) for line in behind]
@@ -90,7 +92,7 @@ class Marshal:
         )  # names of a closure are found fastest
         return run
 
-    def _of_stream(self) -> str:
+    def _stream_line(self) -> str:
         """The line that finds the current stream: the first pointer's tensor tells whose, and its place is known."""
         first = next((number for number, each in enumerate(self._signature.arguments) if each.space is not None), None)
         if first is None:
@@ -102,20 +104,22 @@ class Marshal:
         check_count(self._signature, given)
 
 
-class _Step:
+class _ArgumentStep:
     """The line that checks one argument `v<number>` and makes `p<number>` of it; what it uses is put into `known`."""
 
     def __init__(self, argument: Argument, number: int, known: dict[str, Any]) -> None:
         self._argument, self._known = argument, known
         value, packed, careful = f"v{number}", f"p{number}", f"careful{number}"
-        code = NUMPY.get(argument.type or "", "")
+        code = NUMPY_CODES.get(argument.type or "", "")
         if argument.type is None:
-            self._map: list[tuple[Any, bytes]] = [(None, b"")]  # one stays: the tensor map, or the bytes, of the loop
-            known |= {careful: self._block, f"map{number}": self._map}
+            self._last_block: list[tuple[Any, bytes]] = [
+                (None, b"")
+            ]  # one stays: the tensor map, or the bytes, of the loop
+            known |= {careful: self._block, f"map{number}": self._last_block}
             self.line = f"{packed} = m[1] if {value} is (m := map{number}[0])[0] else {careful}({value}, stream)"
         elif argument.space is not None:
-            self._fitting: set[Any] = set()
-            known |= {careful: self._pointer, f"fit{number}": self._fitting}
+            self._accepted_dtypes: set[Any] = set()
+            known |= {careful: self._pointer, f"fit{number}": self._accepted_dtypes}
             self.line = (
                 f"if not (type({value}) in tensors and {value}.dtype in fit{number} and {value}.get_device() == device "
                 f"and not ({packed} := {value}.data_ptr()) & {argument.alignment - 1} and {value}.is_contiguous()): "
@@ -131,13 +135,13 @@ class _Step:
             self.line = f"{packed} = {careful}({value}, stream)"
 
     def _number(self, value: Any, _stream: int) -> Any:
-        return convert(self._argument, value).item()
+        return convert_argument(self._argument, value).item()
 
     def _address(self, value: Any, stream: int) -> int:
         """A number of 64 bits, or an array: the kernels that compilers write have plain numbers for addresses."""
         if is_array(value):
             self._known["look"]()
-        address = int(convert(self._argument, value, partial(view_of, stream=stream)))
+        address = int(convert_argument(self._argument, value, partial(view_device_array, stream=stream)))
         here, place = self._known["device"], device_of(value) if is_array(value) else None
         if place is not None and place != here and not can_reach(address):
             raise ArgumentError(
@@ -149,34 +153,34 @@ class _Step:
     def _pointer(self, value: Any, stream: int) -> int:
         address = self._address(value, stream)
         if is_tensor(value):
-            self._known["tensors"][type(value)] = torch_stream()
-            self._fitting.add(value.dtype)
+            self._known["tensors"][type(value)] = get_torch_stream_function()
+            self._accepted_dtypes.add(value.dtype)
         return address
 
     def _block(self, value: Any, stream: int) -> bytes:
-        found = convert(self._argument, value, partial(view_of, stream=stream))
+        found = convert_argument(self._argument, value, partial(view_device_array, stream=stream))
         data: bytes = found.data if isinstance(found, TensorMap) else bytes(found)
         if found is value:
-            self._map[0] = value, data
+            self._last_block[0] = value, data
         return data
 
 
-def _look(context: int) -> None:
+def _check_context(context: int) -> None:
     """`OtherContextError` where another context is current than the one that a kernel was bound in."""
-    if current_context() != context:
+    if get_current_context() != context:
         raise OtherContextError("another context is current")
 
 
-def _slot(argument: Argument) -> tuple[int, int, str]:
+def _parameter_layout(argument: Argument) -> tuple[int, int, str]:
     """(bytes, alignment, letter of `struct`) of a parameter in memory."""
     if argument.type is None:
         size = argument.size or 0
-        return size, _MAP, f"{size}s"
+        return size, _BLOCK_ALIGNMENT, f"{size}s"
     if argument.space is not None:
-        return 8, _SLOT, "Q"
-    code = NUMPY.get(argument.type, "u8")
+        return 8, _WORD_ALIGNMENT, "Q"
+    code = NUMPY_CODES.get(argument.type, "u8")
     letter = {"f2": "e", "f4": "f", "f8": "d"}.get(code)
     if letter is None:
         letter = {"1": "b", "2": "h", "4": "i", "8": "q"}[code[1]]
         letter = letter.upper() if code[0] == "u" else letter
-    return int(code[1]), _SLOT, letter
+    return int(code[1]), _WORD_ALIGNMENT, letter

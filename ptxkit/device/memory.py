@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.device.libraries import check_device, checked, core, driver
+from ptxkit.device.libraries import check_device, check_status, import_cuda_core, import_driver
 
 
 class DeviceArray:
@@ -17,9 +17,9 @@ class DeviceArray:
         self.shape = shape
         self.dtype = dtype
         self.nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        api = driver()
+        api = import_driver()
         result = api.cuMemAlloc(max(self.nbytes, 1))
-        checked(result, f"allocating {self.nbytes} bytes")
+        check_status(result, f"allocating {self.nbytes} bytes")
         self.address = int(result[1])
         weakref.finalize(self, api.cuMemFree, result[1])
 
@@ -36,9 +36,11 @@ class DeviceArray:
     def to_host(self) -> np.ndarray[Any, Any]:
         """A copy in host memory; waits for the device."""
         host = np.empty(self.shape, self.dtype)
-        checked(driver().cuCtxSynchronize(), "waiting for the device")
+        check_status(import_driver().cuCtxSynchronize(), "waiting for the device")
         if self.nbytes:
-            checked(driver().cuMemcpyDtoH(host.ctypes.data, self.address, self.nbytes), "copying from the device")
+            check_status(
+                import_driver().cuMemcpyDtoH(host.ctypes.data, self.address, self.nbytes), "copying from the device"
+            )
         return host
 
 
@@ -48,15 +50,17 @@ def to_device(host: np.ndarray[Any, Any]) -> DeviceArray:
     use_device()
     made = DeviceArray(packed.shape, packed.dtype)
     if made.nbytes:
-        checked(driver().cuMemcpyHtoD(made.address, packed.ctypes.data, made.nbytes), "copying to the device")
+        check_status(
+            import_driver().cuMemcpyHtoD(made.address, packed.ctypes.data, made.nbytes), "copying to the device"
+        )
         # The copy may end after the call; streams that do not block would not wait for it.
-        checked(driver().cuCtxSynchronize(), "waiting for the device")
+        check_status(import_driver().cuCtxSynchronize(), "waiting for the device")
     return made
 
 
 def can_reach(address: int) -> bool:
     """Whether the current device can use memory at an address, which may be another's."""
-    api = driver()
+    api = import_driver()
     result = api.cuPointerGetAttribute(api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address)
     return bool(result[0] == api.CUresult.CUDA_SUCCESS)
 
@@ -64,6 +68,6 @@ def can_reach(address: int) -> bool:
 def use_device() -> Any:
     """Makes the first GPU current and gives its `cuda.core.Device`; `NoDeviceError` where there is none."""
     check_device()
-    device = core().Device()
+    device = import_cuda_core().Device()
     device.set_current()
     return device

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from ptxkit.device.errors import DeviceError
-from ptxkit.device.libraries import nvjitlink
+from ptxkit.device.libraries import import_nvjitlink
 from ptxkit.records import dataclass, field
 
-_WRONG_TARGET = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
+_UNKNOWN_TARGET_WORD = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class NvJitLinkInput:
     """One input. name: for messages. kind: nvJitLink's word: PTX, CUBIN, FATBIN, LTOIR, OBJECT or LIBRARY."""
 
     name: str
@@ -29,23 +29,23 @@ class UnknownTargetError(DeviceError):
     """This nvJitLink makes no machine code for the target."""
 
 
-class RefusedError(Exception):
+class NvJitLinkError(Exception):
     """What nvJitLink refused. piece: the input at which it did, where that is known; word: its name of the failure."""
 
-    def __init__(self, word: str, log: str, piece: Piece | None = None) -> None:
+    def __init__(self, word: str, log: str, piece: NvJitLinkInput | None = None) -> None:
         self.word, self.log, self.piece = word, log, piece
         super().__init__(log or word)
 
 
-def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]:
+def link_cubin(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
     """The cubin and what nvJitLink remarks. Errors: `RefusedError`; `DeviceError` for options that it does not have."""
-    library = nvjitlink()
+    library = import_nvjitlink()
     try:
         handle = library.create(len(options), list(options))
     except library.nvJitLinkError as error:
-        kind = UnknownTargetError if _WRONG_TARGET.match(str(error)) else DeviceError
-        raise kind(_why_refused(options, str(error), library.version())) from None
-    piece: Piece | None = None
+        kind = UnknownTargetError if _UNKNOWN_TARGET_WORD.match(str(error)) else DeviceError
+        raise kind(_explain_refusal(options, str(error), library.version())) from None
+    piece: NvJitLinkInput | None = None
     try:
         for piece in pieces:
             library.add_data(handle, getattr(library.InputType, piece.kind), piece.data, len(piece.data), piece.name)
@@ -53,23 +53,23 @@ def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]
         library.complete(handle)
         code = bytearray(library.get_linked_cubin_size(handle))
         library.get_linked_cubin(handle, code)
-        return bytes(code), _log(library, handle, "info")
+        return bytes(code), _read_log(library, handle, "info")
     except library.nvJitLinkError as error:
         word = str(error).partition(" ")[0]
-        raise RefusedError(word, _log(library, handle, "error") or str(error), piece) from None
+        raise NvJitLinkError(word, _read_log(library, handle, "error") or str(error), piece) from None
     finally:
         library.destroy(handle)
 
 
-def _why_refused(options: Sequence[str], word: str, version: Sequence[int]) -> str:
+def _explain_refusal(options: Sequence[str], word: str, version: Sequence[int]) -> str:
     release = f"nvJitLink {version[0]}.{version[1]}"
-    if _WRONG_TARGET.match(word):
+    if _UNKNOWN_TARGET_WORD.match(word):
         target = next(each for each in options if each.startswith("-arch=")).removeprefix("-arch=")
         return f"{release} makes no machine code for {target!r}; say for example 'sm_90a'"
     return f"{release} does not take the options {' '.join(options)}: {word}"
 
 
-def _log(library: ModuleType, handle: int, kind: str) -> str:
+def _read_log(library: ModuleType, handle: int, kind: str) -> str:
     size = getattr(library, f"get_{kind}_log_size")(handle)
     buffer = bytearray(size)
     if size:

@@ -21,20 +21,20 @@ from typing import Any, TypeAlias
 
 from ptxkit.build import Kernel
 from ptxkit.build.launching import Extents
-from ptxkit.device.arguments import NUMPY
+from ptxkit.device.arguments import NUMPY_CODES
 from ptxkit.device.errors import DeviceError, MissingLibraryError
 from ptxkit.device.programs import LinkedKernel
-from ptxkit.device.signature import Argument, of_kernel
+from ptxkit.device.signature import Argument, make_kernel_signature
 from ptxkit.records import dataclass
 
-Computed: TypeAlias = "Extents | Callable[..., Extents]"
+ExtentsOrFunction: TypeAlias = "Extents | Callable[..., Extents]"
 
 
 def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to its arguments)
     name: str,
     kernel: Kernel | LinkedKernel,
     *,
-    grid: Computed,
+    grid: ExtentsOrFunction,
     block: Extents | None = None,
     cluster: Extents | None = None,
     shared: int | None = None,
@@ -54,32 +54,34 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
         torch: Any = importlib.import_module("torch")
     except ImportError as error:
         raise MissingLibraryError("torch_op makes an operator of PyTorch, which is not installed") from error
-    known = of_kernel(kernel).arguments if isinstance(kernel, Kernel) else kernel.signature.arguments
-    plan = plan_of(kernel.name, known, writes, makes or {}, tensors)
-    chosen = _Picked(grid) if callable(grid) else None
+    known = make_kernel_signature(kernel).arguments if isinstance(kernel, Kernel) else kernel.signature.arguments
+    plan = make_plan(kernel.name, known, writes, makes or {}, tensors)
+    chosen = _KeywordSelector(grid) if callable(grid) else None
 
     def run(*given: Any, **named: Any) -> Any:
-        values = plan.values(given, named)
+        values = plan.bind_arguments(given, named)
         extents: Any = grid if chosen is None else chosen(values)
         place = next(values[each] for each in plan.arguments if plan.kinds[each] == "Tensor")
         with torch.cuda.device_of(place):
-            made = plan.made(values)
+            made = plan.allocate_results(values)
             launch = kernel.launch(grid=extents, block=block, cluster=cluster, shared=shared)
             launch(*({**values, **made}[each] for each in plan.kinds))
-        return _returned(made)
+        return _unwrap_results(made)
 
     operator = torch.library.custom_op(name, run, mutates_args=plan.writes, device_types="cuda", schema=plan.schema)
-    operator.register_fake(lambda *given, **named: _returned(plan.made(plan.values(given, named))))
+    operator.register_fake(
+        lambda *given, **named: _unwrap_results(plan.allocate_results(plan.bind_arguments(given, named)))
+    )
     return operator
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class OperatorPlan:
     """What an operator takes and gives. kinds: by parameter of the kernel, the word of the schema."""
 
     kinds: dict[str, str]
     writes: tuple[str, ...]
-    makers: dict[str, _Picked]
+    makers: dict[str, _KeywordSelector]
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -96,25 +98,25 @@ class Plan:
         results = ", ".join("Tensor" for _ in self.makers)
         return f"({', '.join(words)}) -> {results if len(self.makers) == 1 else f'({results})'}"
 
-    def values(self, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    def bind_arguments(self, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """The operator's arguments by name."""
         return {**dict(zip(self.arguments, given, strict=False)), **named}
 
-    def made(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def allocate_results(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """New tensors for the results."""
         return {name: maker(values) for name, maker in self.makers.items()}
 
 
-def plan_of(
+def make_plan(
     kernel: str,
     arguments: Sequence[Argument],
     writes: Iterable[str],
     makes: Mapping[str, Callable[..., Any]],
     tensors: Iterable[str],
-) -> Plan:
+) -> OperatorPlan:
     """The plan; `DeviceError` for a parameter that is not there or that an operator cannot have."""
     addresses, changed = set(tensors), tuple(writes)
-    kinds = {each.name: "Tensor" if each.name in addresses else _kind(kernel, each) for each in arguments}
+    kinds = {each.name: "Tensor" if each.name in addresses else _schema_type(kernel, each) for each in arguments}
     for word, names in (("writes", changed), ("makes", makes), ("tensors", addresses)):
         for name in names:
             if kinds.get(name) != "Tensor":
@@ -123,7 +125,7 @@ def plan_of(
     both = set(changed) & set(makes)
     if both:
         raise DeviceError(f"{min(both)!r} is made by the operator, so it is no argument that is written")
-    plan = Plan(kinds, changed, {name: _Picked(maker) for name, maker in makes.items()})
+    plan = OperatorPlan(kinds, changed, {name: _KeywordSelector(maker) for name, maker in makes.items()})
     if not any(kinds[name] == "Tensor" for name in plan.arguments):
         raise DeviceError(f"the operator of kernel {kernel!r} takes no tensor, so nothing says on which GPU it runs")
     if not changed and not makes:
@@ -131,23 +133,23 @@ def plan_of(
     return plan
 
 
-def _kind(kernel: str, argument: Argument) -> str:
+def _schema_type(kernel: str, argument: Argument) -> str:
     """The word of the schema for a parameter."""
     if argument.space is not None or argument.tensor is not None:
         return "Tensor"
-    code = NUMPY.get(argument.type or "")
+    code = NUMPY_CODES.get(argument.type or "")
     if code is None:
         what = f"a block of {argument.size} bytes" if argument.type is None else f".{argument.type}"
         raise DeviceError(f"parameter {argument.name!r} of {kernel!r} is {what}, which no argument of an operator is")
     return "float" if code[0] == "f" else "SymInt"
 
 
-def _returned(made: Mapping[str, Any]) -> Any:
+def _unwrap_results(made: Mapping[str, Any]) -> Any:
     results = tuple(made.values())
     return results[0] if len(results) == 1 else results or None
 
 
-class _Picked:
+class _KeywordSelector:
     """A function that is given those of the arguments that it names."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

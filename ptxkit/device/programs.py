@@ -8,7 +8,7 @@ from typing import Any
 from ptxkit.build.launching import Launchable
 from ptxkit.device.compiler import Cubin
 from ptxkit.device.errors import DeviceError
-from ptxkit.device.launcher import Loaded, library
+from ptxkit.device.launcher import Loaded, make_object_code
 from ptxkit.device.memory import use_device
 from ptxkit.device.signature import Signature
 
@@ -44,7 +44,7 @@ class Program:
         device = use_device()
         found = self._libraries.get(device.device_id)
         if found is None:
-            found = self._libraries[device.device_id] = library(self.cubin)
+            found = self._libraries[device.device_id] = make_object_code(self.cubin)
         return found, device
 
 

@@ -18,27 +18,28 @@ def check_prototypes(modules: Sequence[tuple[str, tree.Module]]) -> None:
         for function in module.functions():
             if function.kind == "func" and {"extern", "visible", "weak"} & set(function.linkage):
                 home, known = homes.setdefault(function.name, (where, function))
-                if _shape(known) != _shape(function):
+                if _parameter_sizes(known) != _parameter_sizes(function):
                     raise LinkError(
-                        f"{home} and {where} disagree about {function.name!r}: {_said(known)} and {_said(function)}"
+                        f"{home} and {where} disagree about {function.name!r}: {_describe_sizes(known)} and "
+                        f"{_describe_sizes(function)}"
                     )
 
 
-def _shape(function: tree.Function) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _parameter_sizes(function: tree.Function) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Bytes of the results and of the parameters."""
-    results, parameters = (tuple(map(_bytes, each)) for each in (function.results, function.parameters))
+    results, parameters = (tuple(map(_declaration_size, each)) for each in (function.results, function.parameters))
     return results, parameters
 
 
-def _bytes(declaration: tree.Declaration) -> int:
+def _declaration_size(declaration: tree.Declaration) -> int:
     size = bytes_(declaration.type)
     return size * prod(each or 0 for each in declaration.declarators[0].dimensions)
 
 
-def _said(function: tree.Function) -> str:
-    results, parameters = _shape(function)
-    return f"{_sizes(parameters)} to {_sizes(results)} bytes"
+def _describe_sizes(function: tree.Function) -> str:
+    results, parameters = _parameter_sizes(function)
+    return f"{_format_sizes(parameters)} to {_format_sizes(results)} bytes"
 
 
-def _sizes(sizes: tuple[int, ...]) -> str:
+def _format_sizes(sizes: tuple[int, ...]) -> str:
     return f"({', '.join(map(str, sizes))})"

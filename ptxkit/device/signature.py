@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 
 from ptxkit.build import Kernel, Parameter
-from ptxkit.build.remarks import instructions
-from ptxkit.build.tensormap import BYTES, TensorForm
-from ptxkit.device.writes import written_parameters
+from ptxkit.build.remarks import iterate_instructions
+from ptxkit.build.tensormap import TENSOR_MAP_BYTES, TensorForm
+from ptxkit.device.writes import find_written_parameters
 from ptxkit.isa.functions import bits
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
-from ptxkit.syntax.extents import extents
+from ptxkit.syntax.extents import launch_extents
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +48,40 @@ class Signature:
     cluster: tuple[int, int, int] | None = None
 
 
-def of_kernel(kernel: Kernel) -> Signature:
+def make_kernel_signature(kernel: Kernel) -> Signature:
     """The signature of a kernel that was built here: element types are known."""
-    statements = [statement for entry in kernel.entries() for statement in instructions(entry.statement)]
-    written = written_parameters(statements)
-    arguments = tuple(_of_parameter(parameter, written) for parameter in kernel.parameters)
+    statements = [statement for entry in kernel.entries() for statement in iterate_instructions(entry.statement)]
+    written = find_written_parameters(statements)
+    arguments = tuple(_make_argument(parameter, written) for parameter in kernel.parameters)
     return Signature(kernel.name, arguments, kernel.threads, kernel.dynamic_bytes, kernel.cluster)
 
 
-def of_module(module: tree.Module) -> tuple[Signature, ...]:
+def make_module_signatures(module: tree.Module) -> tuple[Signature, ...]:
     """The signatures of a module's kernels: PTX does not tell what a pointer points to."""
     return tuple(
-        _of_function(function, function.body)
+        _make_function_signature(function, function.body)
         for function in module.functions()
         if function.kind == "entry" and function.body is not None
     )
 
 
-def _of_function(function: tree.Function, body: tree.Body) -> Signature:
-    written = written_parameters([each for statement in body.statements for each in instructions(statement)])
+def _make_function_signature(function: tree.Function, body: tree.Body) -> Signature:
+    written = find_written_parameters(
+        [each for statement in body.statements for each in iterate_instructions(statement)]
+    )
     return Signature(
         function.name,
-        tuple(_of_declaration(each, written) for each in function.parameters),
-        extents(function, "reqntid"),
-        cluster=extents(function, "reqnctapercluster"),
+        tuple(_make_declared_argument(each, written) for each in function.parameters),
+        launch_extents(function, "reqntid"),
+        cluster=launch_extents(function, "reqnctapercluster"),
     )
 
 
-def _of_parameter(parameter: Parameter, written: frozenset[str]) -> Argument:
+def _make_argument(parameter: Parameter, written: frozenset[str]) -> Argument:
     if parameter.tensor is not None:
-        return Argument(parameter.name, None, alignment=parameter.alignment, size=BYTES, tensor=parameter.tensor)
+        return Argument(
+            parameter.name, None, alignment=parameter.alignment, size=TENSOR_MAP_BYTES, tensor=parameter.tensor
+        )
     if parameter.space is None:
         return Argument(parameter.name, parameter.type.word)
     is_written = parameter.name in written
@@ -85,7 +89,7 @@ def _of_parameter(parameter: Parameter, written: frozenset[str]) -> Argument:
     return Argument(parameter.name, "u64", address, element, parameter.alignment, is_written=is_written)
 
 
-def _of_declaration(declaration: tree.Declaration, written: frozenset[str]) -> Argument:
+def _make_declared_argument(declaration: tree.Declaration, written: frozenset[str]) -> Argument:
     declarator = declaration.declarators[0]
     is_written = declarator.name in written
     if declarator.dimensions:

@@ -12,33 +12,33 @@ import hashlib
 import os
 from contextlib import suppress
 
-from ptxkit.cache import Key, clear, read, stamp, user_folder, write
+from ptxkit.cache import SourceKey, evict_old, installation_stamp, read_entry, user_cache_folder, write_entry
 from ptxkit.records import dataclass
 
 _PREFIX = "cubin."
-_KEPT = 512
+_MAX_ENTRIES = 512
 """Entries; the oldest go first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CubinKey:
     """What an entry is about."""
 
     ptx: str
     target: str
     options: tuple[str, ...]
-    verified: bool
+    is_verified: bool
     compiler: tuple[int, ...]
 
     @property
     def digest(self) -> str:
         """A name that no other entry has."""
-        parts = (stamp(), self.target, *self.options, str(self.verified), str(self.compiler), self.ptx)
+        parts = (installation_stamp(), self.target, *self.options, str(self.is_verified), str(self.compiler), self.ptx)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CubinRecord:
     """What an entry holds: machine code, the compiler's log, what the verifier left open, if it was asked, and the
     compiler's name."""
 
@@ -48,28 +48,28 @@ class Found:
     compiler: str = ""
 
 
-def find(entry: Entry) -> Found | None:
+def load_cubin(entry: CubinKey) -> CubinRecord | None:
     """What is kept; None where there is no sound entry."""
-    folder = user_folder()
-    found = None if folder is None else read(_path(folder, entry), _key(entry))
+    folder = user_cache_folder()
+    found = None if folder is None else read_entry(_path(folder, entry), _key(entry))
     match found:
         case (bytes(code), str(log), None | tuple() as undecided, str(compiler)):
-            return Found(code, log, undecided, compiler)
+            return CubinRecord(code, log, undecided, compiler)
     return None
 
 
-def keep(entry: Entry, made: Found) -> None:
+def save_cubin(entry: CubinKey, made: CubinRecord) -> None:
     """Keeps what was compiled, where that can be done."""
-    folder = user_folder()
+    folder = user_cache_folder()
     if folder is not None:
         with suppress(OSError):
-            write(_path(folder, entry), _key(entry), (made.code, made.log, made.undecided, made.compiler))
-            clear(folder, _PREFIX, _KEPT)
+            write_entry(_path(folder, entry), _key(entry), (made.code, made.log, made.undecided, made.compiler))
+            evict_old(folder, _PREFIX, _MAX_ENTRIES)
 
 
-def _path(folder: str, entry: Entry) -> str:
+def _path(folder: str, entry: CubinKey) -> str:
     return os.path.join(folder, f"{_PREFIX}{entry.digest}.bin")
 
 
-def _key(entry: Entry) -> Key:
+def _key(entry: CubinKey) -> SourceKey:
     return ((entry.digest, len(entry.ptx), 0),)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from ptxkit.device.errors import LaunchError
-from ptxkit.device.libraries import checked, driver
+from ptxkit.device.libraries import check_status, import_driver
 
 LEGACY = 1
 """The legacy default stream, as `__cuda_array_interface__` and DLPack number it; the driver also knows it as 0."""
@@ -38,7 +38,7 @@ def current_stream(arguments: Sequence[object]) -> int:
     return 0
 
 
-def wait_for(producer: int, stream: int) -> None:
+def make_stream_wait(producer: int, stream: int) -> None:
     """Lets what a stream is given from now on wait for what another has been given so far; `DeviceError` where the
     driver refuses. Both are handles; 0 and 1 are the legacy default stream.
 
@@ -46,32 +46,34 @@ def wait_for(producer: int, stream: int) -> None:
     """
     if (producer or LEGACY) == (stream or LEGACY):
         return
-    api = driver()
+    api = import_driver()
     result = api.cuEventCreate(api.CUevent_flags.CU_EVENT_DISABLE_TIMING.value)
-    checked(result, "making an event")
+    check_status(result, "making an event")
     try:
-        checked(api.cuEventRecord(result[1], producer), f"recording an event in the stream {producer:#x} of an array")
-        checked(api.cuStreamWaitEvent(stream, result[1], 0), f"waiting for the stream {producer:#x} of an array")
+        check_status(
+            api.cuEventRecord(result[1], producer), f"recording an event in the stream {producer:#x} of an array"
+        )
+        check_status(api.cuStreamWaitEvent(stream, result[1], 0), f"waiting for the stream {producer:#x} of an array")
     finally:
         api.cuEventDestroy(result[1])  # the driver keeps it while a stream waits
 
 
 # --------------------------------------------------------------------------------------------- libraries
 
-_Finder: TypeAlias = "Callable[[Any], int | None]"
+_StreamFinder: TypeAlias = "Callable[[Any], int | None]"
 """From an argument to the handle of the stream that is current for it; None where it is on no GPU."""
 
 
-def _of_none(_: Any) -> int | None:
+def _find_no_stream(_: Any) -> int | None:
     return None
 
 
-def _of_map(argument: Any) -> int | None:
+def _find_map_stream(argument: Any) -> int | None:
     return _FINDERS[type(argument.array)](argument.array)
 
 
 @cache
-def torch_stream() -> Callable[[int], int]:
+def get_torch_stream_function() -> Callable[[int], int]:
     """The handle of PyTorch's current stream on a GPU, by its number; as Triton asks for it, where PyTorch has that: a
     `Stream` costs several microseconds."""
     torch: Any = importlib.import_module("torch")
@@ -79,8 +81,8 @@ def torch_stream() -> Callable[[int], int]:
     return current or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))
 
 
-def _of_torch() -> _Finder:
-    current = torch_stream()
+def _make_torch_finder() -> _StreamFinder:
+    current = get_torch_stream_function()
 
     def find(argument: Any) -> int | None:
         device = argument.get_device()
@@ -89,30 +91,30 @@ def _of_torch() -> _Finder:
     return find
 
 
-def _of_cupy() -> _Finder:
+def _make_cupy_finder() -> _StreamFinder:
     cupy: Any = importlib.import_module("cupy")
     return lambda _: int(cupy.cuda.get_current_stream().ptr)
 
 
-def _none() -> _Finder:
-    return _of_none
+def _make_null_finder() -> _StreamFinder:
+    return _find_no_stream
 
 
-_CURRENT: dict[tuple[str, str], Callable[[], _Finder]] = {
-    ("torch", "Tensor"): _of_torch,
-    ("cupy", "ndarray"): _of_cupy,
-    ("ptxkit", "TensorMap"): lambda: _of_map,
+_FINDER_FACTORIES: dict[tuple[str, str], Callable[[], _StreamFinder]] = {
+    ("torch", "Tensor"): _make_torch_finder,
+    ("cupy", "ndarray"): _make_cupy_finder,
+    ("ptxkit", "TensorMap"): lambda: _find_map_stream,
 }
 
 
-class _Finders(dict[type, _Finder]):
+class _StreamFinders(dict[type, _StreamFinder]):
     """How the stream of an argument is found, by its type; each type is looked at once."""
 
-    def __missing__(self, kind: type) -> _Finder:
+    def __missing__(self, kind: type) -> _StreamFinder:
         names = ((base.__module__.partition(".")[0], base.__name__) for base in kind.__mro__)
-        make = next((_CURRENT[name] for name in names if name in _CURRENT), _none)
+        make = next((_FINDER_FACTORIES[name] for name in names if name in _FINDER_FACTORIES), _make_null_finder)
         self[kind] = found = make()
         return found
 
 
-_FINDERS = _Finders()
+_FINDERS = _StreamFinders()

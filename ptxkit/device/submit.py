@@ -17,11 +17,11 @@ from functools import cache
 from typing import Any
 
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.libraries import checked, driver
+from ptxkit.device.libraries import check_status, import_driver
 
-_MAP = 64
+_BLOCK_ALIGNMENT = 64
 """To which a block of bytes is aligned: a tensor map needs as much."""
-_CLUSTER = 4
+_CLUSTER_DIMENSION_ATTRIBUTE = 4
 """CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"""
 
 
@@ -31,7 +31,7 @@ class _Attribute(ctypes.Structure):
     _fields_ = (("id", ctypes.c_uint32), ("pad", ctypes.c_uint32), ("value", ctypes.c_uint32 * 16))
 
 
-class Config(ctypes.Structure):
+class CuLaunchConfig(ctypes.Structure):
     """CUlaunchConfig"""
 
     _fields_ = (
@@ -44,7 +44,7 @@ class Config(ctypes.Structure):
     )
 
 
-class Frame:
+class LaunchFrame:
     """What the driver reads of one launch. places: where in the parameters' memory each begins.
 
     memory, start: the parameters, which begin at `start`. config, parameters: arguments of the driver's function.
@@ -53,14 +53,14 @@ class Frame:
     __slots__ = ("_attributes", "_config", "_pointers", "config", "memory", "parameters", "start", "stream")
 
     def __init__(self, geometry: Geometry, size: int, places: Sequence[int]) -> None:
-        self.memory = ctypes.create_string_buffer(size + _MAP)
+        self.memory = ctypes.create_string_buffer(size + _BLOCK_ALIGNMENT)
         address = ctypes.addressof(self.memory)
-        self.start = -address % _MAP
+        self.start = -address % _BLOCK_ALIGNMENT
         self._pointers = (ctypes.c_void_p * max(len(places), 1))(*(address + self.start + place for place in places))
         self._attributes = (_Attribute * 1)()
-        self._config = Config(geometry.grid, geometry.block, geometry.shared, None, self._attributes, 0)
+        self._config = CuLaunchConfig(geometry.grid, geometry.block, geometry.shared, None, self._attributes, 0)
         if geometry.cluster is not None:
-            self._attributes[0].id = _CLUSTER
+            self._attributes[0].id = _CLUSTER_DIMENSION_ATTRIBUTE
             self._attributes[0].value[:3] = geometry.cluster
             self._config.count = 1
         self.stream = 0
@@ -77,29 +77,29 @@ LaunchFunction = Callable[[ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, No
 
 
 @cache
-def launch_function() -> LaunchFunction:
+def get_launch_function() -> LaunchFunction:
     """`cuLaunchKernelEx`. Other threads run while it waits for room in the queue of the device."""
-    result = driver().cuGetProcAddress(b"cuLaunchKernelEx", 12000, 0)
-    checked(result, "finding cuLaunchKernelEx")
+    result = import_driver().cuGetProcAddress(b"cuLaunchKernelEx", 12000, 0)
+    check_status(result, "finding cuLaunchKernelEx")
     # No types are declared: it is only called with objects of `ctypes`, which then need no look-up of a conversion.
     return ctypes.CFUNCTYPE(ctypes.c_int)(int(result[1]))
 
 
-def function(kernel: int) -> ctypes.c_void_p:
+def get_kernel_function(kernel: int) -> ctypes.c_void_p:
     """A kernel as an argument of the driver's function: what it is in the current context, found once."""
-    status, found = driver().cuKernelGetFunction(kernel)
+    status, found = import_driver().cuKernelGetFunction(kernel)
     return ctypes.c_void_p(kernel if int(status) else int(found))
 
 
 @cache
-def _current_context() -> Callable[[], tuple[Any, Any]]:
-    function: Callable[[], tuple[Any, Any]] = driver().cuCtxGetCurrent
+def _get_context_function() -> Callable[[], tuple[Any, Any]]:
+    function: Callable[[], tuple[Any, Any]] = import_driver().cuCtxGetCurrent
     return function
 
 
-def current_context() -> int:
+def get_current_context() -> int:
     """The driver's current context, 0 where there is none, or no driver."""
     try:
-        return int(_current_context()()[1])
+        return int(_get_context_function()()[1])
     except RuntimeError:
         return 0

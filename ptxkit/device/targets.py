@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ptxkit.device.errors import DeviceError
-from ptxkit.isa.targets import has, parse_target
+from ptxkit.isa.targets import has_features_of, parse_target
 
 _REAL_TARGET = re.compile(r"sm_[1-9]\d{1,2}[af]?")
 """nvJitLink ends the process at numbers of one digit; `compute_90` is no chip that machine code is for."""
@@ -34,6 +34,6 @@ def target_for(targets: Sequence[str], device: str) -> str:
     there = parse_target(device)
     for word in targets:
         wanted = parse_target(word)
-        if wanted is not None and (there is None or not has(there, word)):
+        if wanted is not None and (there is None or not has_features_of(there, word)):
             raise DeviceError(f"code for {word} does not run on this GPU, which is {device.rstrip('af')}")
     return device

@@ -15,21 +15,21 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from ptxkit.build.tensormap import BYTES, TensorForm
-from ptxkit.device.arrays import ArrayView, view_of
+from ptxkit.build.tensormap import TENSOR_MAP_BYTES, TensorForm
+from ptxkit.device.arrays import ArrayView, view_device_array
 from ptxkit.device.errors import ArgumentError, TensorMapError
-from ptxkit.device.libraries import check_device, checked, driver
+from ptxkit.device.libraries import check_device, check_status, import_driver
 from ptxkit.records import dataclass
 from ptxkit.tensor_rules import (
-    BY_KIND,
-    Broken,
-    Tensor,
-    broken_box,
-    broken_corners,
-    broken_element,
-    broken_layout,
-    broken_steps,
-    broken_tensor,
+    ELEMENT_BY_KIND,
+    LimitViolation,
+    MappedTensor,
+    check_box,
+    check_element,
+    check_element_strides,
+    check_im2col_corners,
+    check_layout,
+    check_tensor,
 )
 
 SWIZZLES = {0: "NONE", 32: "32B", 64: "64B", 128: "128B"}
@@ -59,7 +59,7 @@ _TYPES = {
 class TensorMap:
     """An encoded map, with what it was made of. data: its 128 bytes. array: what it describes, kept alive."""
 
-    tensor: Tensor
+    tensor: MappedTensor
     box: tuple[int, ...]
     swizzle: int
     mode: str
@@ -86,16 +86,16 @@ class TensorMap:
         every how many elements one is taken. Errors: `TensorMapError`, which names field, value and rule;
         `NoDeviceError` where there is no driver to encode it.
         """
-        tensor = tensor_of(array, element)
+        tensor = make_tensor(array, element)
         steps = tuple(element_strides) if element_strides is not None else (1,) * tensor.rank
-        _refuse(
-            broken_layout(tensor, tensor.size * (box[0] if box else 0), swizzle, interleave, oob_fill)
-            or _promoted(l2_promotion)
-            or broken_tensor(tensor, interleave)
-            or broken_box(tensor, tuple(box), interleave)
-            or broken_steps(tensor, steps)
+        _raise_if_broken(
+            check_layout(tensor, tensor.size * (box[0] if box else 0), swizzle, interleave, oob_fill)
+            or _check_promotion(l2_promotion)
+            or check_tensor(tensor, interleave)
+            or check_box(tensor, tuple(box), interleave)
+            or check_element_strides(tensor, steps)
         )
-        layout = _layout(interleave, swizzle, l2_promotion, oob_fill)
+        layout = _layout_constants(interleave, swizzle, l2_promotion, oob_fill)
         data = _encode("cuTensorMapEncodeTiled", tensor, (list(box),), steps, layout)
         return TensorMap(tensor, tuple(box), swizzle, "tiled", data, array)
 
@@ -119,17 +119,17 @@ class TensorMap:
         lower, upper: offsets of the box's corners from the image's, innermost dimension (W) first. channels, pixels: of
         a box. The rest as for `tiled`.
         """
-        tensor = tensor_of(array, element)
+        tensor = make_tensor(array, element)
         steps = tuple(element_strides) if element_strides is not None else (1,) * tensor.rank
-        _refuse(
-            broken_layout(tensor, tensor.size * channels, swizzle, interleave, oob_fill)
-            or _promoted(l2_promotion)
-            or broken_tensor(tensor, interleave)
-            or broken_corners(tensor, tuple(lower), tuple(upper), channels, pixels)
-            or broken_steps(tensor, steps)
+        _raise_if_broken(
+            check_layout(tensor, tensor.size * channels, swizzle, interleave, oob_fill)
+            or _check_promotion(l2_promotion)
+            or check_tensor(tensor, interleave)
+            or check_im2col_corners(tensor, tuple(lower), tuple(upper), channels, pixels)
+            or check_element_strides(tensor, steps)
         )
         shape = (list(lower), list(upper), channels, pixels)
-        layout = _layout(interleave, swizzle, l2_promotion, oob_fill)
+        layout = _layout_constants(interleave, swizzle, l2_promotion, oob_fill)
         data = _encode("cuTensorMapEncodeIm2col", tensor, shape, steps, layout)
         return TensorMap(tensor, (channels, pixels), swizzle, "im2col", data, array)
 
@@ -157,33 +157,33 @@ class TensorMap:
 # ---------------------------------------------------------------------------------------------------- checks
 
 
-def tensor_of(array: Any, element: str | None) -> Tensor:
+def make_tensor(array: Any, element: str | None) -> MappedTensor:
     """The array as a tensor; `TensorMapError` for elements that no tensor map has."""
-    view: ArrayView = view_of(array, "a tensor map describes device memory")
-    word = element or BY_KIND.get((view.kind, view.size), f"{view.kind}{view.size}")
-    _refuse(broken_element(word, view.size))
-    tensor = Tensor(word, view.address, view.shape[::-1], view.strides[-2::-1] if len(view.shape) > 1 else ())
+    view: ArrayView = view_device_array(array, "a tensor map describes device memory")
+    word = element or ELEMENT_BY_KIND.get((view.kind, view.size), f"{view.kind}{view.size}")
+    _raise_if_broken(check_element(word, view.size))
+    tensor = MappedTensor(word, view.address, view.shape[::-1], view.strides[-2::-1] if len(view.shape) > 1 else ())
     if view.strides and view.strides[-1] != view.size and view.shape[-1] > 1:
         gap = view.strides[-1]
         raise TensorMapError("array", f"{gap} bytes from element to element", f"must be packed innermost: {view.size}")
     return tensor
 
 
-def _refuse(broken: Broken | None) -> None:
+def _raise_if_broken(broken: LimitViolation | None) -> None:
     """`TensorMapError` where a rule of the encoder is broken."""
     if broken is not None:
         raise TensorMapError(*broken)
 
 
-def _promoted(l2_promotion: int) -> Broken | None:
+def _check_promotion(l2_promotion: int) -> LimitViolation | None:
     legal = f"must be one of {', '.join(map(str, PROMOTIONS))}"
-    return None if l2_promotion in PROMOTIONS else Broken("l2_promotion", l2_promotion, legal)
+    return None if l2_promotion in PROMOTIONS else LimitViolation("l2_promotion", l2_promotion, legal)
 
 
 # -------------------------------------------------------------------------------------------------- encoding
 
 
-def _layout(interleave: int, swizzle: int, l2_promotion: int, oob_fill: str) -> tuple[str, str, str, str]:
+def _layout_constants(interleave: int, swizzle: int, l2_promotion: int, oob_fill: str) -> tuple[str, str, str, str]:
     """The names of the driver's constants, in the order of its parameters."""
     return (
         f"CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_{INTERLEAVES[interleave]}",
@@ -194,10 +194,14 @@ def _layout(interleave: int, swizzle: int, l2_promotion: int, oob_fill: str) -> 
 
 
 def _encode(
-    name: str, tensor: Tensor, shape: tuple[object, ...], steps: tuple[int, ...], layout: tuple[str, str, str, str]
+    name: str,
+    tensor: MappedTensor,
+    shape: tuple[object, ...],
+    steps: tuple[int, ...],
+    layout: tuple[str, str, str, str],
 ) -> bytes:
     check_device()
-    api = driver()
+    api = import_driver()
 
     def constant(word: str) -> Any:
         group, _, member = word.partition(".")
@@ -217,5 +221,5 @@ def _encode(
         numbers(list(steps), "cuuint32_t"),
         *map(constant, layout),
     )
-    checked(result, f"encoding a tensor map of extents {tensor.extents}")
-    return ctypes.string_at(result[1].getPtr(), BYTES)
+    check_status(result, f"encoding a tensor map of extents {tensor.extents}")
+    return ctypes.string_at(result[1].getPtr(), TENSOR_MAP_BYTES)

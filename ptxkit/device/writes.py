@@ -11,71 +11,77 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match
 from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class _InstructionUse:
     """What an instruction does with names. moves: its results come of its operands; loads: of parameters alone."""
 
     results: frozenset[str]
     operands: frozenset[str]
     written: frozenset[str]
-    loads: bool
-    moves: bool
+    is_parameter_load: bool
+    is_value_operation: bool
 
 
-def written_parameters(instructions: Sequence[tree.Instruction]) -> frozenset[str]:
+def find_written_parameters(instructions: Sequence[tree.Instruction]) -> frozenset[str]:
     """The names of the parameters through which these instructions of a kernel write."""
-    uses = [_use(each, match) for each in instructions if isinstance(match := table().match(each), Match)]
+    uses = [_make_use(each, match) for each in instructions if isinstance(match := table().match(each), Match)]
     held: dict[str, frozenset[str]] = {}  # by register: the parameters whose addresses it may hold
     changed = True
     while changed:
         changed = False
         for use in uses:
-            if not use.moves and not use.loads:
+            if not use.is_value_operation and not use.is_parameter_load:
                 continue
-            come = frozenset(use.operands) if use.loads else frozenset[str]().union(*_of(held, use.operands))
+            come = (
+                frozenset(use.operands)
+                if use.is_parameter_load
+                else frozenset[str]().union(*_iterate_held(held, use.operands))
+            )
             for name in use.results:
                 known = held.get(name, frozenset())
                 if not come <= known:
                     held[name] = known | come
                     changed = True
-    return frozenset[str]().union(*(each for use in uses for each in _of(held, use.written)))
+    return frozenset[str]().union(*(each for use in uses for each in _iterate_held(held, use.written)))
 
 
-def _of(held: dict[str, frozenset[str]], names: frozenset[str]) -> Iterator[frozenset[str]]:
+def _iterate_held(held: dict[str, frozenset[str]], names: frozenset[str]) -> Iterator[frozenset[str]]:
     return (held[name] for name in names if name in held)
 
 
-def _use(instruction: tree.Instruction, match: Match) -> _Use:
+def _make_use(instruction: tree.Instruction, match: Match) -> _InstructionUse:
     accesses = [each for each in match.effects if isinstance(each, Access)]
     spaces = {each.space.partition("::")[0] for each in accesses}
-    results = frozenset(name for role in match.results for name in _names(match.operand(role, instruction)))
+    results = frozenset(name for role in match.results for name in _iterate_names(match.operand(role, instruction)))
     others = [role for role in match.roles if role not in match.results]
-    operands = frozenset(name for role in others for name in _names(match.operand(role, instruction)))
+    operands = frozenset(name for role in others for name in _iterate_names(match.operand(role, instruction)))
     written = frozenset(
         name
         for each in accesses
-        if each.kind != "read" and each.space.partition("::")[0] in ("global", "generic") and each.size != Const(0)
-        for name in _names(match.operand(each.address, instruction))
+        if each.kind != "read"
+        and each.space.partition("::")[0] in ("global", "generic")
+        and each.size != ConstantExpr(0)
+        for name in _iterate_names(match.operand(each.address, instruction))
     )
-    return _Use(results, operands, written, spaces == {"param"}, not accesses)
+    return _InstructionUse(results, operands, written, spaces == {"param"}, not accesses)
 
 
-def _names(operand: tree.Operand | None) -> Iterator[str]:
+def _iterate_names(operand: tree.Operand | None) -> Iterator[str]:
     match operand:
         case tree.Name(text=text):
             yield text
         case tree.Address(base=inner) | tree.Unary(operand=inner):
-            yield from _names(inner)
+            yield from _iterate_names(inner)
         case tree.Binary(left=left, right=right):
-            yield from (*_names(left), *_names(right))
+            yield from (*_iterate_names(left), *_iterate_names(right))
         case tree.Vector(elements=elements):
             for each in elements:
-                yield from _names(each)
+                yield from _iterate_names(each)
         case _:
             pass

@@ -22,20 +22,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.faults import Finding, LaunchError, Witness
-    from ptxkit.emulate.running import POLICIES, Budget, Outcome, run
-    from ptxkit.emulate.tensor_maps import TensorMap
+    from ptxkit.emulate.faults import InvalidLaunchError, Violation, Witness
+    from ptxkit.emulate.running import POLICIES, RunBudget, RunResult, run
+    from ptxkit.emulate.tensor_maps import TensorMapArgument
     from ptxkit.emulate.textures import Sampler, Surface, Texture
 
 __all__ = [
     "POLICIES",
-    "Budget",
-    "Finding",
-    "LaunchError",
-    "Outcome",
+    "RunBudget",
+    "Violation",
+    "InvalidLaunchError",
+    "RunResult",
     "Sampler",
     "Surface",
-    "TensorMap",
+    "TensorMapArgument",
     "Texture",
     "Witness",
     "run",
@@ -43,13 +43,13 @@ __all__ = [
 
 _HOMES = {
     "POLICIES": "running",
-    "Budget": "running",
-    "Finding": "faults",
-    "LaunchError": "faults",
-    "Outcome": "running",
+    "RunBudget": "running",
+    "Violation": "faults",
+    "InvalidLaunchError": "faults",
+    "RunResult": "running",
     "Sampler": "textures",
     "Surface": "textures",
-    "TensorMap": "tensor_maps",
+    "TensorMapArgument": "tensor_maps",
     "Texture": "textures",
     "Witness": "faults",
     "run": "running",

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault
+from ptxkit.emulate.faults import ExecutionFault
 from ptxkit.emulate.waiting import Waitable
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
-    from ptxkit.emulate.program import Code
+    from ptxkit.emulate.groups import ThreadGroup
+    from ptxkit.emulate.program import DecodedFunction
 
-WARP = 32
+WARP_SIZE = 32
 
 
-class Phase(Waitable):
+class BarrierPhase(Waitable):
     """One use of a barrier: it opens when enough threads have come.
 
     expected: threads, or None for all that have not ended. arrived: those that came, by thread; values: the predicates
@@ -30,97 +30,97 @@ class Phase(Waitable):
     """
 
     __slots__ = (
-        "_first",
-        "_places",
-        "all_wait",
-        "arrived",
+        "_first_arrival",
+        "_location_of_site",
+        "all_arrivals_wait",
+        "arrival_locations",
         "barrier",
-        "expected",
-        "is_open",
-        "known",
-        "sites",
-        "values",
+        "expected_threads",
+        "has_arrived",
+        "is_complete",
+        "predicates",
+        "release_clock",
     )
 
     def __init__(self, barrier: NamedBarrier, expected: int | None) -> None:
         super().__init__()
-        self.barrier, self.expected = barrier, expected
-        self.arrived = numpy.zeros(barrier.cta.threads, bool)
-        self.values = numpy.zeros(barrier.cta.threads, bool)
-        self.sites = numpy.full(barrier.cta.warps, -1)
-        self._places: dict[tuple[int, int], int] = {}
-        self.is_open = False
-        self._first: tuple[Code, int] | None = None
-        self.all_wait = True
-        self.known: Any = None
+        self.barrier, self.expected_threads = barrier, expected
+        self.has_arrived = numpy.zeros(barrier.cta.threads, bool)
+        self.predicates = numpy.zeros(barrier.cta.threads, bool)
+        self.arrival_locations = numpy.full(barrier.cta.warps, -1)
+        self._location_of_site: dict[tuple[int, int], int] = {}
+        self.is_complete = False
+        self._first_arrival: tuple[DecodedFunction, int] | None = None
+        self.all_arrivals_wait = True
+        self.release_clock: Any = None
         """What orders accesses keeps here."""
 
-    def come(self, group: Group) -> None:
+    def check_convergence(self, group: ThreadGroup) -> None:
         """All threads of a warp come to the same instruction, where that is aligned."""
-        place = self._places.setdefault((id(group.activation), group.pc), len(self._places))
+        place = self._location_of_site.setdefault((id(group.activation), group.pc), len(self._location_of_site))
         warps = group.lanes.index >> 5
-        wrong = (self.sites[warps] >= 0) & (self.sites[warps] != place)
+        wrong = (self.arrival_locations[warps] >= 0) & (self.arrival_locations[warps] != place)
         if wrong.any():
             warp = int(warps[wrong][0])
             message = f"threads of warp {warp} come to barrier {self.barrier.number} at different instructions"
-            raise Fault("PTX603", message, group.lanes.index[wrong])
-        self.sites[warps] = place
-        if self._first is None:
-            self._first = (group.activation.code, group.pc)
+            raise ExecutionFault("PTX603", message, group.lanes.index[wrong])
+        self.arrival_locations[warps] = place
+        if self._first_arrival is None:
+            self._first_arrival = (group.activation.function, group.pc)
 
-    def torn(self) -> Any:
+    def warps_with_partial_arrival(self) -> Any:
         """The warps of which only a part has come to an aligned instruction."""
         cta = self.barrier.cta
-        absent = numpy.zeros(cta.warps * WARP, bool)
-        absent[: cta.threads] = cta.alive & ~self.arrived
-        return (self.sites >= 0) & absent.reshape(-1, WARP).any(axis=1)
+        absent = numpy.zeros(cta.warps * WARP_SIZE, bool)
+        absent[: cta.threads] = cta.alive & ~self.has_arrived
+        return (self.arrival_locations >= 0) & absent.reshape(-1, WARP_SIZE).any(axis=1)
 
-    def check_warps(self) -> None:
+    def check_exited_warps(self) -> None:
         """Report warps of which some threads have ended without coming to the aligned instruction."""
         cta = self.barrier.cta
-        absent = numpy.zeros(cta.warps * WARP, bool)
-        absent[: cta.threads] = ~self.arrived
-        parted = numpy.flatnonzero((self.sites >= 0) & absent.reshape(-1, WARP).any(axis=1))
-        if self._first is None or not len(parted):
+        absent = numpy.zeros(cta.warps * WARP_SIZE, bool)
+        absent[: cta.threads] = ~self.has_arrived
+        parted = numpy.flatnonzero((self.arrival_locations >= 0) & absent.reshape(-1, WARP_SIZE).any(axis=1))
+        if self._first_arrival is None or not len(parted):
             return
         warp = int(parted[0])
-        there = numpy.flatnonzero(self.arrived[warp * WARP : (warp + 1) * WARP]) + warp * WARP
-        missing = int(numpy.flatnonzero(absent.reshape(-1, WARP)[warp])[0]) + warp * WARP
+        there = numpy.flatnonzero(self.has_arrived[warp * WARP_SIZE : (warp + 1) * WARP_SIZE]) + warp * WARP_SIZE
+        missing = int(numpy.flatnonzero(absent.reshape(-1, WARP_SIZE)[warp])[0]) + warp * WARP_SIZE
         message = (
             f"only a part of warp {warp} executes this barrier, which wants all threads of a warp: thread {missing} "
             "has ended before"
         )
-        fault = Fault("PTX603", message, there)
-        fault.place, fault.cta = self._first, cta
-        cta.machine.note(fault)
+        fault = ExecutionFault("PTX603", message, there)
+        fault.location, fault.cta = self._first_arrival, cta
+        cta.machine.report_fault(fault)
 
-    def count(self) -> int:
+    def arrived_count(self) -> int:
         """Threads that count as arrived: a warp is 32 of them, full or not, when all of its lanes that live have come.
 
         Of a warp that still has others, those that came at an instruction that is not aligned count one by one.
         """
         cta = self.barrier.cta
-        came, absent = (numpy.zeros(cta.warps * WARP, bool) for _ in range(2))
-        came[: cta.threads] = self.arrived
-        absent[: cta.threads] = cta.alive & ~self.arrived
-        each, parted = came.reshape(-1, WARP).sum(axis=1), absent.reshape(-1, WARP).any(axis=1)
-        of_parted = numpy.where(self.sites >= 0, 0, each)
-        return int(numpy.where(parted, of_parted, numpy.where(each > 0, WARP, 0)).sum())
+        came, absent = (numpy.zeros(cta.warps * WARP_SIZE, bool) for _ in range(2))
+        came[: cta.threads] = self.has_arrived
+        absent[: cta.threads] = cta.alive & ~self.has_arrived
+        each, parted = came.reshape(-1, WARP_SIZE).sum(axis=1), absent.reshape(-1, WARP_SIZE).any(axis=1)
+        of_parted = numpy.where(self.arrival_locations >= 0, 0, each)
+        return int(numpy.where(parted, of_parted, numpy.where(each > 0, WARP_SIZE, 0)).sum())
 
     @property
     def code(self) -> str:
         """Of the rule that a wait for ever breaks."""
-        return "PTX603" if self.torn().any() else "PTX601"
+        return "PTX603" if self.warps_with_partial_arrival().any() else "PTX601"
 
-    def describe(self, _group: Group) -> str:
+    def describe(self, _group: ThreadGroup) -> str:
         """Who is still awaited."""
         number = self.barrier.number
-        torn = numpy.flatnonzero(self.torn())
+        torn = numpy.flatnonzero(self.warps_with_partial_arrival())
         if len(torn):
             return f"barrier {number}, to which only a part of warp {torn[0]} has come: it wants all threads of a warp"
-        if self.expected is not None:
-            return f"barrier {number}, at which {self.count()} of {self.expected} threads have arrived"
-        missing = numpy.flatnonzero(self.barrier.cta.alive & ~self.arrived)
+        if self.expected_threads is not None:
+            return f"barrier {number}, at which {self.arrived_count()} of {self.expected_threads} threads have arrived"
+        missing = numpy.flatnonzero(self.barrier.cta.alive & ~self.has_arrived)
         shown = ", ".join(map(str, missing[:4])) + (", ..." if len(missing) > 4 else "")
         return f"barrier {number}, which {len(missing)} threads have not reached (threads {shown})"
 
@@ -130,57 +130,61 @@ class NamedBarrier:
 
     def __init__(self, cta: Cta, number: int) -> None:
         self.cta, self.number = cta, number
-        self.phase: Phase | None = None
+        self.phase: BarrierPhase | None = None
 
     def arrive(
-        self, group: Group, expected: int | None, values: Any = None, *, aligned: bool = False, waits: bool = True
-    ) -> Phase:
+        self, group: ThreadGroup, expected: int | None, values: Any = None, *, aligned: bool = False, waits: bool = True
+    ) -> BarrierPhase:
         """Count the group's threads in; the phase that they came to, which may be open now."""
         phase = self.phase
         if phase is None:
-            phase = self.phase = Phase(self, expected)
-        elif phase.expected != expected:
+            phase = self.phase = BarrierPhase(self, expected)
+        elif phase.expected_threads != expected:
             message = (
-                f"barrier {self.number} is used with {_threads(expected)}, and before with {_threads(phase.expected)}"
+                f"barrier {self.number} is used with {_thread_count_text(expected)}, and before with "
+                f"{_thread_count_text(phase.expected_threads)}"
             )
-            raise Fault("PTX602", message, group.lanes.index)
+            raise ExecutionFault("PTX602", message, group.lanes.index)
         index = group.lanes.index
-        again = phase.arrived[index]
+        again = phase.has_arrived[index]
         if again.any():
             message = f"threads arrive at barrier {self.number} once more before it opens"
-            raise Fault("PTX602", message, index[again])
+            raise ExecutionFault("PTX602", message, index[again])
         if aligned:
-            phase.come(group)
-        phase.arrived[index] = True
+            phase.check_convergence(group)
+        phase.has_arrived[index] = True
         if values is not None:
-            phase.values[index] = values
-        phase.all_wait &= waits
-        self.cta.machine.order.barrier_arrives(group, phase)
-        self._open_if_complete()
+            phase.predicates[index] = values
+        phase.all_arrivals_wait &= waits
+        self.cta.machine.observer.on_barrier_arrive(group, phase)
+        self._complete_if_ready()
         return phase
 
-    def left(self) -> None:
+    def on_threads_exit(self) -> None:
         """Threads have ended."""
-        self._open_if_complete()
+        self._complete_if_ready()
 
-    def _open_if_complete(self) -> None:
+    def _complete_if_ready(self) -> None:
         phase = self.phase
         if phase is None:
             return
-        if phase.expected is None:
-            if (self.cta.alive & ~phase.arrived).any():
+        if phase.expected_threads is None:
+            if (self.cta.alive & ~phase.has_arrived).any():
                 return
-        elif phase.count() < phase.expected:
+        elif phase.arrived_count() < phase.expected_threads:
             return
-        elif phase.count() > phase.expected:
-            message = f"{phase.count()} threads arrive at barrier {self.number}, which opens for {phase.expected}"
-            raise Fault("PTX602", message, numpy.flatnonzero(phase.arrived))
+        elif phase.arrived_count() > phase.expected_threads:
+            message = (
+                f"{phase.arrived_count()} threads arrive at barrier {self.number}, which opens for "
+                f"{phase.expected_threads}"
+            )
+            raise ExecutionFault("PTX602", message, numpy.flatnonzero(phase.has_arrived))
         self.phase = None
-        phase.is_open = True
-        phase.check_warps()
-        self.cta.machine.order.barrier_opens(self.cta, phase)
+        phase.is_complete = True
+        phase.check_exited_warps()
+        self.cta.machine.observer.on_barrier_complete(self.cta, phase)
         phase.wake()
 
 
-def _threads(expected: int | None) -> str:
+def _thread_count_text(expected: int | None) -> str:
     return "all threads" if expected is None else f"{expected} threads"

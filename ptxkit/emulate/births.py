@@ -9,47 +9,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Finding
-from ptxkit.emulate.mbarriers import SIZE
+from ptxkit.emulate.faults import Violation
+from ptxkit.emulate.mbarriers import MBARRIER_BYTES
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
-    from ptxkit.emulate.knowledge import Knowledge
+    from ptxkit.emulate.groups import ThreadGroup
+    from ptxkit.emulate.knowledge import CtaClocks
     from ptxkit.emulate.machine import Machine
     from ptxkit.emulate.mbarriers import Mbarrier
-    from ptxkit.emulate.program import Code
+    from ptxkit.emulate.program import DecodedFunction
 
 
-class Birth:
+class MbarrierInitialization:
     """The initialisation of an object: by which thread, at which of its times, by which instruction."""
 
-    __slots__ = ("owner", "place", "settled", "thread", "time")
+    __slots__ = ("checked_threads", "clocks", "location", "thread", "time")
 
-    def __init__(self, owner: Knowledge, thread: int, time: int, place: tuple[Code, int, Cta]) -> None:
-        self.owner, self.thread, self.time, self.place = owner, thread, time, place
-        self.settled: set[Cta] = set()
+    def __init__(self, owner: CtaClocks, thread: int, time: int, place: tuple[DecodedFunction, int, Cta]) -> None:
+        self.clocks, self.thread, self.time, self.location = owner, thread, time, place
+        self.checked_threads: set[Cta] = set()
         """CTAs all of whose threads know of it, or which were reported."""
 
-    def check(self, group: Group, index: Any, barrier: Mbarrier, known: Knowledge, machine: Machine) -> None:
+    def check(self, group: ThreadGroup, index: Any, barrier: Mbarrier, known: CtaClocks, machine: Machine) -> None:
         """Report threads that use the object and do not know of its initialisation."""
-        if group.cta in self.settled:
+        if group.cta in self.checked_threads:
             return
         count = len(index)
-        found = known.knows(index, self.owner, numpy.full(count, self.thread), numpy.full(count, self.time))
+        found = known.happens_before(index, self.clocks, numpy.full(count, self.thread), numpy.full(count, self.time))
         if not found.all():
             self._report(group, int(index[numpy.flatnonzero(~found)[0]]), barrier, machine)
-            self.settled.add(group.cta)
+            self.checked_threads.add(group.cta)
         elif count == group.cta.threads:
-            self.settled.add(group.cta)
+            self.checked_threads.add(group.cta)
 
-    def _report(self, group: Group, thread: int, barrier: Mbarrier, machine: Machine) -> None:
-        flight = machine.asynchrony.flight
-        pool, place = barrier.cta.cluster.pool, barrier.place
-        here = flight.witness(group.activation.code, group.pc, group.cta, thread, pool, place, SIZE)
-        there = flight.witness(*self.place, self.thread, pool, place, SIZE)
+    def _report(self, group: ThreadGroup, thread: int, barrier: Mbarrier, machine: Machine) -> None:
+        flight = machine.async_engine.inflight
+        pool, place = barrier.cta.cluster.shared_buffer, barrier.buffer_offset
+        here = flight.access_witness(
+            group.activation.function, group.pc, group.cta, thread, pool, place, MBARRIER_BYTES
+        )
+        there = flight.access_witness(*self.location, self.thread, pool, place, MBARRIER_BYTES)
         far = f" of CTA {there.cta}" if there.cta != here.cta else ""
         message = f"uses {barrier.name}, which thread {there.thread}{far} initialises: nothing orders the two"
-        offset = group.activation.code.offsets[group.pc]
+        offset = group.activation.function.offsets[group.pc]
         missing = "a barrier between the initialisation and the first use by another thread"
-        machine.report.add(Finding("PTX611" if far else "PTX501", message, here.line, offset, (here, there), missing))
+        machine.report.add(Violation("PTX611" if far else "PTX501", message, here.line, offset, (here, there), missing))

@@ -12,36 +12,36 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.faults import UnsupportedError
-from ptxkit.emulate.tensor_maps import Layout
-from ptxkit.emulate.transfers import NOWHERE, PIECE
+from ptxkit.emulate.tensor_maps import TensorMapFields
+from ptxkit.emulate.transfers import NO_OFFSET, PIECE_BYTES
 
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
 
 
-def box_bytes(layout: Layout, mode: str) -> int:
+def tile_bytes(layout: TensorMapFields, mode: str) -> int:
     """The bytes of a whole box in shared memory."""
-    return int(numpy.prod(_shape(layout, mode))) * layout.size
+    return int(numpy.prod(_tile_shape(layout, mode))) * layout.element_size
 
 
-def _shape(layout: Layout, mode: str) -> tuple[int, ...]:
+def _tile_shape(layout: TensorMapFields, mode: str) -> tuple[int, ...]:
     """Elements of a box by dimension in shared memory, outermost first."""
     if mode in ("tile::gather4", "tile::scatter4"):
         return 4, layout.box[0]
     if mode.startswith("im2col"):
         return layout.pixels, layout.channels
-    return tuple(_counts(layout)[::-1])
+    return tuple(_element_counts(layout)[::-1])
 
 
-def _counts(layout: Layout) -> list[int]:
+def _element_counts(layout: TensorMapFields) -> list[int]:
     """Elements of a tiled box by dimension, innermost first."""
-    return [-(-extent // step) for extent, step in zip(layout.box, _steps(layout), strict=True)]
+    return [-(-extent // step) for extent, step in zip(layout.box, _element_strides(layout), strict=True)]
 
 
-def _steps(layout: Layout) -> tuple[int, ...]:
+def _element_strides(layout: TensorMapFields) -> tuple[int, ...]:
     return layout.steps if layout.interleave else (1, *layout.steps[1:])
 
 
-def elements(layout: Layout, mode: str, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
+def element_addresses(layout: TensorMapFields, mode: str, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
     """The generic address of each element of a box, in shared memory's order; NOWHERE outside of the tensor.
 
     Raises UnsupportedError for what the machine does not know.
@@ -49,41 +49,43 @@ def elements(layout: Layout, mode: str, coordinates: Sequence[int], offsets: Seq
     if layout.interleave:
         raise UnsupportedError("the machine knows no interleaved tensors")
     if mode in ("tile::gather4", "tile::scatter4"):
-        return _rows(layout, coordinates)
+        return _gather4_addresses(layout, coordinates)
     if mode in ("im2col", "im2col_no_offs"):
-        return _pixels(layout, coordinates, offsets)
+        return _im2col_addresses(layout, coordinates, offsets)
     if mode not in ("", "tile"):
         raise UnsupportedError(f"the machine knows no tensor copies of mode .{mode}")
     axes = [
         start + step * numpy.arange(count, dtype=numpy.int64)
-        for start, step, count in zip(coordinates, _steps(layout), _counts(layout), strict=True)
+        for start, step, count in zip(coordinates, _element_strides(layout), _element_counts(layout), strict=True)
     ]
-    return _crossed(layout, axes)
+    return _cartesian_addresses(layout, axes)
 
 
-def _strides(layout: Layout) -> tuple[int, ...]:
-    return layout.size, *layout.strides
+def _byte_strides(layout: TensorMapFields) -> tuple[int, ...]:
+    return layout.element_size, *layout.strides
 
 
-def _crossed(layout: Layout, axes: Sequence[Any]) -> Any:
+def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
     """The addresses of all combinations of coordinates, the innermost dimension fastest."""
     rank = layout.rank
     address = numpy.full((1,) * rank, layout.address, numpy.int64)
     inside = numpy.ones((1,) * rank, bool)
-    for at, (axis, extent, stride) in enumerate(zip(axes, layout.extents, _strides(layout), strict=True)):
+    for at, (axis, extent, stride) in enumerate(zip(axes, layout.extents, _byte_strides(layout), strict=True)):
         shaped = axis.reshape([-1 if each == rank - 1 - at else 1 for each in range(rank)])
         address = address + shaped * stride
         inside = inside & (shaped >= 0) & (shaped < extent)
-    return numpy.where(inside, address, NOWHERE).ravel()
+    return numpy.where(inside, address, NO_OFFSET).ravel()
 
 
-def _rows(layout: Layout, coordinates: Sequence[int]) -> Any:
+def _gather4_addresses(layout: TensorMapFields, coordinates: Sequence[int]) -> Any:
     """Four rows of a matrix, each by its number."""
     columns = coordinates[0] + numpy.arange(layout.box[0], dtype=numpy.int64)
-    return numpy.concatenate([_crossed(layout, (columns, numpy.array([row], numpy.int64))) for row in coordinates[1:5]])
+    return numpy.concatenate(
+        [_cartesian_addresses(layout, (columns, numpy.array([row], numpy.int64))) for row in coordinates[1:5]]
+    )
 
 
-def _pixels(layout: Layout, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
+def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
     """Pixels one after another through the box of an image and on into the next, with an offset each."""
     inner = layout.rank - 2
     first = list(layout.lower)
@@ -106,24 +108,24 @@ def _pixels(layout: Layout, coordinates: Sequence[int], offsets: Sequence[int]) 
     address = layout.address + pixels @ numpy.array(layout.strides, numpy.int64)
     inside: Any = ((pixels >= 0) & (pixels < numpy.array(layout.extents[1:]))).all(axis=1)
     there = inside[:, None] & (channels >= 0) & (channels < layout.extents[0])
-    return numpy.where(there, address[:, None] + channels * layout.size, NOWHERE).ravel()
+    return numpy.where(there, address[:, None] + channels * layout.element_size, NO_OFFSET).ravel()
 
 
-def in_shared(layout: Layout, start: int, count: int) -> Any:
+def shared_addresses(layout: TensorMapFields, start: int, count: int) -> Any:
     """The shared addresses of a box's elements that begins at an address, swizzled; as many as `count`.
 
     Raises UnsupportedError for a swizzle that the machine does not know.
     """
-    places = start + numpy.arange(count, dtype=numpy.int64) * layout.size
+    places = start + numpy.arange(count, dtype=numpy.int64) * layout.element_size
     if not layout.swizzle:
         return places
     if layout.atomicity or layout.swizzle not in (32, 64, 128):
         raise UnsupportedError(f"the machine knows no swizzle of {layout.swizzle} bytes with other atoms than 16 bytes")
-    mask = layout.swizzle // PIECE - 1
+    mask = layout.swizzle // PIECE_BYTES - 1
     return places ^ ((places >> 7 & mask) << 4)
 
 
-def fill_of(layout: Layout) -> int:
+def out_of_bounds_fill(layout: TensorMapFields) -> int:
     """What an element outside of the tensor reads as."""
     if layout.fill == "zeros":
         return 0

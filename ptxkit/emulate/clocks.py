@@ -10,62 +10,62 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.collectives import WARPGROUP
-from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.flying_bytes import coming, touched
-from ptxkit.emulate.grid_reads import GridReads
+from ptxkit.emulate.collectives import WARPGROUP_SIZE
+from ptxkit.emulate.faults import ExecutionFault
+from ptxkit.emulate.flying_bytes import incoming_values, touched_units
+from ptxkit.emulate.grid_reads import GridDependencyReads
 from ptxkit.emulate.knowledge import (
-    DONE,
+    COMPLETED,
     FENCED_GLOBAL,
     FENCED_SHARED,
-    IMPLIED,
+    IMPLICITLY_FENCED,
     RELEASED,
-    Knowledge,
-    join,
-    level_of,
+    CtaClocks,
+    join_into,
+    scope_level,
 )
-from ptxkit.emulate.map_fences import MapFences
-from ptxkit.emulate.messages import Messages
-from ptxkit.emulate.operations import BULK, CP_ASYNC, FREE, TCGEN05, WGMMA, Arrival, Operation
-from ptxkit.emulate.phase_clocks import ACQUIRES
-from ptxkit.emulate.polls import Polls
-from ptxkit.emulate.proxies import Proxies
-from ptxkit.emulate.races import ASPECTS, Event
-from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, Shadow
-from ptxkit.emulate.tensor.tensor_memory import of_cta
-from ptxkit.emulate.tensor_order import TensorOrder
+from ptxkit.emulate.map_fences import TensormapFences
+from ptxkit.emulate.messages import ReleasePatterns
+from ptxkit.emulate.operations import BULK, CP_ASYNC, TCGEN05, UNSIGNALLED, WGMMA, AsyncOperation, DeferredArrival
+from ptxkit.emulate.phase_clocks import ACQUIRE_ORDERS
+from ptxkit.emulate.polls import PolledFlags
+from ptxkit.emulate.proxies import ProxyChecker
+from ptxkit.emulate.races import FENCED_CLOCK_OF_SPACE, MemoryAccess
+from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE, ShadowMemory
+from ptxkit.emulate.tensor.tensor_memory import tensor_memory_of
+from ptxkit.emulate.tensor_order import TensorMemoryOrder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ptxkit.emulate.barriers import Phase
+    from ptxkit.emulate.barriers import BarrierPhase
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
     from ptxkit.emulate.machine import Cluster
     from ptxkit.emulate.mbarriers import Mbarrier
-    from ptxkit.emulate.memory import Pool
+    from ptxkit.emulate.memory import ByteBuffer
 
 
-class Clocks(Proxies):
+class HappensBeforeMonitor(ProxyChecker):
     """Holds each access against those before it, and against the asynchronous operations that are in flight."""
 
-    watches = True
+    is_checking = True
 
     def __init__(self, *, strict: bool = False) -> None:
         super().__init__(strict=strict)
-        self._maps = MapFences(self)
-        self.tensor = TensorOrder(self)
-        self._grid = GridReads(self)
-        self._polls = Polls()
-        self._messages = Messages()
+        self._tensormap_fences = TensormapFences(self)
+        self.tensor_memory_order = TensorMemoryOrder(self)
+        self._grid_reads = GridDependencyReads(self)
+        self._polls = PolledFlags()
+        self._releases = ReleasePatterns()
 
     # ----------------------------------------------------------------------------------------------- accesses
 
-    def accessed(  # noqa: PLR0913, PLR0917 (all that an access is)
+    def on_access(  # noqa: PLR0913, PLR0917 (all that an access is)
         self,
-        group: Group,
+        group: ThreadGroup,
         kind: str,
-        pool: Pool,
+        pool: ByteBuffer,
         places: Any,
         size: int,
         order: str,
@@ -76,101 +76,101 @@ class Clocks(Proxies):
         machine = self.machine
         if machine is None or pool.name in ("local", "const", "param"):
             return
-        machine.asynchrony.flight.accessed(group, kind, pool, places, size)
-        known = self.knowledge(group.cta)
+        machine.async_engine.inflight.check_access(group, kind, pool, places, size)
+        known = self.clocks_of(group.cta)
         index = group.lanes.index
-        times = known.own[index]  # before a release ends the present time: the access is a part of what it tells
-        strong = 0 if order == "weak" else 1 + level_of(scope)
+        times = known.own_times[index]  # before a release ends the present time: the access is a part of what it tells
+        strong = 0 if order == "weak" else 1 + scope_level(scope)
         if self.strict and kind == "read" and pool.name == "global" and not strong:
-            self._grid.read(group, pool, places, size)
+            self._grid_reads.record_read(group, pool, places, size)
         shadow = self._shadow(pool)
         if strong:
-            self._messages.speak(known, index, shadow, pool, places, kind, order, level_of(scope))
+            self._releases.record_access(known, index, shadow, pool, places, kind, order, scope_level(scope))
             if self.strict and kind != "write" and pool.name == "global":
-                self._polls.read(group, pool, places, level_of(scope), acquires=order in ACQUIRES)
-        if pool is group.cta.cluster.pool and group.cta.cluster.size > 1:
-            self._reach(group, known, kind, places, size)
-        units, rows = shadow.units(places, size)
+                self._polls.record_read(group, pool, places, scope_level(scope), acquires=order in ACQUIRE_ORDERS)
+        if pool is group.cta.cluster.shared_buffer and group.cta.cluster.size > 1:
+            self._check_remote_lifetime(group, known, kind, places, size)
+        units, rows = shadow.units_of(places, size)
         agents = index + known.base
-        site = self._site((group.activation.code, group.pc, group.cta, strong, "generic", -1))
-        place = (group.activation.code, group.pc, group.cta)
-        event = Event(place, index, kind, pool, units, rows, strong, places, size, value)
-        self._check(event, WRITE, known)
-        hands_over = pool is group.cta.cluster.pool and group.cta.cluster.size > 1
+        site = self._site_number((group.activation.function, group.pc, group.cta, strong, "generic", -1))
+        place = (group.activation.function, group.pc, group.cta)
+        event = MemoryAccess(place, index, kind, pool, units, rows, strong, places, size, value)
+        self._check_last_accesses(event, WRITE, known)
+        hands_over = pool is group.cta.cluster.shared_buffer and group.cta.cluster.size > 1
         if hands_over:
-            self._check_handover(event, WRITE, known)
+            self._check_cross_cta_order(event, WRITE, known)
         if kind == "read":
-            shadow.note_read(units, agents[rows], times[rows], site, strong=strong > 0)
+            shadow.record_read(units, agents[rows], times[rows], site, strong=strong > 0)
             return
-        self._check(event, LAST_READ, known)
-        self._check(event, FIRST_READ, known)
+        self._check_last_accesses(event, LAST_READ, known)
+        self._check_last_accesses(event, FIRST_READ, known)
         if self.strict:
             self._check_store(event, known)
             if hands_over:
-                self._check_handover(event, LAST_READ, known)
-        lost = shadow.note_write(units, agents[rows], times[rows], site)
+                self._check_cross_cta_order(event, LAST_READ, known)
+        lost = shadow.record_write(units, agents[rows], times[rows], site)
         if strong:
-            self._messages.entered(shadow, pool, places)
+            self._releases.record_write(shadow, pool, places)
         elif lost.any():
-            self._check_together(event, lost)
+            self._check_same_instruction_writes(event, lost)
 
-    def grid_waits(self, group: Group) -> None:
+    def on_grid_dependency_wait(self, group: ThreadGroup) -> None:
         """Threads wait for the grids that this one depends on."""
-        self._grid.waits(group)
+        self._grid_reads.record_wait(group)
 
-    def fenced(self, group: Group, order: str, scope: str) -> None:  # noqa: ARG002 (each is taken for one of both ways)
+    def on_fence(self, group: ThreadGroup, order: str, scope: str) -> None:  # noqa: ARG002 (each is taken for one of both ways)
         """Threads execute a fence."""
-        self.knowledge(group.cta).fence(group.lanes.index, level_of(scope))
-        self._polls.fence(group, level_of(scope))
+        self.clocks_of(group.cta).fence(group.lanes.index, scope_level(scope))
+        self._polls.record_fence(group, scope_level(scope))
 
     # ----------------------------------------------------------------------------------------------- barriers
 
-    def barrier_arrives(self, group: Group, phase: Phase) -> None:
+    def on_barrier_arrive(self, group: ThreadGroup, phase: BarrierPhase) -> None:
         """Threads have come to a barrier of their CTA."""
-        told = self.knowledge(group.cta).tell(group.lanes.index)
-        phase.known = told if phase.known is None else join(phase.known, told)
+        told = self.clocks_of(group.cta).release_clock(group.lanes.index)
+        phase.release_clock = told if phase.release_clock is None else join_into(phase.release_clock, told)
 
-    def barrier_opens(self, cta: Cta, phase: Phase) -> None:
+    def on_barrier_complete(self, cta: Cta, phase: BarrierPhase) -> None:
         """A barrier of a CTA lets its threads go."""
-        if phase.all_wait and not (cta.alive & ~phase.arrived).any():
-            self.knowledge(cta).learn_all(phase.known)
-            phase.known = None
-            cta.together.share()
+        if phase.all_arrivals_wait and not (cta.alive & ~phase.has_arrived).any():
+            self.clocks_of(cta).acquire_clock_by_all(phase.release_clock)
+            phase.release_clock = None
+            cta.collectives.check_register_total()
 
-    def passes_barrier(self, group: Group, phase: Phase) -> None:
+    def on_barrier_pass(self, group: ThreadGroup, phase: BarrierPhase) -> None:
         """Threads go on behind a barrier."""
-        group.cta.together.met[group.lanes.index] = True
-        if phase.known is not None:
-            self.knowledge(group.cta).learn(group.lanes.index, phase.known)
+        group.cta.collectives.has_synchronized[group.lanes.index] = True
+        if phase.release_clock is not None:
+            self.clocks_of(group.cta).acquire_clock(group.lanes.index, phase.release_clock)
 
-    def warp_synchronises(self, group: Group, masks: Any) -> None:
+    def on_warp_sync(self, group: ThreadGroup, masks: Any) -> None:
         """Lanes of a warp that one mask names wait for each other, and know all that the others did.
 
         Tiles of a warp meet at one instruction, each by a mask of its own.
         """
-        known, index = self.knowledge(group.cta), group.lanes.index
+        known, index = self.clocks_of(group.cta), group.lanes.index
         for warp in numpy.unique(index >> 5):
             own = index >> 5 == warp
             for mask in numpy.unique(masks[own]).tolist():
                 named = numpy.array([warp * 32 + lane for lane in range(32) if mask >> lane & 1], numpy.int64)
                 named = named[named < known.cta.threads]
-                known.learn(index[own & (masks == mask)], known.tell(named))
+                known.acquire_clock(index[own & (masks == mask)], known.release_clock(named))
 
-    def cluster_arrives(self, group: Group, phase: Any, order: str) -> None:
+    def on_cluster_arrive(self, group: ThreadGroup, phase: Any, order: str) -> None:
         """Threads come to the barrier of their cluster. order: release, or relaxed, which tells what a fence did."""
-        known, index = self.knowledge(group.cta), group.lanes.index
-        self._tell_into(phase.known, known, index, order)
+        known, index = self.clocks_of(group.cta), group.lanes.index
+        self._release_into(phase.release_clock, known, index, order)
 
-    def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
+    def on_cluster_barrier_pass(self, group: ThreadGroup, phase: Any) -> None:
         """Threads go on behind the barrier of their cluster."""
-        known = self.knowledge(group.cta)
-        group.cta.together.met[group.lanes.index] = True
-        known.has_met = True
-        known.learn(group.lanes.index, phase.known)
+        known = self.clocks_of(group.cta)
+        group.cta.collectives.has_synchronized[group.lanes.index] = True
+        known.has_cluster_started = True
+        known.acquire_clock(group.lanes.index, phase.release_clock)
 
     # ----------------------------------------------------------------------------------------------- clusters
 
-    def _reach(self, group: Group, known: Knowledge, kind: str, places: Any, size: int) -> None:
+    def _check_remote_lifetime(self, group: ThreadGroup, known: CtaClocks, kind: str, places: Any, size: int) -> None:
         """Accesses to the memory of other CTAs: these must be known to have begun, and must not have ended."""
         cluster = group.cta.cluster
         ranks = places // cluster.stride
@@ -180,57 +180,60 @@ class Clocks(Proxies):
             words = {"space": "shared", "start": int(places[ranks == rank][0]) % cluster.stride, "size": size}
             if not other.alive.any():
                 message = f"a {kind} of the shared memory of CTA {other.ctaid}, which has ended"
-                self._note(Fault("PTX612", message, index, **words), group)
-            elif not known.has_heard(index, self.knowledge(other)):
+                self._report_fault(ExecutionFault("PTX612", message, index, **words), group)
+            elif not known.has_started_before(index, self.clocks_of(other)):
                 message = f"a {kind} of the shared memory of CTA {other.ctaid}, which may not have begun"
-                self._note(Fault("PTX611", message, index, **words), group)
+                self._report_fault(ExecutionFault("PTX611", message, index, **words), group)
 
-    def _note(self, fault: Fault, group: Group) -> None:
-        fault.place, fault.cta = (group.activation.code, group.pc), group.cta
+    def _report_fault(self, fault: ExecutionFault, group: ThreadGroup) -> None:
+        fault.location, fault.cta = (group.activation.function, group.pc), group.cta
         assert self.machine is not None
-        self.machine.note(fault)
+        self.machine.report_fault(fault)
 
-    def cta_ends(self, cta: Cta) -> None:
+    def on_cta_exit(self, cta: Cta) -> None:
         """All threads of a CTA have ended: what others did to its shared memory must be known to them."""
-        cta.together.end()
+        cta.collectives.check_at_exit()
         cluster = cta.cluster
-        if cluster.size == 1 or cluster.pool.shadow is None:
+        if cluster.size == 1 or cluster.shared_buffer.shadow is None:
             return
-        shadow, stride = self._shadow(cluster.pool), cluster.stride
+        shadow, stride = self._shadow(cluster.shared_buffer), cluster.stride
         units = numpy.arange(cta.rank * stride // shadow.unit, (cta.rank + 1) * stride // shadow.unit)
-        everything = self.knowledge(cta).everything()
+        everything = self.clocks_of(cta).full_clock()
         for kind in (WRITE, FIRST_READ, LAST_READ):
-            agents, times = shadow.last(kind, units)
+            agents, times = shadow.last_accesses(kind, units)
             used = numpy.flatnonzero(agents)
-            owners = numpy.searchsorted(self._bases, agents[used], side="right") - 1
+            owners = numpy.searchsorted(self._owner_bases, agents[used], side="right") - 1
             for number in numpy.unique(owners):
-                other = self._owners[number]
+                other = self._clock_owners[number]
                 if other.cta is cta:
                     continue
                 at = used[owners == number]
                 threads = agents[at] - other.base
                 held = everything.get(other)
-                late = at if held is None else at[held[DONE, threads] < times[at]]
+                late = at if held is None else at[held[COMPLETED, threads] < times[at]]
                 if len(late):
-                    self._ends_too_early(cta, shadow, kind, int(units[late[0]]), int(agents[late[0]]) - other.base)
+                    self._report_early_exit(cta, shadow, kind, int(units[late[0]]), int(agents[late[0]]) - other.base)
                     return
 
-    def cluster_ends(self, cluster: Cluster) -> None:
+    def on_cluster_exit(self, cluster: Cluster) -> None:
         """All CTAs of a cluster have ended: they have given back the Tensor Memory that they took."""
-        assert self.tensor is not None
+        assert self.tensor_memory_order is not None
         for cta in cluster.ctas:
-            memory, peer = of_cta(cta), of_cta(cluster.ctas[cta.rank ^ 1]) if cluster.size > cta.rank ^ 1 else None
-            for first, count in memory.taken.items():
-                half = first in memory.paired and peer is not None and not peer.taken
-                self.tensor.is_lost(cta, first, count, half=half)
+            memory, peer = (
+                tensor_memory_of(cta),
+                tensor_memory_of(cluster.ctas[cta.rank ^ 1]) if cluster.size > cta.rank ^ 1 else None,
+            )
+            for first, count in memory.allocations.items():
+                half = first in memory.paired_allocations and peer is not None and not peer.allocations
+                self.tensor_memory_order.report_leak(cta, first, count, half=half)
         for cta in cluster.ctas:
-            self.tensor.ends(cta)
+            self.tensor_memory_order.drop_cta(cta)
 
-    def _ends_too_early(self, cta: Cta, shadow: Shadow, kind: int, unit: int, thread: int) -> None:
-        code, pc, by, _, _, issuer = self._places[int(shadow.sites[kind][unit])]
+    def _report_early_exit(self, cta: Cta, shadow: ShadowMemory, kind: int, unit: int, thread: int) -> None:
+        code, pc, by, _, _, issuer = self._site_keys[int(shadow.sites[kind][unit])]
         verb = "writes" if kind == WRITE else "reads"
         start = unit * shadow.unit % cta.cluster.stride
-        fault = Fault(
+        fault = ExecutionFault(
             "PTX612",
             f"{verb} the shared memory of CTA {cta.ctaid}, which ends without knowing that this is done",
             numpy.array([thread if issuer < 0 else issuer]),
@@ -238,36 +241,38 @@ class Clocks(Proxies):
             start=start,
             size=shadow.unit,
         )
-        fault.place, fault.cta = (code, pc), by
+        fault.location, fault.cta = (code, pc), by
         assert self.machine is not None
-        self.machine.note(fault)
+        self.machine.report_fault(fault)
 
-    def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
+    def on_group_wait(self, group: ThreadGroup, kind: str, limits: Any, *, reads_only: bool) -> None:
         """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
-        super().waited(group, kind, limits, reads_only=reads_only)
+        super().on_group_wait(group, kind, limits, reads_only=reads_only)
         if kind == WGMMA:
-            self._learn_of_teams(group)
+            self._acquire_warpgroup_clocks(group)
         if self.strict and kind in (BULK, WGMMA):
-            self.knowledge(group.cta).fence_proxy(group.lanes.index, [IMPLIED])
-            self.knowledge(group.cta).wait(group.lanes.index)
+            self.clocks_of(group.cta).fence_proxy(group.lanes.index, [IMPLICITLY_FENCED])
+            self.clocks_of(group.cta).note_wait(group.lanes.index)
         if not reads_only:
-            known, index = self.knowledge(group.cta), group.lanes.index
+            known, index = self.clocks_of(group.cta), group.lanes.index
             if kind == CP_ASYNC:
-                known.copy_waits.waited(index, limits[index], known.own[index])
-            before = group.cta.complete.get(kind)
-            group.cta.complete[kind] = numpy.maximum(limits, 0 if before is None else before)
+                known.copy_waits.record_wait(index, limits[index], known.own_times[index])
+            before = group.cta.completed_groups.get(kind)
+            group.cta.completed_groups[kind] = numpy.maximum(limits, 0 if before is None else before)
 
-    def _learn_of_teams(self, group: Group) -> None:
+    def _acquire_warpgroup_clocks(self, group: ThreadGroup) -> None:
         """Threads know what the multiplications of their warpgroups have read, whichever warp's part it was."""
-        known, index = self.knowledge(group.cta), group.lanes.index
-        for team in numpy.unique(index // WARPGROUP).tolist():
-            known.learn(index[index // WARPGROUP == team], known.told_by(known.engine((WGMMA, team))))
+        known, index = self.clocks_of(group.cta), group.lanes.index
+        for team in numpy.unique(index // WARPGROUP_SIZE).tolist():
+            known.acquire_clock(
+                index[index // WARPGROUP_SIZE == team], known.engine_clock(known.engine_for((WGMMA, team)))
+            )
 
     # ----------------------------------------------------------------------------------------- asynchronous
 
-    def proxy_fenced(
+    def on_proxy_fence(
         self,
-        group: Group,
+        group: ThreadGroup,
         proxy: str,
         space: str | None,
         direction: str,
@@ -279,127 +284,135 @@ class Clocks(Proxies):
         It acquires or releases, too, so that what stands between two of them may be relaxed.
         """
         if direction == "acquire" and scope is not None:
-            self.fenced(group, direction, scope)
+            self.on_fence(group, direction, scope)
         if proxy == "tensormap":
-            self._maps.fence(group, direction, address)
+            self._tensormap_fences.fence(group, direction, address)
         if proxy == "async":
             shared, beyond = space is None or space.startswith("shared"), space is None or space == "global"
             aspects = [FENCED_SHARED] * shared + [FENCED_GLOBAL] * beyond
             if beyond:
-                self._polls.fence_proxy(group)
-            known = self.knowledge(group.cta)
-            if direction == "release" and known.aspects > RELEASED:
+                self._polls.record_proxy_fence(group)
+            known = self.clocks_of(group.cta)
+            if direction == "release" and known.clock_kinds > RELEASED:
                 known.fence_proxy(group.lanes.index, [RELEASED])
-            elif direction == "acquire" and known.aspects > RELEASED:
+            elif direction == "acquire" and known.clock_kinds > RELEASED:
                 known.acquire_proxy(group.lanes.index, aspects)
             else:
                 known.fence_proxy(group.lanes.index, aspects)
         if direction == "release" and scope is not None:
-            self.fenced(group, direction, scope)
+            self.on_fence(group, direction, scope)
 
-    def uses_map(self, group: Group, thread: int, pool: Pool, place: int) -> None:
+    def on_tensor_map_use(self, group: ThreadGroup, thread: int, pool: ByteBuffer, place: int) -> None:
         """A thread copies by the tensor map at a place of a pool."""
         if pool.shadow is not None:
-            self._maps.use(group, thread, pool, place)
+            self._tensormap_fences.check_use(group, thread, pool, place)
 
-    def issued(self, operation: Operation) -> None:
+    def on_issue(self, operation: AsyncOperation) -> None:
         """An asynchronous operation begins: behind what its threads did before, as they know it."""
         threads = numpy.unique(operation.threads)
         if not len(threads):
             return
-        known = self.knowledge(operation.cta)
-        self._polls.issued(operation)
+        known = self.clocks_of(operation.cta)
+        self._polls.check_issue(operation)
         rows = numpy.ones(len(operation.threads), bool)
         for side, kind in (("source", "read"), ("target", "write")):
-            for event in self._events(operation, side, kind, rows):
-                self._check(event, WRITE, known)
+            for event in self._accesses_of(operation, side, kind, rows):
+                self._check_last_accesses(event, WRITE, known)
                 if kind == "write":
-                    self._check(event, LAST_READ, known)
-                    self._check(event, FIRST_READ, known)
+                    self._check_last_accesses(event, LAST_READ, known)
+                    self._check_last_accesses(event, FIRST_READ, known)
                 if operation.proxy == "async":
                     self._check_proxy(event, known)
-                if self.strict and operation.cta.cluster.size > 1 and event.pool is operation.cta.cluster.pool:
+                if self.strict and operation.cta.cluster.size > 1 and event.pool is operation.cta.cluster.shared_buffer:
                     for before in (WRITE, LAST_READ) if kind == "write" else (WRITE,):
-                        self._check_handover(event, before, known)
-        operation.known = known.tell(threads)
+                        self._check_cross_cta_order(event, before, known)
+        operation.issue_clock = known.release_clock(threads)
 
-    def arrives_later(self, arrival: Arrival) -> None:
+    def on_deferred_arrive(self, arrival: DeferredArrival) -> None:
         """Threads will arrive at an mbarrier when their copies so far are complete."""
-        arrival.known = self.knowledge(arrival.cta).tell(arrival.threads)
+        arrival.issue_clock = self.clocks_of(arrival.cta).release_clock(arrival.threads)
 
-    def has_read(self, operation: Operation, rows: Any, through: Mbarrier | None) -> None:
+    def on_source_read(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
         """Rows of an operation have read their sources, and somebody will know."""
-        self._enter(operation, "source", "read", rows, through)
+        self._record_accesses(operation, "source", "read", rows, through)
 
-    def completed(self, operation: Operation, rows: Any, through: Mbarrier | None) -> None:
+    def on_completion(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
         """Rows of an operation are complete, and somebody will know."""
-        self._enter(operation, "target", "write", rows, through)
+        self._record_accesses(operation, "target", "write", rows, through)
 
-    def _enter(self, operation: Operation, side: str, kind: str, rows: Any, through: Mbarrier | None) -> None:
+    def _record_accesses(
+        self, operation: AsyncOperation, side: str, kind: str, rows: Any, through: Mbarrier | None
+    ) -> None:
         """What an operation did counts as its threads' doing when they wait for it, else as that of an engine."""
-        if operation.known is None:
+        if operation.issue_clock is None:
             return
-        known = self.knowledge(operation.cta)
-        done = operation.known[known][DONE] if operation.completion == FREE else known.own
-        engines = self._engines(known, operation, through)
+        known = self.clocks_of(operation.cta)
+        done = operation.issue_clock[known][COMPLETED] if operation.completion == UNSIGNALLED else known.own_times
+        engines = self._engines_of(known, operation, through)
         if engines is not None:
-            done = self._engines_times(known, operation, rows, engines)
+            done = self._advance_engine_times(known, operation, rows, engines)
             if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
-                known.copying.update(engines.tolist())
-            if operation.tensor is not None and through is not None:
-                operation.tensor.completed(int(engines[0]))
+                known.copy_engines.update(engines.tolist())
+            if operation.tensor_use is not None and through is not None:
+                operation.tensor_use.record_commit(int(engines[0]))
         issuer = -1 if engines is None or not len(operation.threads) else int(operation.threads[0])
         proxy = "tensor" if operation.completion == TCGEN05 else operation.proxy
-        place = (operation.code, operation.pc, operation.cta)
-        site = self._site((*place, strength(operation), f"{proxy} {operation.completion}", issuer))
-        for event in self._events(operation, side, kind, rows):
+        place = (operation.function, operation.pc, operation.cta)
+        site = self._site_number((*place, strength_of(operation), f"{proxy} {operation.completion}", issuer))
+        for event in self._accesses_of(operation, side, kind, rows):
             threads = event.index[event.rows]
             shadow = self._shadow(event.pool)
-            note = shadow.note_read if kind == "read" else shadow.note_write
+            note = shadow.record_read if kind == "read" else shadow.record_write
             times = done[threads]
             if engines is not None:
-                threads = engines[threads // WARPGROUP if len(engines) > 1 else numpy.zeros_like(threads)]
+                threads = engines[threads // WARPGROUP_SIZE if len(engines) > 1 else numpy.zeros_like(threads)]
             note(event.units, threads + known.base, times, site)
 
     @staticmethod
-    def _engines_times(known: Knowledge, operation: Operation, rows: Any, engines: Any) -> Any:
+    def _advance_engine_times(known: CtaClocks, operation: AsyncOperation, rows: Any, engines: Any) -> Any:
         """By thread, the new time of its engine at which what it issued is complete."""
         done = numpy.zeros(known.threads, numpy.int64)
         if operation.completion != CP_ASYNC:
-            known.own[engines] += 1
-            done[: known.cta.threads] = known.own[engines[known.cta.everyone // WARPGROUP if len(engines) > 1 else 0]]
+            known.own_times[engines] += 1
+            done[: known.cta.threads] = known.own_times[
+                engines[known.cta.all_threads // WARPGROUP_SIZE if len(engines) > 1 else 0]
+            ]
             return done
         assert operation.groups is not None
         engine, issuers = int(engines[0]), operation.threads[rows]
-        done[issuers] = known.own[engine] + 1 + numpy.arange(len(issuers))  # each thread may wait for its own
-        known.own[engine] += len(issuers)
-        known.copy_waits.completed(engine, done[issuers], issuers, operation.groups[rows])
+        done[issuers] = known.own_times[engine] + 1 + numpy.arange(len(issuers))  # each thread may wait for its own
+        known.own_times[engine] += len(issuers)
+        known.copy_waits.record_completion(engine, done[issuers], issuers, operation.groups[rows])
         return done
 
     @staticmethod
-    def _engines(known: Knowledge, operation: Operation, through: Mbarrier | None) -> Any:
+    def _engines_of(known: CtaClocks, operation: AsyncOperation, through: Mbarrier | None) -> Any:
         """What carries an operation out: one for all, one for each warpgroup of the CTA, or None for its threads."""
         if operation.completion == WGMMA:
-            return numpy.array([known.engine((WGMMA, team)) for team in range(-(-known.cta.threads // WARPGROUP))])
-        return None if through is None else numpy.array([known.engine(through)])
+            return numpy.array(
+                [known.engine_for((WGMMA, team)) for team in range(-(-known.cta.threads // WARPGROUP_SIZE))]
+            )
+        return None if through is None else numpy.array([known.engine_for(through)])
 
-    def _events(self, operation: Operation, side: str, kind: str, rows: Any) -> Iterator[Event]:
+    def _accesses_of(self, operation: AsyncOperation, side: str, kind: str, rows: Any) -> Iterator[MemoryAccess]:
         """What an operation reads or writes, as accesses of the threads that issued it."""
-        place = (operation.code, operation.pc, operation.cta)
-        strong = strength(operation)
+        place = (operation.function, operation.pc, operation.cta)
+        strong = strength_of(operation)
         for transfer in operation.transfers:
-            pool = transfer.pool(side)
-            if pool is None or pool.name not in ASPECTS or not rows.any():
+            pool = transfer.buffer(side)
+            if pool is None or pool.name not in FENCED_CLOCK_OF_SPACE or not rows.any():
                 continue
             shadow = self._shadow(pool)
-            units, threads = touched(transfer, side, rows, operation.threads, shadow)
+            units, threads = touched_units(transfer, side, rows, operation.threads, shadow)
             if len(units):
                 places, size = units * shadow.unit, shadow.unit
                 everyone = numpy.arange(len(units))
-                value = coming(transfer, rows, shadow) if kind == "write" else None
-                yield Event(place, threads, kind, pool, units, everyone, strong, places, size, value, operation.proxy)
+                value = incoming_values(transfer, rows, shadow) if kind == "write" else None
+                yield MemoryAccess(
+                    place, threads, kind, pool, units, everyone, strong, places, size, value, operation.proxy
+                )
 
 
-def strength(operation: Operation) -> int:
+def strength_of(operation: AsyncOperation) -> int:
     """How far an operation is strong, as `Event.strong` has it."""
-    return 1 + level_of(None) if operation.is_combining else 0
+    return 1 + scope_level(None) if operation.is_combining else 0

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault, UnsupportedError
-from ptxkit.emulate.groups import Group, Jump, Leave, Scatter
-from ptxkit.emulate.operands import Operands
-from ptxkit.emulate.scopes import Label
+from ptxkit.emulate.faults import ExecutionFault, UnsupportedError
+from ptxkit.emulate.groups import IndexedBranch, JumpSignal, ReturnSignal, ThreadGroup
+from ptxkit.emulate.operands import OperandAccess
+from ptxkit.emulate.scopes import CodeLabel
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Directive, Function, Name, Operand
 
@@ -21,59 +21,59 @@ if TYPE_CHECKING:
     from ptxkit.emulate.steps import Step
 
 
-def control_step(control: Control, operands: Operands) -> Step:
+def control_step(control: Control, operands: OperandAccess) -> Step:
     """What executes a change of control."""
     match control.kind:
         case "branch":
-            jump = Jump(_label(operands, operands.node(control.target or "target")))
+            jump = JumpSignal(_label_target(operands, operands.node(control.target or "target")))
             return lambda _group: jump
         case "branch_indexed":
-            return _indexed(operands, operands.node(control.target or "targets"))
+            return _indexed_branch(operands, operands.node(control.target or "targets"))
         case "call":
             from ptxkit.emulate.calls import call_step
 
             return call_step(operands)
         case "return":
-            return lambda _group: Leave()
+            return lambda _group: ReturnSignal()
         case "exit":
-            return lambda _group: Leave(ends=True)
+            return lambda _group: ReturnSignal(exits_thread=True)
         case "trap":
-            return _trap
+            return _raise_trap
         case kind:
             raise UnsupportedError(f"the machine does not know the change of control {kind}")
 
 
-def _label(operands: Operands, node: Operand) -> int:
+def _label_target(operands: OperandAccess, node: Operand) -> int:
     found = operands.scope.lookup(node.text) if isinstance(node, Name) else None
-    if not isinstance(found, Label):
+    if not isinstance(found, CodeLabel):
         raise UnsupportedError(f"there is no label {node}")
-    return found.place
+    return found.pc
 
 
-def _indexed(operands: Operands, node: Operand) -> Callable[[Group], Any]:
+def _indexed_branch(operands: OperandAccess, node: Operand) -> Callable[[ThreadGroup], Any]:
     found = operands.scope.lookup(node.text) if isinstance(node, Name) else None
     if not isinstance(found, Directive):
         raise UnsupportedError(f"there is no list of labels {node}")
     names = [word for word in found.words if word not in (",", "{", "}")]
-    targets = numpy.array([_label(operands, Name(name)) for name in names], numpy.int64)
-    index = operands.source("index")
+    targets = numpy.array([_label_target(operands, Name(name)) for name in names], numpy.int64)
+    index = operands.reader("index")
 
-    def scatter(group: Group) -> Scatter:
+    def scatter(group: ThreadGroup) -> IndexedBranch:
         chosen = index.read(group)
         wrong = chosen >= len(targets)
         if wrong.any():
             message = f"the index {int(chosen[wrong][0])} is beyond the {len(targets)} labels of the list"
-            raise Fault("PTX206", message, group.lanes.index[wrong])
-        return Scatter(targets[chosen])
+            raise ExecutionFault("PTX206", message, group.lanes.index[wrong])
+        return IndexedBranch(targets[chosen])
 
     return scatter
 
 
-def _trap(group: Group) -> None:
-    raise Fault("trap", "the kernel executed `trap`", group.lanes.index)
+def _raise_trap(group: ThreadGroup) -> None:
+    raise ExecutionFault("trap", "the kernel executed `trap`", group.lanes.index)
 
 
-def callee_name(node: Operand, operands: Operands) -> str | None:
+def callee_name(node: Operand, operands: OperandAccess) -> str | None:
     """The function that a call names; None where a register holds its address."""
     if isinstance(node, Name):
         found = operands.scope.lookup(node.text)

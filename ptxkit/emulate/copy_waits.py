@@ -22,16 +22,16 @@ class CopyWaits:
         self._new_copies: list[tuple[int, Any, Any, Any]] = []
         self._new_waits: list[tuple[Any, Any, Any]] = []
 
-    def completed(self, engine: int, times: Any, threads: Any, groups: Any) -> None:
+    def record_completion(self, engine: int, times: Any, threads: Any, groups: Any) -> None:
         """Copies are complete. times: of the engine; threads, groups: who issued each, and in which of its groups."""
         self._new_copies.append((engine, times, threads, groups))
 
-    def waited(self, index: Any, limits: Any, times: Any) -> None:
+    def record_wait(self, index: Any, limits: Any, times: Any) -> None:
         """Threads have waited, each at a time of its own, for all of their groups below a limit."""
         if self._copies or self._new_copies:
             self._new_waits.append((index, limits, times))
 
-    def of(self, engine: int, time: int) -> tuple[int, int] | None:
+    def issuer_and_wait(self, engine: int, time: int) -> tuple[int, int] | None:
         """The thread that issued what an engine completed at a time, and when it had waited for it; None for never."""
         self._look()
         thread, group = self._copies.get((engine, time), (-1, 0))

@@ -12,7 +12,7 @@ class UnsupportedError(Exception):
     """The machine has no meaning for an instruction; the message names it."""
 
 
-class LaunchError(ValueError):
+class InvalidLaunchError(ValueError):
     """The launch cannot be made as it was asked for; the message says what to change."""
 
 
@@ -51,7 +51,7 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Violation:
     """What the run shows to be wrong. code: of the rule. line, offset: of the PTX instruction at fault.
 
     witnesses: the accesses that show it, the one at fault first. missing: what ordering lacks, in words.
@@ -66,25 +66,25 @@ class Finding:
     severity: str = "error"
 
 
-class Fault(Exception):  # noqa: N818 (the fault is the program's)
+class ExecutionFault(Exception):  # noqa: N818 (the fault is the program's)
     """An access or a step that no correct program makes; ends the run. index: the threads at fault, in the CTA."""
 
     def __init__(self, code: str, message: str, index: Bits | None = None, **witness: object) -> None:
         super().__init__(message)
         self.code, self.message, self.index, self.witness = code, message, index, witness
-        self.place: Any = None
+        self.location: Any = None
         """The code and the number of the step in it, once it is known."""
         self.cta: Any = None
 
 
 @dataclass(slots=True)
-class Report:
+class ViolationReport:
     """The findings of a run so far: each once for a place and code, however often it happens."""
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Violation] = field(default_factory=list)
     seen: set[tuple[object, ...]] = field(default_factory=set)
 
-    def add(self, finding: Finding, *key: object) -> None:
+    def add(self, finding: Violation, *key: object) -> None:
         """Keep a finding, unless there is one of this code and place (and key) already."""
         mark = (finding.code, finding.offset, *key)
         if mark not in self.seen:

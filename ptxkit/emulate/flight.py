@@ -14,76 +14,76 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Finding, Witness
-from ptxkit.emulate.mbarriers import SIZE
-from ptxkit.emulate.memory import Pool
+from ptxkit.emulate.faults import Violation, Witness
+from ptxkit.emulate.mbarriers import MBARRIER_BYTES
+from ptxkit.emulate.memory import ByteBuffer
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
     from ptxkit.emulate.machine import Machine
     from ptxkit.emulate.mbarriers import Mbarrier
-    from ptxkit.emulate.operations import Operation
-    from ptxkit.emulate.program import Code
+    from ptxkit.emulate.operations import AsyncOperation
+    from ptxkit.emulate.program import DecodedFunction
 
 _WORD = 4
 _READS, _WRITES, _OBJECT = 1, 1 << 12, 1 << 24
 _SIDES = (("source", _READS), ("target", _WRITES))
 
 
-class Flight:
+class InflightAccesses:
     """What is in flight, by the bytes that it touches."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._marks: dict[Pool, Any] = {}
-        self._operations: dict[Pool, list[Operation]] = {}
+        self._counters: dict[ByteBuffer, Any] = {}
+        self._operations: dict[ByteBuffer, list[AsyncOperation]] = {}
 
-    def forget(self, pool: Pool) -> None:
+    def drop_buffer(self, pool: ByteBuffer) -> None:
         """A pool is gone."""
-        self._marks.pop(pool, None)
+        self._counters.pop(pool, None)
         self._operations.pop(pool, None)
 
     # -------------------------------------------------------------------------------------------------- marking
 
-    def begins(self, operation: Operation) -> None:
+    def add(self, operation: AsyncOperation) -> None:
         """An operation may read its sources and write its targets from now on."""
-        self._meets_others(operation)
+        self._check_against_others(operation)
         for each in operation.transfers:
             everything = numpy.ones(each.rows, bool)
             for side, step in _SIDES:
-                pool, words = each.pool(side), each.words(side, everything)
+                pool, words = each.buffer(side), each.word_offsets(side, everything)
                 if pool is None or not len(words):
                     continue
-                numpy.add.at(self._marks_of(pool), words, numpy.uint32(step))
+                numpy.add.at(self._counters_of(pool), words, numpy.uint32(step))
                 known = self._operations.setdefault(pool, [])
                 if operation not in known:
                     known.append(operation)
 
-    def _marks_of(self, pool: Pool) -> Any:
-        found = self._marks.get(pool)
+    def _counters_of(self, pool: ByteBuffer) -> Any:
+        found = self._counters.get(pool)
         if found is None:
-            found = self._marks[pool] = numpy.zeros(len(pool.data) // _WORD, numpy.uint32)
+            found = self._counters[pool] = numpy.zeros(len(pool.data) // _WORD, numpy.uint32)
         return found
 
-    def holds_object(self, barrier: Mbarrier) -> None:
+    def mark_mbarrier(self, barrier: Mbarrier) -> None:
         """An mbarrier begins or ends its life."""
-        words = slice(barrier.place // _WORD, (barrier.place + SIZE) // _WORD)
-        marks = self._marks_of(barrier.cta.cluster.pool)
+        words = slice(barrier.buffer_offset // _WORD, (barrier.buffer_offset + MBARRIER_BYTES) // _WORD)
+        marks = self._counters_of(barrier.cta.cluster.shared_buffer)
         if barrier.is_live:
             marks[words] |= numpy.uint32(_OBJECT)
         else:
             marks[words] &= ~numpy.uint32(_OBJECT)
 
-    def ends(self, operation: Operation, rows: Any, which: int) -> None:
+    def release_rows(self, operation: AsyncOperation, rows: Any, which: int) -> None:
         """Of rows it is known that sources were read (which 0), or targets written (1)."""
         side, step = _SIDES[which]
         for each in operation.transfers:
-            pool = each.pool(side)
-            if pool is not None and pool in self._marks:
-                numpy.subtract.at(self._marks[pool], each.words(side, rows), numpy.uint32(step))
+            pool = each.buffer(side)
+            if pool is not None and pool in self._counters:
+                numpy.subtract.at(self._counters[pool], each.word_offsets(side, rows), numpy.uint32(step))
 
-    def is_over(self, operation: Operation) -> None:
+    def remove(self, operation: AsyncOperation) -> None:
         """It is complete."""
         for each in operation.transfers:
             for pool in (each.source, each.target):
@@ -92,9 +92,9 @@ class Flight:
 
     # ------------------------------------------------------------------------------------------------- accesses
 
-    def accessed(self, group: Group, kind: str, pool: Pool, places: Any, size: int) -> None:
+    def check_access(self, group: ThreadGroup, kind: str, pool: ByteBuffer, places: Any, size: int) -> None:
         """Threads read, write or update bytes: none of them may be in flight."""
-        marks = self._marks.get(pool)
+        marks = self._counters.get(pool)
         if marks is None:
             return
         words = places >> 2
@@ -110,111 +110,126 @@ class Flight:
             start = int(places[lane])
             octets = numpy.arange(start, start + size)
             thread = int(group.lanes.index[lane])
-            place = (group.activation.code, group.pc, group.cta, thread)
+            place = (group.activation.function, group.pc, group.cta, thread)
             if kind != "read" and (met[lane] >= _OBJECT).any():
-                self._touches_object(place, pool, start, size)
+                self._report_mbarrier_access(place, pool, start, size)
                 return
-            for operation, side in self._at(pool, octets):
-                if self._conflict(kind, operation, side):
-                    self._report(place, kind, pool, start, size, operation, side)
+            for operation, side in self._operations_at(pool, octets):
+                if self._is_conflict(kind, operation, side):
+                    self._report_access(place, kind, pool, start, size, operation, side)
                     return
 
     @staticmethod
-    def _conflict(kind: str, operation: Operation, side: str) -> bool:
+    def _is_conflict(kind: str, operation: AsyncOperation, side: str) -> bool:
         if side == "source":
             return kind != "read"
         return not (kind == "update" and operation.is_combining)
 
-    def _at(self, pool: Pool, octets: Any) -> Iterator[tuple[Operation, str]]:
+    def _operations_at(self, pool: ByteBuffer, octets: Any) -> Iterator[tuple[AsyncOperation, str]]:
         """The operations in flight that touch bytes, and by which side."""
         for operation in self._operations.get(pool, ()):
             for each in operation.transfers:
-                for side, rows in (("target", operation.writing), ("source", operation.reading)):
-                    if each.pool(side) is pool and numpy.isin(each.octets(side, rows), octets).any():
+                for side, rows in (("target", operation.pending_writes), ("source", operation.pending_reads)):
+                    if each.buffer(side) is pool and numpy.isin(each.byte_offsets(side, rows), octets).any():
                         yield operation, side
 
-    def _meets_others(self, operation: Operation) -> None:
+    def _check_against_others(self, operation: AsyncOperation) -> None:
         """Whether it is about bytes that another one in flight writes, or reads."""
-        everything = operation.writing
+        everything = operation.pending_writes
         for each in operation.transfers:
             for side, _ in _SIDES:
-                pool = each.pool(side)
-                if pool is None or pool not in self._marks:
+                pool = each.buffer(side)
+                if pool is None or pool not in self._counters:
                     continue
-                met = self._marks[pool][each.words(side, everything)]
+                met = self._counters[pool][each.word_offsets(side, everything)]
                 if not (met & (_OBJECT - _WRITES) if side == "source" else met).any():
                     continue
-                octets = each.octets(side, everything)
+                octets = each.byte_offsets(side, everything)
                 if side == "target" and (met >= _OBJECT).any():
                     thread = int(operation.threads[0])
-                    place = (operation.code, operation.pc, operation.cta, thread)
-                    self._touches_object(place, pool, int(octets.min()), len(octets))
+                    place = (operation.function, operation.pc, operation.cta, thread)
+                    self._report_mbarrier_access(place, pool, int(octets.min()), len(octets))
                     return
-                for other, at in self._at(pool, octets):
+                for other, at in self._operations_at(pool, octets):
                     if (side == "source" and at == "source") or (other.is_combining and operation.is_combining):
                         continue
-                    self._report_both(operation, side, other, at, pool, octets)
+                    self._report_operations(operation, side, other, at, pool, octets)
                     return
 
     # ------------------------------------------------------------------------------------------------ reporting
 
-    def _report(
-        self, place: tuple[Code, int, Cta, int], kind: str, pool: Pool, start: int, size: int, by: Operation, side: str
+    def _report_access(
+        self,
+        place: tuple[DecodedFunction, int, Cta, int],
+        kind: str,
+        pool: ByteBuffer,
+        start: int,
+        size: int,
+        by: AsyncOperation,
+        side: str,
     ) -> None:
         code, pc, cta, thread = place
-        own = self.witness(code, pc, cta, thread, pool, start, size)
-        other = self.of_operation(by, _row_at(by, side, pool, start, size), pool, start, size)
+        own = self.access_witness(code, pc, cta, thread, pool, start, size)
+        other = self.operation_witness(by, _inflight_row(by, side, pool, start, size), pool, start, size)
         does = {"read": "reads", "write": "writes", "update": "updates"}[kind]
         if side == "source":
             what = f"{does} bytes that `{by.name}` at line {other.line} may still read"
         else:
             what = f"{does} bytes that `{by.name}` at line {other.line} may still write"
-        rule = "PTX302" if kind == "read" else _overwritten(by) if side == "source" else "PTX303"
+        rule = "PTX302" if kind == "read" else _overwrite_rule(by) if side == "source" else "PTX303"
         missing = "a wait that tells the thread that the copy is complete"
         message = f"`{own.action}` {what}"
-        self._add(Finding(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
+        self._add_violation(Violation(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
 
-    def _touches_object(self, place: tuple[Code, int, Cta, int], pool: Pool, start: int, size: int) -> None:
-        own = self.witness(*place, pool, start, size)
+    def _report_mbarrier_access(
+        self, place: tuple[DecodedFunction, int, Cta, int], pool: ByteBuffer, start: int, size: int
+    ) -> None:
+        own = self.access_witness(*place, pool, start, size)
         found = next(
             each
             for each in place[2].cluster.mbarriers.values()
-            if each.is_live and each.place + SIZE > start and each.place < start + size
+            if each.is_live and each.buffer_offset + MBARRIER_BYTES > start and each.buffer_offset < start + size
         )
         message = f"`{own.action}` writes over {found.name}, which is live: only operations of mbarriers may touch it"
-        self.machine.report.add(Finding("PTX502", message, own.line, place[0].offsets[place[1]], (own,)))
+        self.machine.report.add(Violation("PTX502", message, own.line, place[0].offsets[place[1]], (own,)))
 
-    def _report_both(self, operation: Operation, side: str, by: Operation, at: str, pool: Pool, octets: Any) -> None:
+    def _report_operations(
+        self, operation: AsyncOperation, side: str, by: AsyncOperation, at: str, pool: ByteBuffer, octets: Any
+    ) -> None:
         start = int(octets.min())
-        own = self.of_operation(operation, 0, pool, start, len(octets))
-        other = self.of_operation(by, 0, pool, start, len(octets))
+        own = self.operation_witness(operation, 0, pool, start, len(octets))
+        other = self.operation_witness(by, 0, pool, start, len(octets))
         if side == "target" and at == "target":
             rule, what = "PTX304", "writes bytes that {} may still write"
         elif side == "target":
-            rule, what = _overwritten(by), "writes bytes that {} may still read"
+            rule, what = _overwrite_rule(by), "writes bytes that {} may still read"
         else:
             rule, what = "PTX302", "reads bytes that {} may still write"
         message = f"`{own.action}` " + what.format(f"`{by.name}` at line {other.line}")
         missing = "a wait for the earlier copy, between the two"
-        offset = operation.code.offsets[operation.pc]
-        self._add(Finding(rule, message, own.line, offset, (own, other), missing), by)
+        offset = operation.function.offsets[operation.pc]
+        self._add_violation(Violation(rule, message, own.line, offset, (own, other), missing), by)
 
-    def _add(self, finding: Finding, by: Operation) -> None:
-        self.machine.report.add(finding, by.code.offsets[by.pc])
+    def _add_violation(self, finding: Violation, by: AsyncOperation) -> None:
+        self.machine.report.add(finding, by.function.offsets[by.pc])
 
-    def of_operation(self, operation: Operation, row: int, pool: Pool, start: int, size: int) -> Witness:
+    def operation_witness(
+        self, operation: AsyncOperation, row: int, pool: ByteBuffer, start: int, size: int
+    ) -> Witness:
         """An asynchronous operation as a witness."""
         thread = int(operation.threads[row]) if len(operation.threads) else 0
-        return self.witness(operation.code, operation.pc, operation.cta, thread, pool, start, size)
+        return self.access_witness(operation.function, operation.pc, operation.cta, thread, pool, start, size)
 
-    def witness(self, code: Code, pc: int, cta: Cta, thread: int, pool: Pool, start: int, size: int) -> Witness:
+    def access_witness(
+        self, code: DecodedFunction, pc: int, cta: Cta, thread: int, pool: ByteBuffer, start: int, size: int
+    ) -> Witness:
         """An access of bytes of a pool as a witness."""
         machine = self.machine
         address = start
         if pool.name == "shared":
             address = start % cta.cluster.stride
         else:
-            arena = next((each for each in machine.memory.arenas.values() if each.pool is pool), None)
+            arena = next((each for each in machine.memory.segments.values() if each.buffer is pool), None)
             address += arena.start if arena is not None else 0
         offset = code.offsets[pc]
         text = code.instructions[pc].opcode
@@ -222,16 +237,16 @@ class Flight:
         return Witness(text, line, at, cta.ctaid, pool.name, address, size)
 
 
-def _overwritten(by: Operation) -> str:
+def _overwrite_rule(by: AsyncOperation) -> str:
     """The rule that is broken by who writes what an operation may still read."""
     return "PTX314" if by.completion == "wgmma" else "PTX303"
 
 
-def _row_at(operation: Operation, side: str, pool: Pool, start: int, size: int) -> int:
+def _inflight_row(operation: AsyncOperation, side: str, pool: ByteBuffer, start: int, size: int) -> int:
     """The first row in flight that reads its source, or writes its target, among some bytes."""
-    rows = operation.writing if side == "target" else operation.reading
+    rows = operation.pending_writes if side == "target" else operation.pending_reads
     for each in operation.transfers:
-        if each.pool(side) is pool:
+        if each.buffer(side) is pool:
             octets = (each.targets if side == "target" else each.sources) * each.unit
             found = numpy.flatnonzero(rows & ((octets < start + size) & (octets + each.unit > start)).any(axis=1))
             if len(found):

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.shadow import Shadow
-from ptxkit.emulate.transfers import NOWHERE, Transfer
+from ptxkit.emulate.shadow import ShadowMemory
+from ptxkit.emulate.transfers import NO_OFFSET, ByteTransfer
 
 
-def touched(transfer: Transfer, side: str, rows: Any, threads: Any, shadow: Shadow) -> tuple[Any, Any]:
+def touched_units(transfer: ByteTransfer, side: str, rows: Any, threads: Any, shadow: ShadowMemory) -> tuple[Any, Any]:
     """Units and threads of the rows of a transfer, from its `source` or at its `target`."""
     numbers = (transfer.sources if side == "source" else transfer.targets)[rows]
     issuers = numpy.broadcast_to(threads[rows][:, None], numbers.shape)
-    there = numbers != NOWHERE
+    there = numbers != NO_OFFSET
     numbers, issuers = numbers[there], issuers[there]
     if not len(numbers):
         return numbers, issuers
@@ -30,13 +30,13 @@ def touched(transfer: Transfer, side: str, rows: Any, threads: Any, shadow: Shad
     return units, numpy.repeat(issuers, count)
 
 
-def coming(transfer: Transfer, rows: Any, shadow: Shadow) -> Any:
+def incoming_values(transfer: ByteTransfer, rows: Any, shadow: ShadowMemory) -> Any:
     """What rows of a copy would write now, by units as `touched` has them; None where that is not plain."""
     if transfer.combine is not None or transfer.source is None or transfer.unit < shadow.unit:
         return None
-    there = transfer.targets[rows] != NOWHERE
+    there = transfer.targets[rows] != NO_OFFSET
     numbers = transfer.sources[rows][there]
-    if (numbers == NOWHERE).any():
+    if (numbers == NO_OFFSET).any():
         return None
     count = transfer.unit // shadow.unit
     units = numbers if count == 1 else (numbers[:, None] * count + numpy.arange(count)).ravel()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.knowledge import Knowledge, Vector
+    from ptxkit.emulate.knowledge import ClockVector, CtaClocks
 
 
 class _Table:
@@ -66,7 +66,7 @@ class ForeignTimes:
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
-        self._tables: dict[Knowledge, _Table] = {}
+        self._tables: dict[CtaClocks, _Table] = {}
 
     def __bool__(self) -> bool:
         return bool(self._tables)
@@ -75,20 +75,20 @@ class ForeignTimes:
         """No single thread knows more than all do."""
         self._tables.clear()
 
-    def has(self, index: Any, other: Knowledge) -> bool:
+    def has(self, index: Any, other: CtaClocks) -> bool:
         """Whether each of some threads knows of anything that another CTA did."""
         return other in self._tables and bool((self._tables[other].slots[index] != 0).all())
 
-    def learn(self, index: Any, other: Knowledge, times: Any) -> None:
+    def learn(self, index: Any, other: CtaClocks, times: Any) -> None:
         """Some threads come to know what another CTA did until these times."""
         self._table(other).learn(index, times)
 
-    def of(self, index: Any) -> Iterator[Vector]:
+    def of(self, index: Any) -> Iterator[ClockVector]:
         """What some threads know, in parts."""
         for other, table in self._tables.items():
             yield from ({other: times} for times, _ in table.parts(index) if times is not None)
 
-    def change(self, index: Any, common: Vector, function: Callable[[Any], Any]) -> None:
+    def change(self, index: Any, common: ClockVector, function: Callable[[Any], Any]) -> None:
         """All that some threads know becomes a function of it. common: what all threads of their CTA know."""
         for other in dict.fromkeys((*common, *self._tables)):
             table, shared = self._table(other), common.get(other)
@@ -97,7 +97,7 @@ class ForeignTimes:
                 if known is not None:
                     table.put(index[at], function(known))
 
-    def knows(self, index: Any, other: Knowledge, threads: Any, times: Any, aspect: int) -> Any:
+    def knows(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int) -> Any:
         """Whether each thread of `index` knows, in an aspect, what a thread of another CTA did at a time."""
         found = numpy.zeros(len(index), bool)
         for own, at in self._tables[other].parts(index) if other in self._tables else ():
@@ -105,7 +105,7 @@ class ForeignTimes:
                 found[at] = own[aspect, threads[at]] >= times[at]
         return found
 
-    def _table(self, other: Knowledge) -> _Table:
+    def _table(self, other: CtaClocks) -> _Table:
         if other not in self._tables:
             self._tables[other] = _Table(self._threads)
         return self._tables[other]

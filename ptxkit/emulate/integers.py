@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.widths import resized, unsigned
+from ptxkit.emulate.widths import resize, unsigned_dtype
 
-Two = Callable[[Any, Any], Any]
+BinaryFunction = Callable[[Any, Any], Any]
 
 
 def signed_view(values: Any) -> Any:
@@ -22,20 +22,20 @@ def signed_view(values: Any) -> Any:
     return values.view(f"i{values.dtype.itemsize}")
 
 
-def mul_wide(width: int, signed: bool) -> Two:
+def mul_wide(width: int, signed: bool) -> BinaryFunction:
     """The whole product, of twice the width."""
 
     def product(a: Any, b: Any) -> Any:
-        return resized(a, 2 * width, signed=signed) * resized(b, 2 * width, signed=signed)
+        return resize(a, 2 * width, signed=signed) * resize(b, 2 * width, signed=signed)
 
     return product
 
 
-def mul_hi(width: int, signed: bool) -> Two:
+def mul_hi(width: int, signed: bool) -> BinaryFunction:
     """The high half of the product."""
     if width < 64:
         whole = mul_wide(width, signed)
-        return lambda a, b: resized(whole(a, b) >> unsigned(2 * width)(width), width)
+        return lambda a, b: resize(whole(a, b) >> unsigned_dtype(2 * width)(width), width)
     return _signed_high if signed else high_product
 
 
@@ -54,15 +54,15 @@ def _signed_high(a: Any, b: Any) -> Any:
     return high_product(a, b) - numpy.where(negative_a, b, zero) - numpy.where(negative_b, a, zero)
 
 
-def div(width: int, signed: bool) -> Two:
+def div(width: int, signed: bool) -> BinaryFunction:
     """The quotient, rounded towards zero."""
 
     def quotient(a: Any, b: Any) -> Any:
-        ones = ~unsigned(width)(0)
+        ones = ~unsigned_dtype(width)(0)
         by_zero = b == 0
-        divisor = numpy.where(by_zero, unsigned(width)(1), b)
+        divisor = numpy.where(by_zero, unsigned_dtype(width)(1), b)
         if signed:
-            found, below = magnitude(a) // magnitude(divisor), signed_view(a ^ divisor) < 0
+            found, below = absolute(a) // absolute(divisor), signed_view(a ^ divisor) < 0
             found = numpy.where(below, -found, found)
         else:
             found = a // divisor
@@ -71,15 +71,15 @@ def div(width: int, signed: bool) -> Two:
     return quotient
 
 
-def rem(width: int, signed: bool) -> Two:
+def rem(width: int, signed: bool) -> BinaryFunction:
     """The remainder, with the sign of the dividend."""
 
     def remainder(a: Any, b: Any) -> Any:
-        ones = ~unsigned(width)(0)
+        ones = ~unsigned_dtype(width)(0)
         by_zero = b == 0
-        divisor = numpy.where(by_zero, unsigned(width)(1), b)
+        divisor = numpy.where(by_zero, unsigned_dtype(width)(1), b)
         if signed:
-            found = magnitude(a) % magnitude(divisor)
+            found = absolute(a) % absolute(divisor)
             found = numpy.where(signed_view(a) < 0, -found, found)
         else:
             found = a % divisor
@@ -88,45 +88,45 @@ def rem(width: int, signed: bool) -> Two:
     return remainder
 
 
-def magnitude(a: Any) -> Any:
+def absolute(a: Any) -> Any:
     """The absolute value; that of the smallest number is itself."""
     return numpy.where(signed_view(a) < 0, -a, a)
 
 
-def smaller(signed: bool) -> Two:
+def minimum(signed: bool) -> BinaryFunction:
     """The smaller of two numbers."""
     if signed:
         return lambda a, b: numpy.minimum(signed_view(a), signed_view(b)).view(a.dtype)
     return numpy.minimum
 
 
-def greater(signed: bool) -> Two:
+def maximum(signed: bool) -> BinaryFunction:
     """The greater of two numbers."""
     if signed:
         return lambda a, b: numpy.maximum(signed_view(a), signed_view(b)).view(a.dtype)
     return numpy.maximum
 
 
-def shl(width: int) -> Two:
+def shl(width: int) -> BinaryFunction:
     """Bits shifted left; by the width or more, none are left."""
-    return lambda a, n: numpy.left_shift(a, _distance(n, width))
+    return lambda a, n: numpy.left_shift(a, _clamped_shift(n, width))
 
 
-def shr(width: int, signed: bool) -> Two:
+def shr(width: int, signed: bool) -> BinaryFunction:
     """Bits shifted right, filled with zeros or the sign."""
     if signed:
-        return lambda a, n: numpy.right_shift(signed_view(a), signed_view(_distance(n, width))).view(a.dtype)
-    return lambda a, n: numpy.right_shift(a, _distance(n, width))
+        return lambda a, n: numpy.right_shift(signed_view(a), signed_view(_clamped_shift(n, width))).view(a.dtype)
+    return lambda a, n: numpy.right_shift(a, _clamped_shift(n, width))
 
 
-def _distance(n: Any, width: int) -> Any:
+def _clamped_shift(n: Any, width: int) -> Any:
     """A distance of 32 bits in a type of the width: at most the width, where nothing is left of any number."""
-    return numpy.minimum(n, numpy.uint32(width)).astype(unsigned(width))
+    return numpy.minimum(n, numpy.uint32(width)).astype(unsigned_dtype(width))
 
 
-def _pairs(table: int) -> Two:
+def _lop2(table: int) -> BinaryFunction:
     """The bitwise function of two values with a table of four results; bit 2a+b is that of bits a and b."""
-    ways: dict[int, Two] = {
+    ways: dict[int, BinaryFunction] = {
         0b0000: lambda a, _b: a ^ a,
         0b1111: lambda a, _b: ~(a ^ a),
         0b1100: lambda a, _b: a,
@@ -150,8 +150,8 @@ def _pairs(table: int) -> Two:
 @cache
 def lop3(table: int) -> Callable[[Any, Any, Any], Any]:
     """The bitwise function of three values with a table of eight results; bit 4a+2b+c is that of bits a, b and c."""
-    there = _pairs(sum((table >> (2 * pair + 1) & 1) << pair for pair in range(4)))
-    absent = _pairs(sum((table >> (2 * pair) & 1) << pair for pair in range(4)))
+    there = _lop2(sum((table >> (2 * pair + 1) & 1) << pair for pair in range(4)))
+    absent = _lop2(sum((table >> (2 * pair) & 1) << pair for pair in range(4)))
     if there is absent:
         return lambda a, b, _c: there(a, b)
     return lambda a, b, c: (there(a, b) & c) | (absent(a, b) & ~c)
@@ -202,7 +202,7 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
     """A field of bits, filled up with zeros, or with its sign (the topmost bit where the field reaches beyond)."""
 
     def field(a: Any, position: Any, length: Any) -> Any:
-        pos, count = _field_numbers(position, width), _field_numbers(length, width)
+        pos, count = _field_operands(position, width), _field_operands(length, width)
         wide = a.astype(numpy.uint64)
         moved = numpy.where(pos < width, wide >> numpy.minimum(pos, 63).astype(numpy.uint64), numpy.uint64(0))
         mask = _mask(count)
@@ -212,7 +212,7 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
             is_negative = (wide >> top.astype(numpy.uint64) & numpy.uint64(1) != 0) & (count > 0)
             # What lies beyond the number is sign, too.
             found = numpy.where(is_negative, found | ~(mask & _mask(width - pos)), found)
-        return resized(found, width)
+        return resize(found, width)
 
     return field
 
@@ -221,16 +221,16 @@ def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
     """The low bits of a put into a field of b."""
 
     def inserted(a: Any, b: Any, position: Any, length: Any) -> Any:
-        pos, count = _field_numbers(position, width), _field_numbers(length, width)
+        pos, count = _field_operands(position, width), _field_operands(length, width)
         by = numpy.minimum(pos, 63).astype(numpy.uint64)
         mask = numpy.where(pos < width, _mask(count) << by, numpy.uint64(0))
         found = b.astype(numpy.uint64) & ~mask | a.astype(numpy.uint64) << by & mask
-        return resized(found, width)
+        return resize(found, width)
 
     return inserted
 
 
-def _field_numbers(values: Any, width: int) -> Any:
+def _field_operands(values: Any, width: int) -> Any:
     """Positions and lengths of fields. The manual has their low 8 bits count; of 64 bits ptxas lets all of them."""
     counted = values & numpy.uint32(255) if width == 32 else numpy.minimum(values, numpy.uint32(255))
     return counted.astype(numpy.int64)
@@ -267,9 +267,9 @@ def clz(a: Any) -> Any:
     return found + (left == 0).astype(numpy.uint32)
 
 
-def compared(operator: str, signed: bool) -> Two:
+def comparison(operator: str, signed: bool) -> BinaryFunction:
     """Whether a comparison of integers holds."""
-    ways: dict[str, Two] = {
+    ways: dict[str, BinaryFunction] = {
         "eq": numpy.equal,
         "ne": numpy.not_equal,
         "lt": numpy.less,

@@ -13,34 +13,34 @@ from numpy.typing import NDArray
 
 from ptxkit.emulate.registry import Bits
 
-Index: TypeAlias = NDArray[numpy.int64]
+ThreadIndex: TypeAlias = NDArray[numpy.int64]
 """Threads of a CTA by number, ascending."""
 
 
-class Lanes:
+class LaneSet:
     """Threads of a CTA. where: None for all of them, else what picks them from a register."""
 
-    __slots__ = ("count", "index", "where")
+    __slots__ = ("count", "index", "selector")
 
-    def __init__(self, index: Index, threads: int) -> None:
+    def __init__(self, index: ThreadIndex, threads: int) -> None:
         self.index = index
         self.count = len(index)
-        self.where: Any = index
+        self.selector: Any = index
         if self.count == threads:
-            self.where = None
+            self.selector = None
         elif self.count and int(index[-1]) - int(index[0]) + 1 == self.count:
-            self.where = slice(int(index[0]), int(index[-1]) + 1)
+            self.selector = slice(int(index[0]), int(index[-1]) + 1)
 
-    def without(self, other: Lanes, threads: int) -> Lanes:
+    def difference(self, other: LaneSet, threads: int) -> LaneSet:
         """These threads but for others."""
-        return Lanes(numpy.setdiff1d(self.index, other.index, assume_unique=True), threads)
+        return LaneSet(numpy.setdiff1d(self.index, other.index, assume_unique=True), threads)
 
-    def united(self, other: Lanes, threads: int) -> Lanes:
+    def union(self, other: LaneSet, threads: int) -> LaneSet:
         """These threads and others, which are none of these."""
-        return Lanes(numpy.sort(numpy.concatenate([self.index, other.index])), threads)
+        return LaneSet(numpy.sort(numpy.concatenate([self.index, other.index])), threads)
 
 
-def written(old: Bits, where: Any, new: Bits) -> Bits:
+def with_lanes_written(old: Bits, where: Any, new: Bits) -> Bits:
     """A register's array after a write of some threads. where: of `Lanes`."""
     if where is None:
         return new if new.shape == old.shape else numpy.broadcast_to(new, old.shape)

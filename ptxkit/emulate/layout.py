@@ -8,13 +8,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from ptxkit.emulate.faults import LaunchError
-from ptxkit.emulate.memory import Memory
-from ptxkit.emulate.scopes import Scope, Symbol, alignment_of, bytes_of, element_bytes
+from ptxkit.emulate.faults import InvalidLaunchError
+from ptxkit.emulate.memory import LaunchMemory
+from ptxkit.emulate.scopes import BlockScope, VariableSymbol, alignment_of, element_bytes, variable_bytes
 from ptxkit.emulate.windows import RESERVED_SHARED
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass, field
-from ptxkit.syntax.constants import evaluate, integer
+from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -52,22 +52,22 @@ class SharedLayout:
         return self.offsets[id(declarator)]
 
 
-def shared_layout(module: Module, entry: Function, dynamic_bytes: int) -> SharedLayout:
+def lay_out_shared(module: Module, entry: Function, dynamic_bytes: int) -> SharedLayout:
     """Lay out what an entry and all that it reaches has in shared memory."""
     layout = SharedLayout()
     open_ended: list[tuple[Declaration, Declarator]] = []
     alignment = 16
     for declaration in _shared_declarations(module, entry):
         for declarator in declaration.declarators:
-            size = bytes_of(declaration, declarator)
+            size = variable_bytes(declaration, declarator)
             if "extern" in declaration.linkage and size == 0:
                 open_ended.append((declaration, declarator))
                 alignment = max(alignment, alignment_of(declaration))
                 continue
-            start = _barely(layout.end, alignment_of(declaration))
+            start = _align_minimally(layout.end, alignment_of(declaration))
             layout.offsets[id(declarator)] = start
             layout.end = start + size
-    layout.dynamic = _up(layout.end, alignment)
+    layout.dynamic = _align_up(layout.end, alignment)
     for _, declarator in open_ended:
         layout.offsets[id(declarator)] = layout.dynamic
     if open_ended or dynamic_bytes:
@@ -83,7 +83,7 @@ def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaratio
     while waiting:
         function = waiting.pop()
         assert function.body is not None
-        for found in _walk(function.body):
+        for found in _declarations_and_names(function.body):
             if isinstance(found, Declaration):
                 if found.space == "shared":
                     inside.append(found)
@@ -100,86 +100,90 @@ def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaratio
     yield from inside
 
 
-def _walk(body: Body) -> Iterator[Declaration | str]:
+def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
     """The declarations of a body, and the names in its instructions."""
     for statement in body.statements:
         if isinstance(statement, Block):
-            yield from _walk(statement.body)
+            yield from _declarations_and_names(statement.body)
         elif isinstance(statement, Declaration):
             yield statement
         elif isinstance(statement, Instruction):
             for operand in statement.operands:
-                yield from _names(operand)
+                yield from _names_in(operand)
 
 
-def _names(operand: Operand) -> Iterator[str]:
+def _names_in(operand: Operand) -> Iterator[str]:
     match operand:
         case Name(text):
             yield text
         case Address(base, _, index):
-            yield from _names(base)
+            yield from _names_in(base)
             for each in index:
-                yield from _names(each)
+                yield from _names_in(each)
         case Vector(elements) | Arguments(elements):
             for each in elements:
-                yield from _names(each)
+                yield from _names_in(each)
         case Binary(_, left, right) | Pair(left, right):
-            yield from _names(left)
-            yield from _names(right)
+            yield from _names_in(left)
+            yield from _names_in(right)
         case Element(base, _):
-            yield from _names(base)
+            yield from _names_in(base)
         case Apply(_, argument):
-            yield from _names(argument)
+            yield from _names_in(argument)
 
 
-def _barely(value: int, alignment: int) -> int:
+def _align_minimally(value: int, alignment: int) -> int:
     """A place that is aligned as asked for, and no better: what relies on more is wrong."""
-    start = _up(value, alignment)
+    start = _align_up(value, alignment)
     return start if start & alignment else start + alignment
 
 
-def _up(value: int, alignment: int) -> int:
+def _align_up(value: int, alignment: int) -> int:
     return -(-value // alignment) * alignment
 
 
-def place_variables(module: Module, scope: Scope, memory: Memory, shared: SharedLayout) -> None:
+def place_variables(module: Module, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
     """Give the module's variables their addresses, then their initial values."""
-    pending: list[tuple[Symbol, Declaration, Declarator]] = []
+    pending: list[tuple[VariableSymbol, Declaration, Declarator]] = []
     for item in module.items:
         if not isinstance(item, Declaration):
             continue
         for declarator in item.declarators:
-            symbol = _placed(item, declarator, memory, shared)
+            symbol = _place_variable(item, declarator, memory, shared)
             if symbol is not None:
                 scope.names.setdefault(declarator.name, symbol)
                 pending.append((symbol, item, declarator))
     for symbol, item, declarator in pending:
         if declarator.initialiser is not None and item.space in ("global", "const"):
-            octets = initial_bytes(item, declarator, scope)
-            memory.preset(symbol.address, octets)
+            octets = encode_initializer(item, declarator, scope)
+            memory.set_initial(symbol.address, octets)
 
 
-def place_inner(declaration: Declaration, scope: Scope, memory: Memory, shared: SharedLayout) -> None:
+def place_function_variables(
+    declaration: Declaration, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout
+) -> None:
     """Give the variables that a function declares their addresses: in its frame, or with those of the module."""
     for declarator in declaration.declarators:
         if declaration.space in ("local", "param"):
             assert scope.frame is not None
-            size, alignment = bytes_of(declaration, declarator), alignment_of(declaration)
-            at = scope.frame.room(size, max(alignment, 1))
+            size, alignment = variable_bytes(declaration, declarator), alignment_of(declaration)
+            at = scope.frame.reserve_local(size, max(alignment, 1))
             element = element_bytes(declaration)
-            scope.names[declarator.name] = Symbol(
-                declarator.name, declaration.space, at, size, alignment, declaration.type, element, framed=True
+            scope.names[declarator.name] = VariableSymbol(
+                declarator.name, declaration.space, at, size, alignment, declaration.type, element, is_in_frame=True
             )
         else:
-            symbol = _placed(declaration, declarator, memory, shared)
+            symbol = _place_variable(declaration, declarator, memory, shared)
             if symbol is not None:
                 scope.names[declarator.name] = symbol
                 if declarator.initialiser is not None:
-                    memory.preset(symbol.address, initial_bytes(declaration, declarator, scope))
+                    memory.set_initial(symbol.address, encode_initializer(declaration, declarator, scope))
 
 
-def _placed(declaration: Declaration, declarator: Declarator, memory: Memory, shared: SharedLayout) -> Symbol | None:
-    size, alignment = bytes_of(declaration, declarator), alignment_of(declaration)
+def _place_variable(
+    declaration: Declaration, declarator: Declarator, memory: LaunchMemory, shared: SharedLayout
+) -> VariableSymbol | None:
+    size, alignment = variable_bytes(declaration, declarator), alignment_of(declaration)
     if declaration.space == "shared":
         address = shared.offsets.get(id(declarator))
         if address is None:
@@ -189,7 +193,7 @@ def _placed(declaration: Declaration, declarator: Declarator, memory: Memory, sh
         address = memory.allocate(space, size, max(alignment, 1), declarator.name)
     else:
         return None
-    return Symbol(
+    return VariableSymbol(
         declarator.name,
         declaration.space,
         address,
@@ -200,9 +204,9 @@ def _placed(declaration: Declaration, declarator: Declarator, memory: Memory, sh
     )
 
 
-def initial_bytes(declaration: Declaration, declarator: Declarator, scope: Scope) -> bytes:
+def encode_initializer(declaration: Declaration, declarator: Declarator, scope: BlockScope) -> bytes:
     """What an initialiser puts into memory."""
-    made = bytearray(bytes_of(declaration, declarator))
+    made = bytearray(variable_bytes(declaration, declarator))
     lengths = [length or 0 for length in declarator.dimensions]
     if declaration.vector:
         lengths.append(int(declaration.vector[1:]))
@@ -216,7 +220,7 @@ def initial_bytes(declaration: Declaration, declarator: Declarator, scope: Scope
             for number, each in enumerate(value.elements):
                 put(each, at + number * stride, dimensions[1:])
         else:
-            code = _code(value, declaration.type, scope)
+            code = _encode_value(value, declaration.type, scope)
             made[at : at + width] = (code & ((1 << 8 * width) - 1)).to_bytes(width, "little")
 
     assert declarator.initialiser is not None
@@ -224,48 +228,48 @@ def initial_bytes(declaration: Declaration, declarator: Declarator, scope: Scope
     return bytes(made)
 
 
-def _code(value: Operand, type_: str, scope: Scope) -> int:
+def _encode_value(value: Operand, type_: str, scope: BlockScope) -> int:
     """The bits of one initial value."""
     match value:
         case Float():
-            return float_code(value, bits(type_)) if kind(type_) == "f" else value.bits
+            return encode_float(value, bits(type_)) if kind(type_) == "f" else value.bits
         case Arguments((only,)):
-            return _code(only, type_, scope)
+            return _encode_value(only, type_, scope)
         case Apply("generic", argument):
-            return _code(argument, type_, scope)
+            return _encode_value(argument, type_, scope)
         case Apply(mask, argument):
-            chosen = evaluate(integer(mask)) or 0
-            return (_code(argument, type_, scope) & chosen) >> ((chosen & -chosen).bit_length() - 1)
+            chosen = evaluate(parse_integer(mask)) or 0
+            return (_encode_value(argument, type_, scope) & chosen) >> ((chosen & -chosen).bit_length() - 1)
     number = evaluate(value)
     if number is not None:
         if kind(type_) == "f":
-            return float_code(Float(*_double(float(number)), str(number)), bits(type_))
+            return encode_float(Float(*_f64_bits(float(number)), str(number)), bits(type_))
         return number
     match value:
         case Binary("=", _, right):
-            return _code(right, type_, scope)
+            return _encode_value(right, type_, scope)
         case Binary("+", left, right):
-            return _code(left, type_, scope) + _code(right, type_, scope)
+            return _encode_value(left, type_, scope) + _encode_value(right, type_, scope)
         case Name(text):
             found = scope.lookup(text)
-            if isinstance(found, Symbol):
+            if isinstance(found, VariableSymbol):
                 return found.address
             if found is not None:
-                return scope.code_address(text)
-    raise LaunchError(f"the machine does not know the initial value {value}")
+                return scope.function_address(text)
+    raise InvalidLaunchError(f"the machine does not know the initial value {value}")
 
 
-def _double(value: float) -> tuple[int, int]:
+def _f64_bits(value: float) -> tuple[int, int]:
     return int.from_bytes(struct.pack(">d", value), "big"), 64
 
 
-def float_code(value: Float, width: int) -> int:
+def encode_float(value: Float, width: int) -> int:
     """The bits of a floating-point constant in a type of a width; those of another width are converted."""
     if value.width == width:
         return value.bits
     number = struct.unpack(">f" if value.width == 32 else ">d", value.bits.to_bytes(value.width // 8, "big"))[0]
     if width == 64:
-        return _double(number)[0]
+        return _f64_bits(number)[0]
     if width == 32:
         try:
             return int.from_bytes(struct.pack(">f", number), "big")

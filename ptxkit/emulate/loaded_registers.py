@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.emulate.register_flight import slots_in
-from ptxkit.emulate.scopes import Scope
+from ptxkit.emulate.register_flight import operand_slots
+from ptxkit.emulate.scopes import BlockScope
 from ptxkit.emulate.tensor_order import LOAD
 from ptxkit.isa import table
 from ptxkit.isa.effects import AsyncRegisters
@@ -20,59 +20,59 @@ from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import Instruction
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.groups import Group, Signal
+    from ptxkit.emulate.groups import Signal, ThreadGroup
 
-Step: TypeAlias = "Callable[[Group], Signal | None]"
+Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 
 
 @lru_cache(maxsize=4096)
-def is_load(opcode: str) -> bool:
+def may_load_tensor_memory(opcode: str) -> bool:
     """Whether an instruction may load from Tensor Memory to registers."""
-    return any(_results(match) for match in table().candidates(opcode))
+    return any(_loaded_registers(match) for match in table().candidates(opcode))
 
 
-def _results(match: Match) -> list[str]:
+def _loaded_registers(match: Match) -> list[str]:
     return [each.operand for each in match.effects if isinstance(each, AsyncRegisters) and each.group == LOAD]
 
 
-class LoadedRegisters:
+class LoadedRegisterWatch:
     """The registers of a function to which Tensor Memory is loaded."""
 
-    def __init__(self, body: Sequence[tuple[Instruction, Scope]]) -> None:
+    def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
         slots: set[int] = set()
         for instruction, scope in body:
             match = table().match(instruction)
             if not isinstance(match, Mismatch):
-                for role in _results(match):
-                    slots.update(slots_in(match.operand(role, instruction), scope))
+                for role in _loaded_registers(match):
+                    slots.update(operand_slots(match.operand(role, instruction), scope))
         self._slots = frozenset(slots)
 
-    def watched(self, step: Step, instruction: Instruction, match: Match, scope: Scope) -> Step:
+    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
         """A step that tells of the registers that it uses."""
-        results = _results(match)
+        results = _loaded_registers(match)
         if results:
-            brought = {slot for role in results for slot in slots_in(match.operand(role, instruction), scope)}
-            return _loading(step, sorted(brought))
-        used = self._slots & {slot for each in instruction.operands for slot in slots_in(each, scope)}
-        return _using(step, sorted(used)) if used else step
+            brought = {slot for role in results for slot in operand_slots(match.operand(role, instruction), scope)}
+            return _loading_step(step, sorted(brought))
+        used = self._slots & {slot for each in instruction.operands for slot in operand_slots(each, scope)}
+        return _using_step(step, sorted(used)) if used else step
 
 
-def _loading(step: Step, slots: Sequence[int]) -> Step:
-    def run(group: Group) -> Signal | None:
+def _loading_step(step: Step, slots: Sequence[int]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
         signal = step(group)
-        order = group.cta.machine.order.tensor
+        order = group.cta.machine.observer.tensor_memory_order
         if signal is None and order is not None:
-            order.loads_to(group, slots)
+            order.record_load(group, slots)
         return signal
 
     return run
 
 
-def _using(step: Step, slots: Sequence[int]) -> Step:
-    def run(group: Group) -> Signal | None:
-        order = group.cta.machine.order.tensor
+def _using_step(step: Step, slots: Sequence[int]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        order = group.cta.machine.observer.tensor_memory_order
         if order is not None:
-            order.registers_used(group, slots)
+            order.record_register_use(group, slots)
         return step(group)
 
     return run

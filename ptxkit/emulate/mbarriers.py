@@ -14,16 +14,16 @@ from ptxkit.emulate.waiting import Waitable
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
 
-MOST_ARRIVALS = (1 << 20) - 1
-MOST_BYTES = (1 << 20) - 1
-SIZE = 8
+MAX_ARRIVALS = (1 << 20) - 1
+MAX_TX_COUNT = (1 << 20) - 1
+MBARRIER_BYTES = 8
 _PENDING_BITS = 20
-_MOST_POLLS = 1 << 16
+_MAX_POLLS = 1 << 16
 
 
-class Misuse(Exception):  # noqa: N818 (a finding in the making)
+class MbarrierError(Exception):
     """What an operation on an object breaks. code: of the rule."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -39,104 +39,110 @@ class Mbarrier(Waitable):
     """
 
     __slots__ = (
-        "arrived",
-        "brought",
-        "bytes",
+        "arrived_count",
+        "buffer_offset",
         "clock",
+        "completed_bytes",
         "count",
         "cta",
-        "expected",
+        "expected_bytes",
         "is_live",
-        "observed",
+        "observed_phases",
         "offset",
         "pending",
         "phase",
-        "place",
         "polls",
+        "tx_count",
     )
 
     def __init__(self, cta: Cta, place: int, count: int) -> None:
         super().__init__()
-        self.cta, self.place = cta, place
+        self.cta, self.buffer_offset = cta, place
         self.offset = place - cta.rank * cta.cluster.stride
         self.count = self.pending = count
-        self.bytes = self.phase = self.observed = 0
-        self.arrived = self.expected = self.brought = 0
+        self.tx_count = self.phase = self.observed_phases = 0
+        self.arrived_count = self.expected_bytes = self.completed_bytes = 0
         self.is_live = True
         self.polls: dict[Cta, Any] = {}
         self.clock: Any = None
         """What orders accesses keeps here."""
-        self._show()
+        self._store_opaque_state()
 
     # ------------------------------------------------------------------------------------------- its operations
 
     def arrive(self, counts: Any, *, drop: bool = False, completes: bool = True) -> Any:
         """Count arrivals, one entry a thread; the state tokens, which say what was before each. Raises Misuse."""
-        self._check_lap()
+        self._check_phase_observed()
         total = int(counts.sum())
         if total <= self.pending:
             before = self.pending - (numpy.cumsum(counts) - counts)
-            tokens = self._tokens(before)
-            self._count(total, drop=drop, completes=completes)
+            tokens = self._state_tokens(before)
+            self._count_arrivals(total, drop=drop, completes=completes)
             return tokens
         found = numpy.zeros(len(counts), numpy.uint64)
         for at, each in enumerate(counts):
-            self._check_lap()
-            found[at] = self._tokens(numpy.array([self.pending]))[0]
-            self._count(int(each), drop=drop, completes=completes)
+            self._check_phase_observed()
+            found[at] = self._state_tokens(numpy.array([self.pending]))[0]
+            self._count_arrivals(int(each), drop=drop, completes=completes)
         return found
 
-    def _check_lap(self) -> None:
-        if self.phase > self.observed:
-            raise Misuse(
+    def _check_phase_observed(self) -> None:
+        if self.phase > self.observed_phases:
+            raise MbarrierError(
                 "PTX505",
                 f"an arrival at {self.name} for phase {self.phase}, while no thread has seen that phase "
                 f"{self.phase - 1} is complete",
             )
 
-    def _count(self, count: int, *, drop: bool, completes: bool) -> None:
+    def _count_arrivals(self, count: int, *, drop: bool, completes: bool) -> None:
         if count > self.pending:
-            raise Misuse(
+            raise MbarrierError(
                 "PTX505",
-                f"{count} arrivals at {self.name}, whose phase {self.phase} has {self._awaited()} left of {self.count}",
+                f"{count} arrivals at {self.name}, whose phase {self.phase} has {self._describe_pending()} left "
+                f"of {self.count}",
             )
-        if not completes and count == self.pending and not self.bytes:
-            raise Misuse("PTX505", f"an arrival with .noComplete would complete phase {self.phase} of {self.name}")
+        if not completes and count == self.pending and not self.tx_count:
+            raise MbarrierError(
+                "PTX505", f"an arrival with .noComplete would complete phase {self.phase} of {self.name}"
+            )
         self.pending -= count
-        self.arrived += count
+        self.arrived_count += count
         if drop:
             self.count -= count
-        self._changed()
+        self._on_change()
 
-    def _awaited(self) -> str:
+    def _describe_pending(self) -> str:
         return f"{self.pending} arrivals" if self.pending else "none"
 
-    def track(self, count: int) -> None:
+    def add_pending(self, count: int) -> None:
         """Await more arrivals in this phase: of asynchronous copies. Raises Misuse."""
-        if self.pending + count > MOST_ARRIVALS:
-            raise Misuse("PTX505", f"{self.name} would await {self.pending + count} arrivals, more than it can count")
+        if self.pending + count > MAX_ARRIVALS:
+            raise MbarrierError(
+                "PTX505", f"{self.name} would await {self.pending + count} arrivals, more than it can count"
+            )
         self.pending += count
 
-    def expect(self, count: int) -> None:
+    def expect_tx(self, count: int) -> None:
         """Await more bytes in this phase. Raises Misuse."""
-        self.bytes += count
-        self.expected += count
-        self._check_bytes()
-        self._changed()
+        self.tx_count += count
+        self.expected_bytes += count
+        self._check_tx_count()
+        self._on_change()
 
-    def complete(self, count: int) -> None:
+    def complete_tx(self, count: int) -> None:
         """Bytes have come. Raises Misuse."""
-        self.bytes -= count
-        self.brought += count
-        self._check_bytes()
-        self._changed()
+        self.tx_count -= count
+        self.completed_bytes += count
+        self._check_tx_count()
+        self._on_change()
 
-    def _check_bytes(self) -> None:
-        if abs(self.bytes) > MOST_BYTES:
-            raise Misuse(
+    def _check_tx_count(self) -> None:
+        if abs(self.tx_count) > MAX_TX_COUNT:
+            raise MbarrierError(
                 "PTX503",
-                f"phase {self.phase} of {self.name} expects {self.expected} bytes and has got {self.brought}: "
-                f"the difference is more than it can count ({MOST_BYTES})",
+                f"phase {self.phase} of {self.name} expects {self.expected_bytes} bytes and has got "
+                f"{self.completed_bytes}: "
+                f"the difference is more than it can count ({MAX_TX_COUNT})",
             )
 
     def invalidate(self) -> None:
@@ -146,51 +152,53 @@ class Mbarrier(Waitable):
 
     # ---------------------------------------------------------------------------------------------------- waiting
 
-    def is_over(self, parity: int) -> bool:
+    def is_phase_complete(self, parity: int) -> bool:
         """Whether the phase of a parity before this one is complete."""
         return (self.phase & 1) != parity
 
-    def token_is_over(self, token: int) -> bool:
+    def is_token_complete(self, token: int) -> bool:
         """Whether the phase of a state token is complete."""
         return (token >> _PENDING_BITS & 0xFFFF_FFFF) < self.phase
 
     def observe(self) -> None:
         """A thread has seen that the phase before this one is complete."""
-        self.observed = self.phase
+        self.observed_phases = self.phase
 
-    def asks_in_vain(self, group: Group, index: Any, most: int) -> bool:
+    def count_failed_poll(self, group: ThreadGroup, index: Any, most: int) -> bool:
         """Note that threads were told `not yet`; whether they were told so of this phase more than `most` times."""
         polls = self.polls.get(group.cta)
         if polls is None:
             polls = self.polls[group.cta] = numpy.zeros(group.cta.threads, numpy.int64)
-        base = self.phase * _MOST_POLLS
+        base = self.phase * _MAX_POLLS
         found = numpy.maximum(polls[index], base) + 1
-        polls[index] = numpy.minimum(found, base + _MOST_POLLS - 1)
+        polls[index] = numpy.minimum(found, base + _MAX_POLLS - 1)
         return bool((found - base > most).all())
 
-    def forget_polls(self) -> None:
+    def reset_polls(self) -> None:
         """Tell those that wait `not yet` once more."""
         self.polls.clear()
         self.wake()
 
     # ---------------------------------------------------------------------------------------------------- within
 
-    def _tokens(self, pending: Any) -> Any:
+    def _state_tokens(self, pending: Any) -> Any:
         return pending.astype(numpy.uint64) | numpy.uint64(self.phase << _PENDING_BITS)
 
-    def _changed(self) -> None:
-        if not self.pending and not self.bytes:
-            self.cta.machine.order.mbarrier_completes(self)
+    def _on_change(self) -> None:
+        if not self.pending and not self.tx_count:
+            self.cta.machine.observer.on_phase_complete(self)
             self.phase += 1
             self.pending = self.count
-            self.arrived = self.expected = self.brought = 0
+            self.arrived_count = self.expected_bytes = self.completed_bytes = 0
             self.wake()
-        self._show()
+        self._store_opaque_state()
 
-    def _show(self) -> None:
+    def _store_opaque_state(self) -> None:
         """Put its state into memory: opaque to the program, and there."""
-        state = self.phase << 42 | (self.bytes & 0x3FFFFF) << _PENDING_BITS | self.pending
-        self.cta.cluster.pool.view(SIZE)[self.place >> 3] = numpy.uint64(state & (1 << 64) - 1)
+        state = self.phase << 42 | (self.tx_count & 0x3FFFFF) << _PENDING_BITS | self.pending
+        self.cta.cluster.shared_buffer.view(MBARRIER_BYTES)[self.buffer_offset >> 3] = numpy.uint64(
+            state & (1 << 64) - 1
+        )
 
     @property
     def name(self) -> str:
@@ -203,15 +211,15 @@ class Mbarrier(Waitable):
         """Of the rule that a wait for ever breaks."""
         return "PTX504" if self.pending else "PTX503"
 
-    def describe(self, group: Group) -> str:  # noqa: ARG002 (as of other waitables)
+    def describe(self, group: ThreadGroup) -> str:  # noqa: ARG002 (as of other waitables)
         """What its phase still awaits."""
         seen = self.count - self.pending
         text = f"phase {self.phase} of {self.name}: {self.count} arrivals expected, {seen} seen"
-        if self.expected or self.brought or self.bytes:
-            text += f"; {self.expected} bytes expected, {self.brought} seen"
+        if self.expected_bytes or self.completed_bytes or self.tx_count:
+            text += f"; {self.expected_bytes} bytes expected, {self.completed_bytes} seen"
         return text
 
 
-def pending_of(tokens: Any) -> Any:
+def pending_count(tokens: Any) -> Any:
     """The pending arrivals in state tokens."""
-    return (tokens & numpy.uint64(MOST_ARRIVALS)).astype(numpy.uint32)
+    return (tokens & numpy.uint64(MAX_ARRIVALS)).astype(numpy.uint32)

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.groups import Blocked
+from ptxkit.emulate.faults import ExecutionFault
+from ptxkit.emulate.groups import BlockSignal
 from ptxkit.emulate.waiting import Waitable
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
 
-WARP = 32
-_BITS = (numpy.uint32(1) << numpy.arange(WARP, dtype=numpy.uint32)).astype(numpy.uint32)
+WARP_SIZE = 32
+_LANE_BITS = (numpy.uint32(1) << numpy.arange(WARP_SIZE, dtype=numpy.uint32)).astype(numpy.uint32)
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class WarpOperands:
     """The values of all lanes that take part. warp, lane: of each executing thread. there: which lanes, (warps, 32).
 
     values: one matrix (warps, 32) for each operand.
@@ -31,117 +31,123 @@ class Gathered:
 
     warp: Any
     lane: Any
-    there: Any
+    present: Any
     values: tuple[Any, ...]
 
-    def masks(self) -> Any:
+    def participant_masks(self) -> Any:
         """The lanes that take part as one number for each executing thread."""
-        return bits_of(self.there)[self.warp]
+        return masks_of_lanes(self.present)[self.warp]
 
 
-def bits_of(there: Any) -> Any:
+def masks_of_lanes(there: Any) -> Any:
     """Rows of 32 truth values as numbers."""
-    return (there * _BITS).sum(axis=1, dtype=numpy.uint32)
+    return (there * _LANE_BITS).sum(axis=1, dtype=numpy.uint32)
 
 
-def spread(group: Group, values: Any) -> Any:
+def to_lane_matrix(group: ThreadGroup, values: Any) -> Any:
     """Values of the executing threads as a matrix (warps, 32), zero elsewhere."""
     cta = group.cta
-    whole = numpy.zeros(cta.warps * WARP, values.dtype)
+    whole = numpy.zeros(cta.warps * WARP_SIZE, values.dtype)
     whole[group.lanes.index] = values
-    return whole.reshape(cta.warps, WARP)
+    return whole.reshape(cta.warps, WARP_SIZE)
 
 
-class Meeting(Waitable):
+class WarpRendezvous(Waitable):
     """Lanes of one warp that came to an instruction of a kind, with one mask, at different places or times."""
 
-    __slots__ = ("code", "cta", "is_over", "key", "mask", "there", "values", "warp")
+    __slots__ = ("code", "cta", "is_complete", "key", "mask", "present", "values", "warp")
 
     def __init__(self, cta: Cta, warp: int, mask: int, key: tuple[object, ...]) -> None:
         super().__init__()
         self.cta, self.warp, self.mask, self.key = cta, warp, mask, key
         self.code = "PTX601"
         """The rule that is broken where they wait for ever."""
-        self.there = numpy.zeros(WARP, bool)
+        self.present = numpy.zeros(WARP_SIZE, bool)
         self.values: list[Any] = []
-        self.is_over = False
+        self.is_complete = False
 
-    def missing(self) -> int:
+    def missing_lanes(self) -> int:
         """The lanes that are named, have not ended and are not there."""
-        lanes = self.cta.alive[self.warp * WARP : (self.warp + 1) * WARP]
+        lanes = self.cta.alive[self.warp * WARP_SIZE : (self.warp + 1) * WARP_SIZE]
         alive = int(sum(1 << at for at, lives in enumerate(lanes) if lives))
-        return self.mask & alive & ~int(sum(1 << at for at, here in enumerate(self.there) if here))
+        return self.mask & alive & ~int(sum(1 << at for at, here in enumerate(self.present) if here))
 
-    def left(self) -> None:
+    def on_threads_exit(self) -> None:
         """Threads have ended."""
-        if not self.missing():
-            self.is_over = True
-            self.cta.meetings.pop(self.key, None)
+        if not self.missing_lanes():
+            self.is_complete = True
+            self.cta.rendezvous.pop(self.key, None)
             self.wake()
 
-    def describe(self, _group: Group) -> str:
+    def describe(self, _group: ThreadGroup) -> str:
         """Who is still awaited."""
-        return f"lanes 0x{self.missing():08x} of warp {self.warp}, which its mask 0x{self.mask:08x} names"
+        return f"lanes 0x{self.missing_lanes():08x} of warp {self.warp}, which its mask 0x{self.mask:08x} names"
 
 
-def gather(group: Group, kind: str, mask: Any, values: tuple[Any, ...], code: str = "PTX601") -> Gathered | Blocked:
+def gather_operands(
+    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: str = "PTX601"
+) -> WarpOperands | BlockSignal:
     """The values of all lanes that the mask names, once these are there. kind: tells instructions apart.
 
     code: of the rule that is broken where they wait for ever.
     """
     index = group.lanes.index
     warp, lane = index >> 5, (index & 31).astype(numpy.uint32)
-    if isinstance(group.token, Meeting) and group.token.is_over:
-        return _met(group, group.token, warp, lane, values)
+    if isinstance(group.wait_token, WarpRendezvous) and group.wait_token.is_complete:
+        return _take_rendezvous_operands(group, group.wait_token, warp, lane, values)
     own = (mask >> lane & numpy.uint32(1)) == 0
     if own.any():
-        raise Fault("PTX607", "a lane executes this with a mask that does not name it", index[own])
-    there = spread(group, numpy.ones(len(index), bool))
-    absent = mask & ~bits_of(there)[warp]
+        raise ExecutionFault("PTX607", "a lane executes this with a mask that does not name it", index[own])
+    there = to_lane_matrix(group, numpy.ones(len(index), bool))
+    absent = mask & ~masks_of_lanes(there)[warp]
     if absent.any():
-        alive = numpy.zeros(group.cta.warps * WARP, bool)
+        alive = numpy.zeros(group.cta.warps * WARP_SIZE, bool)
         alive[: group.cta.threads] = group.cta.alive
-        absent &= bits_of(alive.reshape(-1, WARP))[warp]
+        absent &= masks_of_lanes(alive.reshape(-1, WARP_SIZE))[warp]
         if absent.any():
-            found = _meet(group, kind, mask, values, warp, lane)
-            if isinstance(found.on, Meeting):
+            found = _join_rendezvous(group, kind, mask, values, warp, lane)
+            if isinstance(found.on, WarpRendezvous):
                 found.on.code = code
             return found
-    return Gathered(warp, lane, there, tuple(spread(group, each) for each in values))
+    return WarpOperands(warp, lane, there, tuple(to_lane_matrix(group, each) for each in values))
 
 
-def _meet(group: Group, kind: str, mask: Any, values: tuple[Any, ...], warp: Any, lane: Any) -> Blocked:
+def _join_rendezvous(
+    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], warp: Any, lane: Any
+) -> BlockSignal:
     """Wait for lanes that come by other ways, or earlier or later."""
     cta = group.cta
     number, named = int(warp[0]), int(mask[0])
     if (warp != number).any():
-        raise OneWarp
+        raise SingleWarpRequired
     key = (number, named, kind)
-    meeting = cta.meetings.get(key)
+    meeting = cta.rendezvous.get(key)
     if meeting is None:
-        meeting = cta.meetings[key] = Meeting(cta, number, named, key)
-        meeting.values = [numpy.zeros(WARP, each.dtype) for each in values]
-    meeting.there[lane] = True
+        meeting = cta.rendezvous[key] = WarpRendezvous(cta, number, named, key)
+        meeting.values = [numpy.zeros(WARP_SIZE, each.dtype) for each in values]
+    meeting.present[lane] = True
     for kept, each in zip(meeting.values, values, strict=True):
         kept[lane] = each
-    if not meeting.missing():
-        meeting.is_over = True
-        cta.meetings.pop(meeting.key, None)
+    if not meeting.missing_lanes():
+        meeting.is_complete = True
+        cta.rendezvous.pop(meeting.key, None)
         meeting.wake()
-        return Blocked(meeting, is_over=True)  # a warp that is together executes its instruction once
-    return Blocked(meeting)
+        return BlockSignal(meeting, is_satisfied=True)  # a warp that is together executes its instruction once
+    return BlockSignal(meeting)
 
 
-def _met(group: Group, meeting: Meeting, warp: Any, lane: Any, values: tuple[Any, ...]) -> Gathered:
-    there = numpy.zeros((group.cta.warps, WARP), bool)
-    there[meeting.warp] = meeting.there
+def _take_rendezvous_operands(
+    group: ThreadGroup, meeting: WarpRendezvous, warp: Any, lane: Any, values: tuple[Any, ...]
+) -> WarpOperands:
+    there = numpy.zeros((group.cta.warps, WARP_SIZE), bool)
+    there[meeting.warp] = meeting.present
     matrices = []
     for kept, each in zip(meeting.values, values, strict=True):
-        matrix = numpy.zeros((group.cta.warps, WARP), each.dtype)
+        matrix = numpy.zeros((group.cta.warps, WARP_SIZE), each.dtype)
         matrix[meeting.warp] = kept
         matrices.append(matrix)
-    return Gathered(warp, lane, there, tuple(matrices))
+    return WarpOperands(warp, lane, there, tuple(matrices))
 
 
-class OneWarp(Exception):  # noqa: N818 (no error: the group goes on warp by warp)
+class SingleWarpRequired(Exception):  # noqa: N818 (no error: the group goes on warp by warp)
     """A group of several warps must go on warp by warp."""

@@ -15,103 +15,118 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
-from ptxkit.emulate.knowledge import Knowledge, Vector, distance, join
-from ptxkit.emulate.phase_clocks import ACQUIRES, RELEASES
-from ptxkit.emulate.shadow import WRITE, Shadow
+from ptxkit.emulate.knowledge import ClockVector, CtaClocks, join_into, required_scope_level
+from ptxkit.emulate.phase_clocks import ACQUIRE_ORDERS, RELEASE_ORDERS
+from ptxkit.emulate.shadow import WRITE, ShadowMemory
 from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.memory import Pool
+    from ptxkit.emulate.memory import ByteBuffer
 
-_Patterns: TypeAlias = "dict[tuple[Cta, int], Vector]"
+_Patterns: TypeAlias = "dict[tuple[Cta, int], ClockVector]"
 """What release patterns tell, by the CTA of each and the level of its first operation's scope."""
 
 
 @dataclass(slots=True)
-class _Message:
+class _LocationRelease:
     """What the last write of a location tells. cta, level: of the write, and of its scope. mark: its entry in the
     shadow, without which another write has come since; None until it is entered."""
 
     cta: Cta
     level: int
     patterns: _Patterns
-    mark: tuple[int, int] | None = None
+    shadow_entry: tuple[int, int] | None = None
 
 
-class Messages:
+class ReleasePatterns:
     """The messages at all locations."""
 
     def __init__(self) -> None:
-        self._told: dict[tuple[Pool, int], _Message] = {}
-        self._released: dict[tuple[Pool, int, Knowledge, int], tuple[int, Vector]] = {}
+        self._last_releases: dict[tuple[ByteBuffer, int], _LocationRelease] = {}
+        self._thread_releases: dict[tuple[ByteBuffer, int, CtaClocks, int], tuple[int, ClockVector]] = {}
 
-    def speak(  # noqa: PLR0913, PLR0917 (all that an access is)
-        self, known: Knowledge, index: Any, shadow: Shadow, pool: Pool, places: Any, kind: str, order: str, level: int
+    def record_access(  # noqa: PLR0913, PLR0917 (all that an access is)
+        self,
+        known: CtaClocks,
+        index: Any,
+        shadow: ShadowMemory,
+        pool: ByteBuffer,
+        places: Any,
+        kind: str,
+        order: str,
+        level: int,
     ) -> None:
         """Strong accesses of threads, before they are entered; updates have their turns, in the order of threads."""
         if kind == "read":
-            if self._told:
+            if self._last_releases:
                 for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-                    self._take(known, thread, self._at(shadow, pool, place), order, level)
+                    self._acquire(known, thread, self._release_at(shadow, pool, place), order, level)
             return
-        if order not in RELEASES and not known.has_fenced and not self._told and not self._released:
+        if (
+            order not in RELEASE_ORDERS
+            and not known.has_fenced
+            and not self._last_releases
+            and not self._thread_releases
+        ):
             return
         for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            before = self._at(shadow, pool, place) if kind == "update" else None
-            passed = self._take(known, thread, before, order, level)
-            given = self._given(known, thread, pool, place, order, level)
+            before = self._release_at(shadow, pool, place) if kind == "update" else None
+            passed = self._acquire(known, thread, before, order, level)
+            given = self._release_of_write(known, thread, pool, place, order, level)
             for pattern, told in passed.items():
-                given[pattern] = join(dict(given[pattern]), told) if pattern in given else told
+                given[pattern] = join_into(dict(given[pattern]), told) if pattern in given else told
             if given:
-                self._told[pool, place] = _Message(known.cta, level, given)
-            elif (pool, place) in self._told:
-                del self._told[pool, place]
+                self._last_releases[pool, place] = _LocationRelease(known.cta, level, given)
+            elif (pool, place) in self._last_releases:
+                del self._last_releases[pool, place]
 
-    def entered(self, shadow: Shadow, pool: Pool, places: Any) -> None:
+    def record_write(self, shadow: ShadowMemory, pool: ByteBuffer, places: Any) -> None:
         """Strong writes are entered in the shadow."""
-        if self._told:
+        if self._last_releases:
             for place in places.tolist():
-                message = self._told.get((pool, place))
+                message = self._last_releases.get((pool, place))
                 if message is not None:
-                    message.mark = _mark(shadow, place)
+                    message.shadow_entry = _shadow_entry(shadow, place)
 
-    def _at(self, shadow: Shadow, pool: Pool, place: int) -> _Message | None:
+    def _release_at(self, shadow: ShadowMemory, pool: ByteBuffer, place: int) -> _LocationRelease | None:
         """The message of the write that is there."""
-        found = self._told.get((pool, place))
-        return found if found is not None and found.mark in (None, _mark(shadow, place)) else None
+        found = self._last_releases.get((pool, place))
+        return found if found is not None and found.shadow_entry in (None, _shadow_entry(shadow, place)) else None
 
     @staticmethod
-    def _take(known: Knowledge, thread: int, message: _Message | None, order: str, level: int) -> _Patterns:
+    def _acquire(known: CtaClocks, thread: int, message: _LocationRelease | None, order: str, level: int) -> _Patterns:
         """A thread reads a write: what it observes."""
-        if message is None or distance(message.cta, known.cta) > min(message.level, level):
+        if message is None or required_scope_level(message.cta, known.cta) > min(message.level, level):
             return {}
         for (cta, reach), told in message.patterns.items():
-            need = distance(cta, known.cta)
-            if order in ACQUIRES and need <= min(level, reach):
-                known.learn(numpy.array([thread]), told)
+            need = required_scope_level(cta, known.cta)
+            if order in ACQUIRE_ORDERS and need <= min(level, reach):
+                known.acquire_clock(numpy.array([thread]), told)
             elif need <= reach:
-                waiting = known.seen.setdefault(thread, [])
+                waiting = known.pending_acquires.setdefault(thread, [])
                 if not any(each is told for _, each in waiting[-len(message.patterns) :]):  # a thread may poll for long
                     waiting.append((need, told))
         return message.patterns
 
-    def _given(self, known: Knowledge, thread: int, pool: Pool, place: int, order: str, level: int) -> _Patterns:
+    def _release_of_write(
+        self, known: CtaClocks, thread: int, pool: ByteBuffer, place: int, order: str, level: int
+    ) -> _Patterns:
         """What a thread's write tells of its own."""
         key = (pool, place, known, thread)
-        if order in RELEASES:
-            told = known.tell(numpy.array([thread]))
-            self._released[key] = level, told
+        if order in RELEASE_ORDERS:
+            told = known.release_clock(numpy.array([thread]))
+            self._thread_releases[key] = level, told
             return {(known.cta, level): told}
-        given: _Patterns = {(known.cta, reach): told for reach, told in known.fenced(thread).items()}
-        earlier = self._released.get(key)
+        given: _Patterns = {(known.cta, reach): told for reach, told in known.fence_releases(thread).items()}
+        earlier = self._thread_releases.get(key)
         if earlier is not None:
             reach, told = earlier
             held = given.get((known.cta, reach))
-            given[known.cta, reach] = told if held is None else join(dict(held), told)
+            given[known.cta, reach] = told if held is None else join_into(dict(held), told)
         return given
 
 
-def _mark(shadow: Shadow, place: int) -> tuple[int, int]:
+def _shadow_entry(shadow: ShadowMemory, place: int) -> tuple[int, int]:
     unit = place // shadow.unit
     return int(shadow.entries[WRITE][unit]), int(shadow.sites[WRITE][unit])

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.faults import UnsupportedError
-from ptxkit.emulate.groups import LOCAL_BASE, Group
-from ptxkit.emulate.lanes import written
-from ptxkit.emulate.layout import float_code
-from ptxkit.emulate.scopes import COMPONENTS, Frame, Label, Register, Scope, Symbol
-from ptxkit.emulate.values import packed, unpacked
-from ptxkit.emulate.widths import is_signed, resized, unsigned, width_of
+from ptxkit.emulate.groups import LOCAL_BASE_SLOT, ThreadGroup
+from ptxkit.emulate.lanes import with_lanes_written
+from ptxkit.emulate.layout import encode_float
+from ptxkit.emulate.scopes import COMPONENTS, BlockScope, CodeLabel, FrameLayout, RegisterSlots, VariableSymbol
+from ptxkit.emulate.values import pack_elements, unpack_elements
+from ptxkit.emulate.widths import is_signed, resize, unsigned_dtype, width_of
 from ptxkit.isa import table
-from ptxkit.isa.expressions import Call, Const, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import kind
 from ptxkit.records import dataclass
@@ -43,50 +43,50 @@ from ptxkit.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.program import Program
+    from ptxkit.emulate.program import Executable
 
-Read = Callable[[Group], Any]
-Write = Callable[[Group, Any], None]
+ReadFunction = Callable[[ThreadGroup], Any]
+WriteFunction = Callable[[ThreadGroup, Any], None]
 
-_OPAQUE = frozenset({"texture", "surface", "sampler"})
+_OPAQUE_KINDS = frozenset({"texture", "surface", "sampler"})
 """Kinds of operands that are a handle, or a variable that holds one."""
 _ADDRESS_WIDTH = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class OperandReader:
     """An operand that is read. place: in the frame, where it is no more than that. width: bits, -1 of a vector.
 
     constant: its value where that is known.
     """
 
-    read: Read
+    read: ReadFunction
     width: int
-    place: int | None = None
+    slot: int | None = None
     constant: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ResultWriter:
     """An operand that is written. place: in the frame, where the value goes there as it is. count: of a vector."""
 
-    write: Write
+    write: WriteFunction
     width: int
-    place: int | None = None
+    slot: int | None = None
     count: int = 0
 
 
-class Operands:
+class OperandAccess:
     """The operands of an instruction, by role."""
 
-    def __init__(self, instruction: Instruction, match: Match, scope: Scope, program: Program) -> None:
+    def __init__(self, instruction: Instruction, match: Match, scope: BlockScope, program: Executable) -> None:
         self.instruction, self.match, self.scope, self.program = instruction, match, scope, program
         assert scope.frame is not None
-        self.frame: Frame = scope.frame
+        self.frame: FrameLayout = scope.frame
 
     # ------------------------------------------------------------------------------------------------ forms
 
-    def form(self, role: str) -> OperandForm:
+    def operand_form(self, role: str) -> OperandForm:
         """What the table says of the operand that plays a role."""
         found = self.match.operands[self.match.roles[role]]
         for step in self.match.paths.get(role, ()):
@@ -100,153 +100,157 @@ class Operands:
             raise UnsupportedError(f"the operand {role} is missing")
         return found
 
-    def written_as(self, question: Call) -> str | bool | None:
+    def spelling_property(self, question: CallExpr) -> str | bool | None:
         """How an operand is written: its `selector`, or whether there is a `minus`."""
         (role,) = question.arguments
-        assert isinstance(role, Role)
+        assert isinstance(role, OperandRole)
         node = self.node(role.name)
-        minus, selector, _ = (False, None, node) if evaluate(node) is not None else _taken_apart(node)
+        minus, selector, _ = (False, None, node) if evaluate(node) is not None else _split_register_operand(node)
         return minus if question.function == "minus" else selector
 
     def _type(self, form: OperandForm) -> str:
-        return str(form.type.value) if isinstance(form.type, Const) else "b32"
+        return str(form.type.value) if isinstance(form.type, ConstantExpr) else "b32"
 
     # ---------------------------------------------------------------------------------------------- reading
 
-    def source(self, role: str) -> Source:
+    def reader(self, role: str) -> OperandReader:
         """How the operand of a role is read; with its selector, or a minus before it, it is all of the register."""
-        form, node = self.form(role), self.node(role)
+        form, node = self.operand_form(role), self.node(role)
         if form.parts or form.minus:
-            node = _taken_apart(node)[2] if evaluate(node) is None else node
+            node = _split_register_operand(node)[2] if evaluate(node) is None else node
         if form.kind == "address":
-            return self.address(node, str(form.space.value) if isinstance(form.space, Const) else "generic")
+            return self.address_reader(
+                node, str(form.space.value) if isinstance(form.space, ConstantExpr) else "generic"
+            )
         if form.kind == "vector":
-            return self._vector(node, form)
-        if form.kind in _OPAQUE:
-            return self.address(node, "generic")
-        return self.value(node, self._type(form))
+            return self._vector_reader(node, form)
+        if form.kind in _OPAQUE_KINDS:
+            return self.address_reader(node, "generic")
+        return self.value_reader(node, self._type(form))
 
-    def value(self, node: Operand, type_: str) -> Source:
+    def value_reader(self, node: Operand, type_: str) -> OperandReader:
         """How an operand of a type is read."""
         width = width_of(type_)
         if isinstance(node, Not):
-            inner = self.value(node.operand, type_).read
-            return Source(lambda group: ~inner(group), width)
+            inner = self.value_reader(node.operand, type_).read
+            return OperandReader(lambda group: ~inner(group), width)
         if isinstance(node, Name) and node.text != "WARP_SZ":
-            return self._named(node.text, type_)
+            return self._named_reader(node.text, type_)
         if isinstance(node, Float):
-            code = float_code(node, width) if kind(type_) == "f" or node.width > width else node.bits
-            return self._constant(code, width)
+            code = encode_float(node, width) if kind(type_) == "f" or node.width > width else node.bits
+            return self._constant_reader(code, width)
         number = evaluate(node)
         if number is not None:
-            return self._constant(self._coded(number, type_), width)
+            return self._constant_reader(self._encode_constant(number, type_), width)
         if isinstance(node, Unary) and node.operator in "+-":
-            return self._signed(node, type_)
+            return self._negated_reader(node, type_)
         if isinstance(node, Binary) and node.operator in "+-":
-            base, offset = self.value(node.left, type_), evaluate(node.right)
+            base, offset = self.value_reader(node.left, type_), evaluate(node.right)
             if offset is not None:
-                moved = unsigned(width)(offset % (1 << width) if node.operator == "+" else -offset % (1 << width))
-                return Source(lambda group: base.read(group) + moved, width)
+                moved = unsigned_dtype(width)(offset % (1 << width) if node.operator == "+" else -offset % (1 << width))
+                return OperandReader(lambda group: base.read(group) + moved, width)
         if isinstance(node, Apply) and node.function == "generic":
-            return self._generic_symbol(node.argument, width)
+            return self._generic_symbol_reader(node.argument, width)
         if isinstance(node, Vector) and len(node.elements) == 1:
-            return self.value(node.elements[0], type_)
+            return self.value_reader(node.elements[0], type_)
         raise UnsupportedError(f"the machine cannot read the operand {node}")
 
-    def _coded(self, number: int, type_: str) -> int:
+    def _encode_constant(self, number: int, type_: str) -> int:
         """An integer constant as bits of a type: of a floating-point type, that number."""
         if kind(type_) != "f" or type_ not in ("f32", "f64"):
             return number
         double = numpy.float64(number)
         return int(double.view(numpy.uint64)) if type_ == "f64" else int(numpy.float32(double).view(numpy.uint32))
 
-    def _signed(self, node: Unary, type_: str) -> Source:
+    def _negated_reader(self, node: Unary, type_: str) -> OperandReader:
         width = width_of(type_)
         if isinstance(node.operand, Float):
             sign = 1 << (width - 1) if node.operator == "-" else 0
-            return self._constant(float_code(node.operand, width) ^ sign, width)
-        inner = self.value(node.operand, type_).read
+            return self._constant_reader(encode_float(node.operand, width) ^ sign, width)
+        inner = self.value_reader(node.operand, type_).read
         if node.operator == "+":
-            return Source(inner, width)
+            return OperandReader(inner, width)
         if kind(type_) == "f":
             raise UnsupportedError("the machine has no minus in front of a floating-point register")
-        return Source(lambda group: numpy.negative(inner(group)), width)
+        return OperandReader(lambda group: numpy.negative(inner(group)), width)
 
-    def _constant(self, value: int, width: int) -> Source:
+    def _constant_reader(self, value: int, width: int) -> OperandReader:
         value &= (1 << width) - 1
-        return self._place(self.frame.constant(value, width), width, constant=value)
+        return self._slot_reader(self.frame.constant_slot(value, width), width, constant=value)
 
-    def _place(self, place: int, width: int, *, constant: int | None = None) -> Source:
-        def read(group: Group) -> Any:
-            where = group.lanes.where
+    def _slot_reader(self, place: int, width: int, *, constant: int | None = None) -> OperandReader:
+        def read(group: ThreadGroup) -> Any:
+            where = group.lanes.selector
             return group.registers[place] if where is None else group.registers[place][where]
 
-        return Source(read, width, place, constant)
+        return OperandReader(read, width, place, constant)
 
-    def _named(self, text: str, type_: str) -> Source:
+    def _named_reader(self, text: str, type_: str) -> OperandReader:
         width = width_of(type_)
         found = self.scope.lookup(text)
         base, _, component = text.partition(".")
         if found is None and component in COMPONENTS:
             vector = self.scope.lookup(base)
             if vector is not None:
-                if not isinstance(vector, Register) or not COMPONENTS[component] < len(vector.slots) > 1:
+                if not isinstance(vector, RegisterSlots) or not COMPONENTS[component] < len(vector.slots) > 1:
                     raise UnsupportedError(f"{base} is declared, and has no element {component}")
-                found = Register((vector.slots[COMPONENTS[component]],), vector.type)
+                found = RegisterSlots((vector.slots[COMPONENTS[component]],), vector.type)
         match found:
-            case Register(slots=(place,)):
-                return self._register(place, found, type_)
-            case Register(slots=slots):  # a vector register as what its elements are together
-                reads = [self._place(slot, found.width).read for slot in slots]
-                return Source(lambda group: packed([read(group) for read in reads]), found.width * len(slots))
-            case Symbol():
-                return self._symbol(found, 0, found.space, width)
+            case RegisterSlots(slots=(place,)):
+                return self._register_reader(place, found, type_)
+            case RegisterSlots(slots=slots):  # a vector register as what its elements are together
+                reads = [self._slot_reader(slot, found.width).read for slot in slots]
+                return OperandReader(
+                    lambda group: pack_elements([read(group) for read in reads]), found.width * len(slots)
+                )
+            case VariableSymbol():
+                return self._symbol_reader(found, 0, found.space, width)
             case Function():
-                return self._constant(self.program.code_address(found.name), width)
-            case Label() | None:
+                return self._constant_reader(self.program.function_address(found.name), width)
+            case CodeLabel() | None:
                 pass
-        return self._special(text, width)
+        return self._special_reader(text, width)
 
-    def _register(self, place: int, register: Register, type_: str) -> Source:
+    def _register_reader(self, place: int, register: RegisterSlots, type_: str) -> OperandReader:
         width, here = width_of(type_), register.width
-        plain = self._place(place, here)
+        plain = self._slot_reader(place, here)
         if width == here:
             return plain
         signed = is_signed(type_) and is_signed(register.type)
-        return Source(lambda group: resized(plain.read(group), width, signed=signed), width)
+        return OperandReader(lambda group: resize(plain.read(group), width, signed=signed), width)
 
-    def _special(self, text: str, width: int) -> Source:
+    def _special_reader(self, text: str, width: int) -> OperandReader:
         known = table().special(text)
         if known is None:
             raise UnsupportedError(f"nothing declares {text}")
-        if self.program.changes(known.name):
+        if self.program.is_changing_special(known.name):
             name = known.name
-            return Source(lambda group: resized(group.cta.current(name, group), width), width)
-        return self._place(self.frame.special(text, width), width)
+            return OperandReader(lambda group: resize(group.cta.changing_special(name, group), width), width)
+        return self._slot_reader(self.frame.special_slot(text, width), width)
 
-    def _symbol(self, symbol: Symbol, offset: int, space: str, width: int) -> Source:
+    def _symbol_reader(self, symbol: VariableSymbol, offset: int, space: str, width: int) -> OperandReader:
         """The address of a variable, in its own space or a generic one."""
         if symbol.space == "shared":
             start = self.program.windows.shared.start if space == "generic" else 0
-            return self._place(self.frame.shared(start + symbol.address + offset, width), width)
-        if not symbol.framed:
-            return self._constant(symbol.address + offset, width)
+            return self._slot_reader(self.frame.shared_address_slot(start + symbol.address + offset, width), width)
+        if not symbol.is_in_frame:
+            return self._constant_reader(symbol.address + offset, width)
         start = self.program.windows.local.start if space in ("generic", "param") else 0
         moved = numpy.uint64(start + symbol.address + offset)
-        base = self._place(LOCAL_BASE, _ADDRESS_WIDTH).read
+        base = self._slot_reader(LOCAL_BASE_SLOT, _ADDRESS_WIDTH).read
         if width == _ADDRESS_WIDTH:
-            return Source(lambda group: base(group) + moved, width)
-        return Source(lambda group: resized(base(group) + moved, width), width)
+            return OperandReader(lambda group: base(group) + moved, width)
+        return OperandReader(lambda group: resize(base(group) + moved, width), width)
 
-    def _generic_symbol(self, node: Operand, width: int) -> Source:
+    def _generic_symbol_reader(self, node: Operand, width: int) -> OperandReader:
         found = self.scope.lookup(node.text) if isinstance(node, Name) else None
-        if not isinstance(found, Symbol):
+        if not isinstance(found, VariableSymbol):
             raise UnsupportedError(f"the machine cannot read generic({node})")
-        return self._symbol(found, 0, "generic", width)
+        return self._symbol_reader(found, 0, "generic", width)
 
     # -------------------------------------------------------------------------------------------- addresses
 
-    def address(self, node: Operand, space: str) -> Source:
+    def address_reader(self, node: Operand, space: str) -> OperandReader:
         """How the address in brackets is read: 64 bits, in the space."""
         offset = 0
         if isinstance(node, Address):
@@ -256,11 +260,11 @@ class Operands:
         if isinstance(base, Element):
             found = self.scope.lookup(base.base.text)
             number = evaluate(base.index)
-            if not isinstance(found, Symbol):
+            if not isinstance(found, VariableSymbol):
                 raise UnsupportedError(f"the machine cannot read the address {node}")
             if number is None:
-                return self._element(found, base.index, offset, space)
-            return self._symbol(found, offset + number * found.element, space, _ADDRESS_WIDTH)
+                return self._element_reader(found, base.index, offset, space)
+            return self._symbol_reader(found, offset + number * found.element_size, space, _ADDRESS_WIDTH)
         while isinstance(base, Binary) and base.operator in "+-" and evaluate(base) is None:
             step = evaluate(base.right)
             if step is None:
@@ -269,33 +273,33 @@ class Operands:
             base = base.left
         if isinstance(base, Name):
             found = self.scope.lookup(base.text)
-            if isinstance(found, Symbol):
-                return self._symbol(found, offset, space, _ADDRESS_WIDTH)
-            return self._moved(self.value(base, self._address_type(found)), offset)
+            if isinstance(found, VariableSymbol):
+                return self._symbol_reader(found, offset, space, _ADDRESS_WIDTH)
+            return self._offset_reader(self.value_reader(base, self._address_type(found)), offset)
         number = evaluate(base)
         if number is None:
             raise UnsupportedError(f"the machine cannot read the address {node}")
-        return self._constant(number + offset, _ADDRESS_WIDTH)
+        return self._constant_reader(number + offset, _ADDRESS_WIDTH)
 
-    def _element(self, symbol: Symbol, index: Operand, offset: int, space: str) -> Source:
+    def _element_reader(self, symbol: VariableSymbol, index: Operand, offset: int, space: str) -> OperandReader:
         """The address of an element of an array whose number a register says, perhaps with a constant added."""
-        start, size = self._symbol(symbol, offset, space, _ADDRESS_WIDTH).read, numpy.uint64(symbol.element)
+        start, size = self._symbol_reader(symbol, offset, space, _ADDRESS_WIDTH).read, numpy.uint64(symbol.element_size)
         found = self.scope.lookup(index.text) if isinstance(index, Name) else None
-        number = self.value(index, self._address_type(found)).read
-        return Source(lambda group: start(group) + number(group).astype(numpy.uint64) * size, _ADDRESS_WIDTH)
+        number = self.value_reader(index, self._address_type(found)).read
+        return OperandReader(lambda group: start(group) + number(group).astype(numpy.uint64) * size, _ADDRESS_WIDTH)
 
     def _address_type(self, found: object) -> str:
-        return "b32" if isinstance(found, Register) and found.width == 32 else "b64"
+        return "b32" if isinstance(found, RegisterSlots) and found.width == 32 else "b64"
 
-    def _moved(self, base: Source, offset: int) -> Source:
+    def _offset_reader(self, base: OperandReader, offset: int) -> OperandReader:
         read = base.read
         if base.width == _ADDRESS_WIDTH:
             if not offset:
                 return base
             moved = numpy.uint64(offset % (1 << 64))
-            return Source(lambda group: read(group) + moved, _ADDRESS_WIDTH)
+            return OperandReader(lambda group: read(group) + moved, _ADDRESS_WIDTH)
         short = numpy.uint32(offset % (1 << 32))
-        return Source(lambda group: (read(group) + short).astype(numpy.uint64), _ADDRESS_WIDTH)
+        return OperandReader(lambda group: (read(group) + short).astype(numpy.uint64), _ADDRESS_WIDTH)
 
     # ---------------------------------------------------------------------------------------------- vectors
 
@@ -307,41 +311,41 @@ class Operands:
         if isinstance(node, Name):
             found = self.scope.lookup(node.text)
             special = table().special(node.text) if found is None else None
-            count = len(found.slots) if isinstance(found, Register) else 4 if special is not None else 1
+            count = len(found.slots) if isinstance(found, RegisterSlots) else 4 if special is not None else 1
             if count == 1:
                 return [(node, self._type(form))]
             return [(Name(f"{node.text}.{letter}"), self._type(form)) for letter in "xyzw"[:count]]
         return [(node, self._type(form))]
 
-    def _vector(self, node: Operand, form: OperandForm) -> Source:
+    def _vector_reader(self, node: Operand, form: OperandForm) -> OperandReader:
         reads = [
-            None if isinstance(each, Name) and each.is_sink else self.value(each, type_).read
+            None if isinstance(each, Name) and each.is_sink else self.value_reader(each, type_).read
             for each, type_ in self.elements(node, form)
         ]
-        return Source(lambda group: tuple(None if read is None else read(group) for read in reads), -1)
+        return OperandReader(lambda group: tuple(None if read is None else read(group) for read in reads), -1)
 
     # ---------------------------------------------------------------------------------------------- writing
 
-    def target(self, role: str) -> Target | None:
+    def writer(self, role: str) -> ResultWriter | None:
         """How the result of a role is written; None for the sink."""
-        form, node = self.form(role), self.node(role)
+        form, node = self.operand_form(role), self.node(role)
         if form.parts:
-            node = _taken_apart(node)[2]
+            node = _split_register_operand(node)[2]
         if form.kind == "vector":
-            targets = [self._written(each, type_) for each, type_ in self.elements(node, form)]
-            return self._together(targets, width_of(self._type(form)))
-        return self._written(node, self._type(form))
+            targets = [self._value_writer(each, type_) for each, type_ in self.elements(node, form)]
+            return self._vector_writer(targets, width_of(self._type(form)))
+        return self._value_writer(node, self._type(form))
 
-    def _together(self, targets: Sequence[Target | None], width: int) -> Target:
-        def write(group: Group, values: Any) -> None:
-            parts = values if isinstance(values, tuple) else unpacked(values, len(targets))
+    def _vector_writer(self, targets: Sequence[ResultWriter | None], width: int) -> ResultWriter:
+        def write(group: ThreadGroup, values: Any) -> None:
+            parts = values if isinstance(values, tuple) else unpack_elements(values, len(targets))
             for each, value in zip(targets, parts, strict=True):
                 if each is not None:
                     each.write(group, value)
 
-        return Target(write, width, count=len(targets))
+        return ResultWriter(write, width, count=len(targets))
 
-    def _written(self, node: Operand, type_: str) -> Target | None:
+    def _value_writer(self, node: Operand, type_: str) -> ResultWriter | None:
         if isinstance(node, Vector) and len(node.elements) == 1:
             node = node.elements[0]
         if not isinstance(node, Name):
@@ -352,21 +356,21 @@ class Operands:
         if found is None:
             base, _, component = node.text.partition(".")
             vector = self.scope.lookup(base)
-            if isinstance(vector, Register) and component in COMPONENTS:
-                found = Register((vector.slots[COMPONENTS[component]],), vector.type)
-        if not isinstance(found, Register):
+            if isinstance(vector, RegisterSlots) and component in COMPONENTS:
+                found = RegisterSlots((vector.slots[COMPONENTS[component]],), vector.type)
+        if not isinstance(found, RegisterSlots):
             raise UnsupportedError(f"{node.text} is no register that could be written")
         if len(found.slots) > 1:  # a vector register as what its elements are together
-            return self._together(
-                [register_target(slot, found.width, found.type) for slot in found.slots], width_of(type_)
+            return self._vector_writer(
+                [register_writer(slot, found.width, found.type) for slot in found.slots], width_of(type_)
             )
-        return register_target(found.slots[0], found.width, type_)
+        return register_writer(found.slots[0], found.width, type_)
 
 
-def _taken_apart(node: Operand) -> tuple[bool, str | None, Operand]:
+def _split_register_operand(node: Operand) -> tuple[bool, str | None, Operand]:
     """Whether a register has a minus before it, its selector, and the register: of `-%r1.h0`."""
     if isinstance(node, Unary) and node.operator == "-":
-        _, selector, inner = _taken_apart(node.operand)
+        _, selector, inner = _split_register_operand(node.operand)
         return True, selector, inner
     if isinstance(node, Name) and "." in node.text:
         base, _, selector = node.text.partition(".")
@@ -374,14 +378,14 @@ def _taken_apart(node: Operand) -> tuple[bool, str | None, Operand]:
     return False, None, node
 
 
-def register_target(place: int, here: int, type_: str) -> Target:
+def register_writer(place: int, here: int, type_: str) -> ResultWriter:
     """How a register of a width is written with a value of a type."""
     width, signed = width_of(type_), is_signed(type_)
 
-    def write(group: Group, value: Any) -> None:
+    def write(group: ThreadGroup, value: Any) -> None:
         registers = group.registers
-        registers[place] = written(registers[place], group.lanes.where, value)
+        registers[place] = with_lanes_written(registers[place], group.lanes.selector, value)
 
     if width == here:
-        return Target(write, width, place)
-    return Target(lambda group, value: write(group, resized(value, here, signed=signed)), width)
+        return ResultWriter(write, width, place)
+    return ResultWriter(lambda group, value: write(group, resize(value, here, signed=signed)), width)

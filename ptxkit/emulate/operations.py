@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.mbarriers import Mbarrier
-from ptxkit.emulate.transfers import Transfer
+from ptxkit.emulate.transfers import ByteTransfer
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
-    from ptxkit.emulate.program import Code
+    from ptxkit.emulate.groups import ThreadGroup
+    from ptxkit.emulate.program import DecodedFunction
 
 CP_ASYNC, BULK, WGMMA, TCGEN05 = "cp.async", "bulk", "wgmma", "tcgen05"
 """What tells that an operation is complete: a group of the thread, of one of these kinds; of the last, an mbarrier."""
 
 GROUPED = (CP_ASYNC, BULK, WGMMA, TCGEN05)
-SIGNALLED, FREE = "mbarrier", "nothing"
+BY_MBARRIER, UNSIGNALLED = "mbarrier", "nothing"
 """An mbarrier that it has itself, or nothing."""
 
 
-class Operation:
+class AsyncOperation:
     """One execution of an instruction by some threads.
 
     threads: who issued each row. groups: the number of each row's group, in its thread. signals: objects and the bytes
@@ -35,27 +35,27 @@ class Operation:
     """
 
     __slots__ = (
-        "code",
         "completion",
         "cta",
+        "function",
         "groups",
-        "known",
+        "issue_clock",
         "pc",
+        "pending_reads",
+        "pending_writes",
         "proxy",
-        "reading",
         "serial",
         "signals",
-        "tensor",
+        "tensor_use",
         "threads",
         "transfers",
-        "writing",
     )
 
     def __init__(
         self,
-        group: Group,
+        group: ThreadGroup,
         completion: str,
-        transfers: Sequence[Transfer],
+        transfers: Sequence[ByteTransfer],
         threads: Any,
         *,
         proxy: str = "async",
@@ -63,25 +63,25 @@ class Operation:
         signals: Sequence[tuple[Mbarrier, int]] = (),
     ) -> None:
         self.cta: Cta = group.cta
-        self.code: Code = group.activation.code
+        self.function: DecodedFunction = group.activation.function
         self.pc = group.pc
         self.completion, self.transfers, self.proxy = completion, tuple(transfers), proxy
         rows = transfers[0].rows if transfers else 0
         self.threads = numpy.broadcast_to(threads, (rows,))
         self.groups = None if groups is None else numpy.broadcast_to(groups, (rows,))
         self.signals = tuple(signals)
-        self.reading = numpy.ones(rows, bool)
-        self.writing = numpy.ones(rows, bool)
+        self.pending_reads = numpy.ones(rows, bool)
+        self.pending_writes = numpy.ones(rows, bool)
         self.serial = 0
-        self.known: Any = None
+        self.issue_clock: Any = None
         """What orders accesses keeps here."""
-        self.tensor: Any = None
+        self.tensor_use: Any = None
         """What it does to Tensor Memory, for those who mind."""
 
     @property
     def name(self) -> str:
         """Its instruction."""
-        return self.code.instructions[self.pc].opcode
+        return self.function.instructions[self.pc].opcode
 
     @property
     def is_combining(self) -> bool:
@@ -99,14 +99,14 @@ class Operation:
             each.write(rows)
 
 
-class Arrival:
+class DeferredArrival:
     """Arrivals that come when what some threads issued of a kind is complete, up to a serial number; one for each."""
 
-    __slots__ = ("barrier", "code", "cta", "kind", "known", "pc", "serial", "threads")
+    __slots__ = ("barrier", "cta", "function", "issue_clock", "kind", "pc", "serial", "threads")
 
-    def __init__(self, group: Group, threads: Any, barrier: Mbarrier, serial: int, kind: str = CP_ASYNC) -> None:
+    def __init__(self, group: ThreadGroup, threads: Any, barrier: Mbarrier, serial: int, kind: str = CP_ASYNC) -> None:
         self.kind = kind
-        self.cta, self.code, self.pc = group.cta, group.activation.code, group.pc
+        self.cta, self.function, self.pc = group.cta, group.activation.function, group.pc
         self.threads, self.barrier, self.serial = threads, barrier, serial
-        self.known: Any = None
+        self.issue_clock: Any = None
         """What orders accesses keeps here."""

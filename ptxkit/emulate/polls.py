@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Finding
-from ptxkit.emulate.knowledge import level_of
+from ptxkit.emulate.faults import Violation
+from ptxkit.emulate.knowledge import scope_level
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Control, MemoryFence, Value
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
-    from ptxkit.emulate.memory import Pool
-    from ptxkit.emulate.operations import Operation
-    from ptxkit.emulate.program import Code
+    from ptxkit.emulate.groups import ThreadGroup
+    from ptxkit.emulate.memory import ByteBuffer
+    from ptxkit.emulate.operations import AsyncOperation
+    from ptxkit.emulate.program import DecodedFunction
 
-_BEYOND = level_of("gpu")
+_MIN_LEVEL = scope_level("gpu")
 _WORD = 4
-_READ, _ACQUIRED = 1, 2
+_FLAG_READ, _FLAG_ACQUIRED = 1, 2
 """What a thread has done with a flag: read it, which a fence makes an acquire; or acquired it."""
 
 
 @lru_cache(maxsize=4096)
-def _is_idle(opcode: str) -> bool:
+def _is_side_effect_free(opcode: str) -> bool:
     """Whether an instruction only reads and computes: others belong to no wait for a flag."""
     return all(
         isinstance(effect, Value | MemoryFence | Control)
@@ -43,76 +43,76 @@ def _is_idle(opcode: str) -> bool:
     )
 
 
-class Polls:
+class PolledFlags:
     """Who has waited for which flag, and has not fenced since."""
 
     def __init__(self) -> None:
-        self._waits: dict[tuple[Code, int], bool] = {}
+        self._is_polling_cache: dict[tuple[DecodedFunction, int], bool] = {}
         self._state: dict[Cta, Any] = {}
-        self._flags: dict[tuple[Cta, int], tuple[Code, int, Pool, int]] = {}
+        self._flags: dict[tuple[Cta, int], tuple[DecodedFunction, int, ByteBuffer, int]] = {}
 
-    def read(self, group: Group, pool: Pool, places: Any, level: int, *, acquires: bool) -> None:
+    def record_read(self, group: ThreadGroup, pool: ByteBuffer, places: Any, level: int, *, acquires: bool) -> None:
         """Threads read global memory strongly, at a scope of a level."""
-        code, pc = group.activation.code, group.pc
-        if level < _BEYOND or not self._is_wait(code, pc):
+        code, pc = group.activation.function, group.pc
+        if level < _MIN_LEVEL or not self._is_polling_read(code, pc):
             return
         index = group.lanes.index
-        self._of(group.cta)[index] = _ACQUIRED if acquires else _READ
+        self._state_of(group.cta)[index] = _FLAG_ACQUIRED if acquires else _FLAG_READ
         for thread, place in zip(index.tolist(), places.tolist(), strict=True):
             self._flags[group.cta, thread] = (code, pc, pool, place)
 
-    def fence(self, group: Group, level: int) -> None:
+    def record_fence(self, group: ThreadGroup, level: int) -> None:
         """Threads execute a fence between memory accesses."""
         state = self._state.get(group.cta)
-        if state is not None and level >= _BEYOND:
+        if state is not None and level >= _MIN_LEVEL:
             index = group.lanes.index
-            state[index] = numpy.where(state[index] == _READ, _ACQUIRED, state[index])
+            state[index] = numpy.where(state[index] == _FLAG_READ, _FLAG_ACQUIRED, state[index])
 
-    def fence_proxy(self, group: Group) -> None:
+    def record_proxy_fence(self, group: ThreadGroup) -> None:
         """Threads execute a fence between the proxies that covers global memory."""
         state = self._state.get(group.cta)
         if state is not None:
             state[group.lanes.index] = 0
 
-    def issued(self, operation: Operation) -> None:
+    def check_issue(self, operation: AsyncOperation) -> None:
         """An operation begins: report where it reads global memory behind a wait."""
         state = self._state.get(operation.cta)
         if state is None or operation.proxy != "async":
             return
-        pools = [each.pool("source") for each in operation.transfers]
+        pools = [each.buffer("source") for each in operation.transfers]
         pool = next((each for each in pools if each is not None and each.name == "global"), None)
-        rows = numpy.flatnonzero(state[operation.threads] == _ACQUIRED)
+        rows = numpy.flatnonzero(state[operation.threads] == _FLAG_ACQUIRED)
         if pool is None or not len(rows):
             return
         thread = int(operation.threads[rows[0]])
         code, pc, of_flag, place = self._flags[operation.cta, thread]
-        flight = operation.cta.machine.asynchrony.flight
-        transfer = next(each for each in operation.transfers if each.pool("source") is pool)
-        octets = transfer.octets("source", numpy.ones(transfer.rows, bool))
-        own = flight.of_operation(operation, int(rows[0]), pool, int(octets.min()), len(octets))
-        other = flight.witness(code, pc, operation.cta, thread, of_flag, place, _WORD)
+        flight = operation.cta.machine.async_engine.inflight
+        transfer = next(each for each in operation.transfers if each.buffer("source") is pool)
+        octets = transfer.byte_offsets("source", numpy.ones(transfer.rows, bool))
+        own = flight.operation_witness(operation, int(rows[0]), pool, int(octets.min()), len(octets))
+        other = flight.access_witness(code, pc, operation.cta, thread, of_flag, place, _WORD)
         message = (
             f"`{own.action}` copies global memory that others may have written before they set the flag read at line "
             f"{other.line}: no proxy fence stands between"
         )
         missing = "`fence.proxy.async.global` behind the wait"
-        offset = operation.code.offsets[operation.pc]
-        finding = Finding("PTX406", message, own.line, offset, (own, other), missing, "warning")
+        offset = operation.function.offsets[operation.pc]
+        finding = Violation("PTX406", message, own.line, offset, (own, other), missing, "warning")
         operation.cta.machine.report.add(finding)
 
-    def _of(self, cta: Cta) -> Any:
+    def _state_of(self, cta: Cta) -> Any:
         found = self._state.get(cta)
         if found is None:
             found = self._state[cta] = numpy.zeros(cta.threads, numpy.uint8)
         return found
 
-    def _is_wait(self, code: Code, pc: int) -> bool:
+    def _is_polling_read(self, code: DecodedFunction, pc: int) -> bool:
         """Whether a read stands in a loop that does nothing but read, by no guard of its own."""
-        found = self._waits.get((code, pc))
+        found = self._is_polling_cache.get((code, pc))
         if found is None:
-            found = self._waits[code, pc] = code.instructions[pc].guard is None and any(
-                start <= pc and all(_is_idle(each.opcode) for each in code.instructions[start : end + 1])
+            found = self._is_polling_cache[code, pc] = code.instructions[pc].guard is None and any(
+                start <= pc and all(_is_side_effect_free(each.opcode) for each in code.instructions[start : end + 1])
                 for end in range(pc, len(code.instructions))
-                for start in code.goes_to(end)
+                for start in code.branch_targets(end)
             )
         return found

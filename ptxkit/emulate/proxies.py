@@ -12,25 +12,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.knowledge import FENCED_SHARED, IMPLIED, NEAR_SHARED, SCOPED, WAITED, Knowledge
-from ptxkit.emulate.phase_clocks import PhaseClocks
-from ptxkit.emulate.races import ASPECTS, Event
+from ptxkit.emulate.knowledge import (
+    AFTER_WAIT,
+    FENCED_HERE_SHARED,
+    FENCED_SHARED,
+    IMPLICITLY_FENCED,
+    IN_SCOPE,
+    CtaClocks,
+)
+from ptxkit.emulate.phase_clocks import MbarrierClocks
+from ptxkit.emulate.races import FENCED_CLOCK_OF_SPACE, MemoryAccess
 from ptxkit.emulate.shadow import FIRST_READ, LAST_READ, WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _VERBS = ("writes", "reads", "reads")
-_FENCE = "`fence.proxy.async` behind the one and before the hand-over, or before the other"
+_MISSING_FENCE = "`fence.proxy.async` behind the one and before the hand-over, or before the other"
 
 
-_HERE = "`fence.proxy.async` in this CTA, behind what hands over"
+_MISSING_LOCAL_FENCE = "`fence.proxy.async` in this CTA, behind what hands over"
 
 
-class Proxies(PhaseClocks):
+class ProxyChecker(MbarrierClocks):
     """Holds accesses against those through another proxy that they are ordered behind."""
 
-    def _check_proxy(self, event: Event, known: Knowledge) -> None:
+    def _check_proxy(self, event: MemoryAccess, known: CtaClocks) -> None:
         """Accesses of an operation, behind those through the generic proxy."""
         if event.kind == "read":
             self._check_fence(event, known, WRITE, "generic", "PTX401")
@@ -39,71 +46,78 @@ class Proxies(PhaseClocks):
                 self._check_fence(event, known, kind, "generic", "PTX402")
         if self.strict and event.pool.name == "shared" and known.cta.cluster.size > 1:
             for kind in (WRITE, LAST_READ, FIRST_READ) if event.kind == "write" else (WRITE,):
-                self._check_passage(event, known, kind)
+                self._check_remote_crossing(event, known, kind)
 
-    def _check_passage(self, event: Event, known: Knowledge, kind: int) -> None:
+    def _check_remote_crossing(self, event: MemoryAccess, known: CtaClocks, kind: int) -> None:
         """Behind operations of another CTA: a fence in this one, or a wait for an operation, which may be one."""
         shadow = self._shadow(event.pool)
-        agents, times = shadow.last(kind, event.units)
-        for other, at in self._by_owner(agents):
+        agents, times = shadow.last_accesses(kind, event.units)
+        for other, at in self._group_by_owner(agents):
             if other is known:
                 continue
             index, threads = event.index[event.rows[at]], agents[at] - other.base
-            late = known.knows(index, other, threads, times[at], SCOPED)  # what is not, is not even handed over
-            for aspect in (NEAR_SHARED, WAITED):
-                late &= ~known.knows(index, other, threads, times[at], aspect)
+            late = known.happens_before(
+                index, other, threads, times[at], IN_SCOPE
+            )  # what is not, is not even handed over
+            for aspect in (FENCED_HERE_SHARED, AFTER_WAIT):
+                late &= ~known.happens_before(index, other, threads, times[at], aspect)
             for missing in at[late]:
-                code, pc, cta, _, through, issuer = self._places[int(shadow.sites[kind][event.units][missing])]
+                code, pc, cta, _, through, issuer = self._site_keys[int(shadow.sites[kind][event.units][missing])]
                 if through.partition(" ")[0] == "async":
                     verb = f"{event.kind}s through the async proxy"
-                    words = (verb, f"{_VERBS[kind]} through it for another CTA", "{}: no fence is between", _HERE)
+                    words = (
+                        verb,
+                        f"{_VERBS[kind]} through it for another CTA",
+                        "{}: no fence is between",
+                        _MISSING_LOCAL_FENCE,
+                    )
                     thread = int(agents[missing]) - other.base if issuer < 0 else issuer
-                    self._found(
+                    self._add_violation(
                         "PTX404", event, int(event.rows[missing]), kind, (code, pc, cta), thread, words, "warning"
                     )
                     return
 
-    def _check_store(self, event: Event, known: Knowledge) -> None:
+    def _check_store(self, event: MemoryAccess, known: CtaClocks) -> None:
         """Stores behind operations whose completion is no fence."""
         for kind in (LAST_READ, FIRST_READ):
             self._check_fence(event, known, kind, "tensor", "PTX405")
 
-    def _check_fence(self, event: Event, known: Knowledge, kind: int, proxy: str, rule: str) -> None:
+    def _check_fence(self, event: MemoryAccess, known: CtaClocks, kind: int, proxy: str, rule: str) -> None:
         """Whether what was done through a proxy is fenced towards another, for those who know that it is done."""
-        aspect = ASPECTS.get(event.pool.name)
+        aspect = FENCED_CLOCK_OF_SPACE.get(event.pool.name)
         if aspect is None:
             return
         shadow = self._shadow(event.pool)
-        agents, times = shadow.last(kind, event.units)
+        agents, times = shadow.last_accesses(kind, event.units)
         sites = shadow.sites[kind][event.units]
-        for other, at in self._by_owner(agents):
+        for other, at in self._group_by_owner(agents):
             index, threads = event.index[event.rows[at]], agents[at] - other.base
-            done = known.knows(index, other, threads, times[at])
-            fenced = known.knows(index, other, threads, times[at], aspect)
+            done = known.happens_before(index, other, threads, times[at])
+            fenced = known.happens_before(index, other, threads, times[at], aspect)
             unfenced = done & ~fenced
-            if known.aspects > IMPLIED and rule == "PTX402" and unfenced.any():
-                unfenced &= ~known.knows(index, other, threads, times[at], IMPLIED)
+            if known.clock_kinds > IMPLICITLY_FENCED and rule == "PTX402" and unfenced.any():
+                unfenced &= ~known.happens_before(index, other, threads, times[at], IMPLICITLY_FENCED)
             severity = "error"
-            if not unfenced.any() and self.strict and other is not known and known.aspects > NEAR_SHARED:
-                near = aspect + NEAR_SHARED - FENCED_SHARED
-                unfenced = done & ~known.knows(index, other, threads, times[at], near)
+            if not unfenced.any() and self.strict and other is not known and known.clock_kinds > FENCED_HERE_SHARED:
+                near = aspect + FENCED_HERE_SHARED - FENCED_SHARED
+                unfenced = done & ~known.happens_before(index, other, threads, times[at], near)
                 severity = "warning"
             for missing in at[unfenced]:
-                code, pc, cta, was_strong, through, issuer = self._places[int(sites[missing])]
+                code, pc, cta, was_strong, through, issuer = self._site_keys[int(sites[missing])]
                 if through.partition(" ")[0] == proxy:
                     which = "PTX404" if rule == "PTX401" and other is not known else rule
-                    which = "PTX407" if rule == "PTX402" and was_strong and event.strong else which
+                    which = "PTX407" if rule == "PTX402" and was_strong and event.strength else which
                     here, there = ("the generic", "the async") if proxy == "tensor" else ("the async", "the generic")
                     verb = f"{event.kind}s through {here} proxy"
-                    words = (verb, f"{_VERBS[kind]} through {there} one", "{}: no fence is between", _FENCE)
+                    words = (verb, f"{_VERBS[kind]} through {there} one", "{}: no fence is between", _MISSING_FENCE)
                     thread = int(agents[missing]) - other.base if issuer < 0 else issuer
                     row = int(event.rows[missing])
-                    self._found(which, event, row, kind, (code, pc, cta), thread, words, severity)
+                    self._add_violation(which, event, row, kind, (code, pc, cta), thread, words, severity)
                     return
 
-    def _by_owner(self, agents: Any) -> Iterator[tuple[Knowledge, Any]]:
+    def _group_by_owner(self, agents: Any) -> Iterator[tuple[CtaClocks, Any]]:
         """Positions of those who did something, by CTA."""
         there = numpy.flatnonzero(agents)
-        owners = numpy.searchsorted(self._bases, agents[there], side="right") - 1
+        owners = numpy.searchsorted(self._owner_bases, agents[there], side="right") - 1
         for number in numpy.unique(owners):
-            yield self._owners[number], there[owners == number]
+            yield self._clock_owners[number], there[owners == number]

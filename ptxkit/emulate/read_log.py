@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-_MOST = 1 << 16
+_MAX_ENTRIES = 1 << 16
 """Entries that are kept before those are looked for that are not needed."""
 
 
@@ -21,10 +21,10 @@ class ReadLog:
 
     def __init__(self, units: int, agent_bits: int) -> None:
         self._agent = (1 << agent_bits) - 1
-        self._is_crowded = numpy.zeros(units, bool)
-        self._cleared = numpy.zeros(units, numpy.int64)
+        self._exceeds_limit = numpy.zeros(units, bool)
+        self._clear_serials = numpy.zeros(units, numpy.int64)
         self._chunks: list[tuple[Any, Any, Any, Any]] = []
-        self._count, self._limit, self._serial = 0, _MOST, 0
+        self._count, self._limit, self._serial = 0, _MAX_ENTRIES, 0
 
     def add(self, units: Any, entries: Any, sites: Any) -> None:
         """Keep reads. sites: one for each, or one for all."""
@@ -32,54 +32,56 @@ class ReadLog:
         count = len(units)
         serials = numpy.full(count, self._serial)
         self._chunks.append((units, entries, numpy.broadcast_to(sites, (count,)), serials))
-        self._is_crowded[units] = True
+        self._exceeds_limit[units] = True
         self._count += count
         if self._count > self._limit:
-            self._forget()
+            self._compact()
 
-    def cleared(self, units: Any) -> None:
+    def clear(self, units: Any) -> None:
         """Units are written: what was read before counts no more."""
-        hit = self._is_crowded[units]
+        hit = self._exceeds_limit[units]
         if hit.any():
-            self._is_crowded[units] = False
-            self._cleared[units[hit]] = self._serial
+            self._exceeds_limit[units] = False
+            self._clear_serials[units[hit]] = self._serial
 
-    def of(self, units: Any) -> tuple[Any, Any, Any] | None:
+    def reads_of(self, units: Any) -> tuple[Any, Any, Any] | None:
         """The reads of some units: the position of each one's unit among these, entries, sites. None for no reads."""
-        crowded = numpy.flatnonzero(self._is_crowded[units])
+        crowded = numpy.flatnonzero(self._exceeds_limit[units])
         if not len(crowded):
             return None
         order = crowded[numpy.argsort(units[crowded], kind="stable")]
         wanted = units[order]
-        known, entries, sites, serials = self._whole()
+        known, entries, sites, serials = self._concatenate()
         at = numpy.minimum(numpy.searchsorted(wanted, known), len(wanted) - 1)
-        found = numpy.flatnonzero((wanted[at] == known) & (serials > self._cleared[known]))
+        found = numpy.flatnonzero((wanted[at] == known) & (serials > self._clear_serials[known]))
         return order[at[found]], entries[found], sites[found]
 
-    def refined(self, parts: int) -> None:
+    def refine(self, parts: int) -> None:
         """Each unit becomes several."""
-        self._is_crowded, self._cleared = (each.repeat(parts) for each in (self._is_crowded, self._cleared))
+        self._exceeds_limit, self._clear_serials = (
+            each.repeat(parts) for each in (self._exceeds_limit, self._clear_serials)
+        )
         if self._chunks:
-            units, *others = self._whole()
+            units, *others = self._concatenate()
             spread = (units[:, None] * parts + numpy.arange(parts)).ravel()
             self._chunks = [(spread, *(each.repeat(parts) for each in others))]
             self._count *= parts
 
-    def _whole(self) -> tuple[Any, Any, Any, Any]:
+    def _concatenate(self) -> tuple[Any, Any, Any, Any]:
         if len(self._chunks) > 1:
             units, entries, sites, serials = (numpy.concatenate(each) for each in zip(*self._chunks, strict=True))
             self._chunks = [(units, entries, sites, serials)]
         return self._chunks[0]
 
-    def _forget(self) -> None:
+    def _compact(self) -> None:
         """Drop reads before a write, and of each thread's reads of a unit all but the first and the last."""
-        units, entries, sites, serials = self._whole()
+        units, entries, sites, serials = self._concatenate()
         agents = entries & self._agent
         order = numpy.lexsort((serials, agents, units))
-        order = order[serials[order] > self._cleared[units[order]]]
+        order = order[serials[order] > self._clear_serials[units[order]]]
         same = (numpy.diff(units[order]) == 0) & (numpy.diff(agents[order]) == 0)
         inner = numpy.concatenate([[False], same]) & numpy.concatenate([same, [False]])
         kept = order[~inner]
         self._chunks = [(units[kept], entries[kept], sites[kept], serials[kept])]
         self._count = len(kept)
-        self._limit = max(_MOST, 2 * self._count)
+        self._limit = max(_MAX_ENTRIES, 2 * self._count)

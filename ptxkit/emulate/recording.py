@@ -1,7 +1,7 @@
 """What threads do, kept while a run is watched: for a picture of what led to a finding.
 
-A `Recorder` stands in the place of the run's `Clocks` and hears what these hear, so a run without one pays nothing. It
-keeps the last events of each sort, and those behind a wanted finding, until it has enough.
+A `Recorder` stands in the place of the run's `HappensBeforeMonitor` and hears what these hear, so a run without one
+pays nothing. It keeps the last events of each sort, and those behind a wanted finding, until it has enough.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.clocks import Clocks
-from ptxkit.emulate.faults import Finding
+from ptxkit.emulate.clocks import HappensBeforeMonitor
+from ptxkit.emulate.faults import Violation
 from ptxkit.records import dataclass, field
-from ptxkit.traces import StepKind, Three
+from ptxkit.traces import Dim3, StepKind
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.barriers import Phase
+    from ptxkit.emulate.barriers import BarrierPhase
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
     from ptxkit.emulate.mbarriers import Mbarrier
-    from ptxkit.emulate.memory import Pool
-    from ptxkit.emulate.operations import Arrival, Operation
+    from ptxkit.emulate.memory import ByteBuffer
+    from ptxkit.emulate.operations import AsyncOperation, DeferredArrival
 
-KEPT = 2000
+MAX_EVENTS_BEFORE = 2000
 """Events of each sort that are kept before a finding: accesses of its lines, other accesses, and all else."""
-BEHIND = 400
+MAX_EVENTS_AFTER = 400
 """Events that are kept behind a finding."""
 
 
 @dataclass(slots=True, eq=False)
-class Event:
+class RecordedEvent:
     """One moment of a run. number: of events so far, from 1. cta: of the grid; threads: by number in it.
 
     offset: of the PTX instruction, -1 where there is none. text: its opcode; detail: what happens, in words. pool,
@@ -40,92 +40,96 @@ class Event:
     None where they are not known. operation: the one that begins or is complete.
     """
 
-    number: int
+    serial: int
     kind: StepKind
-    cta: Three
+    cta: Dim3
     threads: Any
     offset: int
     text: str
     detail: str = ""
-    pool: Pool | None = None
-    places: Any = None
+    pool: ByteBuffer | None = None
+    byte_offsets: Any = None
     size: int = 0
     old: Any = None
     new: Any = None
-    operation: Operation | None = None
+    operation: AsyncOperation | None = None
 
 
 @dataclass(slots=True)
-class Recording:
+class ViolationRecording:
     """A finding with the events before and behind it. at: the event that showed it; None where no event did."""
 
-    finding: Finding
-    events: list[Event]
-    at: Event | None
+    finding: Violation
+    events: list[RecordedEvent]
+    trigger: RecordedEvent | None
     number: int
-    behind: int = field(default=0)
+    remaining_after: int = field(default=0)
 
 
-class Recorder(Clocks):
+class EventRecorder(HappensBeforeMonitor):
     """Keeps what happens near findings. wanted: (code, offset) of these."""
 
     def __init__(self, wanted: Collection[tuple[str, int]], *, strict: bool = False) -> None:
         super().__init__(strict=strict)
-        self.recordings: list[Recording] = []
+        self.recordings: list[ViolationRecording] = []
         self._wanted = set(wanted)
         self._lines = {offset for _, offset in wanted}
-        self._number = self._judged = 0
-        self._tensor: Event | None = None
-        self._near: deque[Event] = deque(maxlen=KEPT)
-        self._far: deque[Event] = deque(maxlen=KEPT)
-        self._ordering: deque[Event] = deque(maxlen=KEPT)
+        self._serial = self._checked_event = 0
+        self._tensor: RecordedEvent | None = None
+        self._line_events: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
+        self._other_accesses: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
+        self._ordering_events: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
 
     # ------------------------------------------------------------------------------------------------- keeping
 
-    def _keep(self, into: deque[Event], event: Event) -> Event:
+    def _append(self, into: deque[RecordedEvent], event: RecordedEvent) -> RecordedEvent:
         into.append(event)
         for each in self.recordings:
-            if each.behind < BEHIND:
-                each.behind += 1
+            if each.remaining_after < MAX_EVENTS_AFTER:
+                each.remaining_after += 1
                 each.events.append(event)
         return event
 
-    def _event(self, kind: StepKind, cta: Cta, threads: Any, place: tuple[Any, int] | None, detail: str) -> Event:
-        self._number += 1
+    def _record_event(
+        self, kind: StepKind, cta: Cta, threads: Any, place: tuple[Any, int] | None, detail: str
+    ) -> RecordedEvent:
+        self._serial += 1
         offset, text = -1, ""
         if place is not None:
             code, pc = place
             offset, text = code.offsets[pc], code.instructions[pc].opcode
-        return Event(self._number, kind, cta.ctaid, numpy.array(threads, numpy.int64), offset, text, detail)
+        return RecordedEvent(self._serial, kind, cta.ctaid, numpy.array(threads, numpy.int64), offset, text, detail)
 
-    def _orders(self, kind: StepKind, group: Group, index: Any, detail: str = "") -> None:
+    def _record_ordering(self, kind: StepKind, group: ThreadGroup, index: Any, detail: str = "") -> None:
         """Threads execute an instruction that orders."""
-        place = (group.activation.code, group.pc)
-        self._keep(self._ordering, self._event(kind, group.cta, index, place, detail))
+        place = (group.activation.function, group.pc)
+        self._append(self._ordering_events, self._record_event(kind, group.cta, index, place, detail))
 
-    def look(self, at: Event | None = None) -> None:
+    def capture(self, at: RecordedEvent | None = None) -> None:
         """Open a recording for each wanted finding that is new; `at` showed it."""
         assert self.machine is not None
         findings = self.machine.report.findings
-        for finding in findings[self._judged :]:
+        for finding in findings[self._checked_event :]:
             key = (finding.code, finding.offset)
             if key in self._wanted:
                 self._wanted.discard(key)
-                events = sorted([*self._near, *self._far, *self._ordering], key=lambda each: each.number)
-                self.recordings.append(Recording(finding, events, at, self._number))
-        self._judged = len(findings)
+                events = sorted(
+                    [*self._line_events, *self._other_accesses, *self._ordering_events], key=lambda each: each.serial
+                )
+                self.recordings.append(ViolationRecording(finding, events, at, self._serial))
+        self._checked_event = len(findings)
 
     @property
-    def _is_on(self) -> bool:
-        return bool(self._wanted) or any(each.behind < BEHIND for each in self.recordings)
+    def _is_recording(self) -> bool:
+        return bool(self._wanted) or any(each.remaining_after < MAX_EVENTS_AFTER for each in self.recordings)
 
     # ------------------------------------------------------------------------------------------------ accesses
 
-    def accessed(  # noqa: PLR0913, PLR0917 (all that an access is)
+    def on_access(  # noqa: PLR0913, PLR0917 (all that an access is)
         self,
-        group: Group,
+        group: ThreadGroup,
         kind: str,
-        pool: Pool,
+        pool: ByteBuffer,
         places: Any,
         size: int,
         order: str,
@@ -134,146 +138,148 @@ class Recorder(Clocks):
     ) -> None:
         """Threads read, write or update bytes."""
         event = None
-        if self._is_on and pool.name not in ("local", "const", "param"):
-            self.look()
-            code, pc = group.activation.code, group.pc
-            event = self._event(StepKind(kind), group.cta, group.lanes.index, (code, pc), "")
-            event.pool, event.places, event.size = pool, numpy.array(places), size
-            event.old = pool.data[event.places[:, None] + numpy.arange(size)]
-            event.new = octets_of(value, len(event.places), size) if kind == "write" else None
-            self._keep(self._near if event.offset in self._lines else self._far, event)
-        super().accessed(group, kind, pool, places, size, order, scope, value)
+        if self._is_recording and pool.name not in ("local", "const", "param"):
+            self.capture()
+            code, pc = group.activation.function, group.pc
+            event = self._record_event(StepKind(kind), group.cta, group.lanes.index, (code, pc), "")
+            event.pool, event.byte_offsets, event.size = pool, numpy.array(places), size
+            event.old = pool.data[event.byte_offsets[:, None] + numpy.arange(size)]
+            event.new = written_bytes(value, len(event.byte_offsets), size) if kind == "write" else None
+            self._append(self._line_events if event.offset in self._lines else self._other_accesses, event)
+        super().on_access(group, kind, pool, places, size, order, scope, value)
         if event is not None:
-            self.look(event)
+            self.capture(event)
 
-    def fenced(self, group: Group, order: str, scope: str) -> None:
+    def on_fence(self, group: ThreadGroup, order: str, scope: str) -> None:
         """Threads execute a fence."""
-        self._orders(StepKind.FENCE, group, group.lanes.index)
-        super().fenced(group, order, scope)
+        self._record_ordering(StepKind.FENCE, group, group.lanes.index)
+        super().on_fence(group, order, scope)
 
-    def proxy_fenced(
-        self, group: Group, proxy: str, space: str | None, direction: str, scope: str | None, address: Any = None
+    def on_proxy_fence(
+        self, group: ThreadGroup, proxy: str, space: str | None, direction: str, scope: str | None, address: Any = None
     ) -> None:
         """Threads execute a fence between proxies."""
-        self._orders(StepKind.FENCE, group, group.lanes.index, f"towards the {proxy} proxy")
-        super().proxy_fenced(group, proxy, space, direction, scope, address)
+        self._record_ordering(StepKind.FENCE, group, group.lanes.index, f"towards the {proxy} proxy")
+        super().on_proxy_fence(group, proxy, space, direction, scope, address)
 
     # ------------------------------------------------------------------------------------------------ barriers
 
-    def barrier_arrives(self, group: Group, phase: Phase) -> None:
+    def on_barrier_arrive(self, group: ThreadGroup, phase: BarrierPhase) -> None:
         """Threads have come to a barrier of their CTA."""
-        self._orders(StepKind.ARRIVE, group, group.lanes.index, f"arrive at barrier {phase.barrier.number}")
-        super().barrier_arrives(group, phase)
+        self._record_ordering(StepKind.ARRIVE, group, group.lanes.index, f"arrive at barrier {phase.barrier.number}")
+        super().on_barrier_arrive(group, phase)
 
-    def barrier_opens(self, cta: Cta, phase: Phase) -> None:
+    def on_barrier_complete(self, cta: Cta, phase: BarrierPhase) -> None:
         """A barrier of a CTA lets its threads go."""
-        joined = numpy.flatnonzero(phase.arrived)
+        joined = numpy.flatnonzero(phase.has_arrived)
         detail = f"barrier {phase.barrier.number} joins {len(joined)} threads"
-        self._keep(self._ordering, self._event(StepKind.JOIN, cta, joined, None, detail))
-        super().barrier_opens(cta, phase)
+        self._append(self._ordering_events, self._record_event(StepKind.JOIN, cta, joined, None, detail))
+        super().on_barrier_complete(cta, phase)
 
-    def warp_synchronises(self, group: Group, masks: Any) -> None:
+    def on_warp_sync(self, group: ThreadGroup, masks: Any) -> None:
         """Lanes of a warp wait for each other."""
-        self._orders(StepKind.JOIN, group, group.lanes.index, "joins lanes of a warp")
-        super().warp_synchronises(group, masks)
+        self._record_ordering(StepKind.JOIN, group, group.lanes.index, "joins lanes of a warp")
+        super().on_warp_sync(group, masks)
 
-    def cluster_arrives(self, group: Group, phase: Any, order: str) -> None:
+    def on_cluster_arrive(self, group: ThreadGroup, phase: Any, order: str) -> None:
         """Threads come to the barrier of their cluster."""
-        self._orders(StepKind.ARRIVE, group, group.lanes.index, f"arrive at the cluster's barrier ({order})")
-        super().cluster_arrives(group, phase, order)
+        self._record_ordering(StepKind.ARRIVE, group, group.lanes.index, f"arrive at the cluster's barrier ({order})")
+        super().on_cluster_arrive(group, phase, order)
 
-    def passes_cluster_barrier(self, group: Group, phase: Any) -> None:
+    def on_cluster_barrier_pass(self, group: ThreadGroup, phase: Any) -> None:
         """Threads go on behind the barrier of their cluster."""
-        self._orders(StepKind.JOIN, group, group.lanes.index, "pass the cluster's barrier")
-        super().passes_cluster_barrier(group, phase)
+        self._record_ordering(StepKind.JOIN, group, group.lanes.index, "pass the cluster's barrier")
+        super().on_cluster_barrier_pass(group, phase)
 
     # ----------------------------------------------------------------------------------------------- mbarriers
 
-    def mbarrier_begins(self, group: Group, thread: int, barrier: Mbarrier) -> None:
+    def on_mbarrier_init(self, group: ThreadGroup, thread: int, barrier: Mbarrier) -> None:
         """A thread has initialised an mbarrier."""
         detail = f"{barrier.name} begins: {barrier.count} arrivals a phase"
-        self._orders(StepKind.PHASE, group, [thread], detail)
-        super().mbarrier_begins(group, thread, barrier)
+        self._record_ordering(StepKind.PHASE, group, [thread], detail)
+        super().on_mbarrier_init(group, thread, barrier)
 
-    def arrives(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
+    def on_mbarrier_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads are about to arrive at an mbarrier."""
-        self._orders(StepKind.ARRIVE, group, index, f"arrive at {barrier.name}, phase {barrier.phase}")
-        super().arrives(group, index, barrier, order, scope)
+        self._record_ordering(StepKind.ARRIVE, group, index, f"arrive at {barrier.name}, phase {barrier.phase}")
+        super().on_mbarrier_arrive(group, index, barrier, order, scope)
 
-    def mbarrier_completes(self, barrier: Mbarrier) -> None:
+    def on_phase_complete(self, barrier: Mbarrier) -> None:
         """The current phase of an mbarrier is complete."""
         detail = f"phase {barrier.phase} of {barrier.name} is complete"
-        self._keep(self._ordering, self._event(StepKind.PHASE, barrier.cta, [], None, detail))
-        super().mbarrier_completes(barrier)
+        self._append(self._ordering_events, self._record_event(StepKind.PHASE, barrier.cta, [], None, detail))
+        super().on_phase_complete(barrier)
 
-    def observes(self, group: Group, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
+    def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads have seen that the phase before the current one is complete."""
-        self._orders(StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {barrier.name} is complete")
-        super().observes(group, index, barrier, order, scope)
+        self._record_ordering(
+            StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {barrier.name} is complete"
+        )
+        super().on_phase_observed(group, index, barrier, order, scope)
 
     # ------------------------------------------------------------------------------------------ Tensor Memory
 
-    def tensor_happens(self, group: Group, kind: str, detail: str) -> None:
+    def on_tensor_memory_op(self, group: ThreadGroup, kind: str, detail: str) -> None:
         """Threads do something with Tensor Memory."""
-        self.look()
-        place = (group.activation.code, group.pc)
-        self._tensor = self._event(StepKind(kind), group.cta, group.lanes.index, place, detail)
-        self._keep(self._ordering, self._tensor)
+        self.capture()
+        place = (group.activation.function, group.pc)
+        self._tensor = self._record_event(StepKind(kind), group.cta, group.lanes.index, place, detail)
+        self._append(self._ordering_events, self._tensor)
 
-    def tensor_judged(self) -> None:
+    def on_tensor_memory_checked(self) -> None:
         """What was found is about that."""
-        self.look(self._tensor)
+        self.capture(self._tensor)
 
     # -------------------------------------------------------------------------------------------- asynchronous
 
-    def issued(self, operation: Operation) -> None:
+    def on_issue(self, operation: AsyncOperation) -> None:
         """An asynchronous operation begins; what it meets then was reported just before."""
-        place = (operation.code, operation.pc)
+        place = (operation.function, operation.pc)
         threads = numpy.unique(operation.threads)
-        event = self._event(StepKind.ISSUE, operation.cta, threads, place, "begins")
+        event = self._record_event(StepKind.ISSUE, operation.cta, threads, place, "begins")
         event.operation = operation
-        targets = [(each.target, each.octets("target", operation.writing)) for each in operation.transfers]
+        targets = [(each.target, each.byte_offsets("target", operation.pending_writes)) for each in operation.transfers]
         if targets and len(targets[0][1]):
-            event.pool, event.places = targets[0][0], targets[0][1]
-            event.old = event.pool.data[event.places]
-        self._keep(self._ordering, event)
-        self.look(event)
-        super().issued(operation)
-        self.look(event)
+            event.pool, event.byte_offsets = targets[0][0], targets[0][1]
+            event.old = event.pool.data[event.byte_offsets]
+        self._append(self._ordering_events, event)
+        self.capture(event)
+        super().on_issue(operation)
+        self.capture(event)
 
-    def completed(self, operation: Operation, rows: Any, *through: Any) -> None:
+    def on_completion(self, operation: AsyncOperation, rows: Any, *through: Any) -> None:
         """Rows of an operation are complete, and somebody will know."""
         threads = numpy.unique(operation.threads[rows])
         told = ", ".join(["is complete", *(f"tells {barrier.name}" for barrier, _ in operation.signals)])
-        event = self._event(StepKind.COMPLETE, operation.cta, threads, (operation.code, operation.pc), told)
+        event = self._record_event(StepKind.COMPLETE, operation.cta, threads, (operation.function, operation.pc), told)
         event.operation = operation
-        self._keep(self._ordering, event)
-        super().completed(operation, rows, *through)
-        self.look(event)
+        self._append(self._ordering_events, event)
+        super().on_completion(operation, rows, *through)
+        self.capture(event)
 
-    def committed(self, group: Group, kind: str) -> None:
+    def on_group_commit(self, group: ThreadGroup, kind: str) -> None:
         """Threads close their groups of a kind."""
-        self._orders(StepKind.COMMIT, group, group.lanes.index, f"close their {kind} group")
-        super().committed(group, kind)
+        self._record_ordering(StepKind.COMMIT, group, group.lanes.index, f"close their {kind} group")
+        super().on_group_commit(group, kind)
 
-    def waited(self, group: Group, kind: str, limits: Any, *, reads_only: bool) -> None:
+    def on_group_wait(self, group: ThreadGroup, kind: str, limits: Any, *, reads_only: bool) -> None:
         """Threads have waited for their groups of a kind."""
         index = group.lanes.index
         assert self.machine is not None
-        pending = self.machine.asynchrony.closed(group.cta, kind)[index] - limits[index]
+        pending = self.machine.async_engine.committed_groups(group.cta, kind)[index] - limits[index]
         most = int(pending.max()) if len(index) else 0
         what = "the reads of all" if reads_only else "all"
         but = f" but the last {most}" if most > 0 else ""
-        self._orders(StepKind.WAIT, group, index, f"wait for {what} their {kind} groups{but}")
-        super().waited(group, kind, limits, reads_only=reads_only)
+        self._record_ordering(StepKind.WAIT, group, index, f"wait for {what} their {kind} groups{but}")
+        super().on_group_wait(group, kind, limits, reads_only=reads_only)
 
-    def signals(self, operation: Operation | Arrival, barrier: Mbarrier) -> None:
+    def on_mbarrier_signal(self, operation: AsyncOperation | DeferredArrival, barrier: Mbarrier) -> None:
         """A complete operation tells an mbarrier."""
-        super().signals(operation, barrier)
-        self.look()
+        super().on_mbarrier_signal(operation, barrier)
+        self.capture()
 
 
-def octets_of(value: Any, count: int, size: int) -> Any:
+def written_bytes(value: Any, count: int, size: int) -> Any:
     """What threads write, (count, size) octets; None where it is not known."""
     parts = value if isinstance(value, tuple) else (value,)
     if any(part is None for part in parts):

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
-from ptxkit.emulate.faults import Finding, Witness
+from ptxkit.emulate.faults import Violation, Witness
 from ptxkit.emulate.operations import GROUPED
-from ptxkit.emulate.scopes import Register, Scope
+from ptxkit.emulate.scopes import BlockScope, RegisterSlots
 from ptxkit.isa import table
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence, Value
-from ptxkit.isa.expressions import Call
+from ptxkit.isa.expressions import CallExpr
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.records import dataclass
@@ -27,77 +27,77 @@ from ptxkit.syntax.tree import Address, Binary, Element, Instruction, Name, Not,
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group, Signal
+    from ptxkit.emulate.groups import Signal, ThreadGroup
 
-Step: TypeAlias = "Callable[[Group], Signal | None]"
+Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 
-_MOVES = frozenset({"copy", "pack", "unpack"})
+_MOVE_OPERATIONS = frozenset({"copy", "pack", "unpack"})
 
 
 @lru_cache(maxsize=4096)
-def is_issue(opcode: str) -> bool:
+def may_issue_register_op(opcode: str) -> bool:
     """Whether an instruction may start an operation that uses registers until its group is waited for."""
-    return any(_issues(match) for match in table().candidates(opcode))
+    return any(_async_register_uses(match) for match in table().candidates(opcode))
 
 
-def _issues(match: Match) -> list[AsyncRegisters]:
+def _async_register_uses(match: Match) -> list[AsyncRegisters]:
     return [each for each in match.effects if isinstance(each, AsyncRegisters) and each.group in GROUPED]
 
 
-def slots_in(operand: Operand | None, scope: Scope) -> Iterable[int]:
+def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
     """The places of the registers that an operand names."""
     match operand:
         case Name(text=text):
             found = scope.lookup(text) or scope.lookup(text.partition(".")[0])
-            if isinstance(found, Register):
+            if isinstance(found, RegisterSlots):
                 yield from found.slots
         case Vector(elements=elements):
             for each in elements:
-                yield from slots_in(each, scope)
+                yield from operand_slots(each, scope)
         case Address(base=inner) | Not(operand=inner) | Unary(operand=inner) | Element(index=inner):
-            yield from slots_in(inner, scope)
+            yield from operand_slots(inner, scope)
         case Binary(left=left, right=right):
-            yield from slots_in(left, scope)
-            yield from slots_in(right, scope)
+            yield from operand_slots(left, scope)
+            yield from operand_slots(right, scope)
         case _:
             pass
 
 
 @dataclass(frozen=True, slots=True)
-class _Uses:
+class _RegisterUses:
     """What an instruction does to registers. moves: it only gives them other names."""
 
     reads: frozenset[int]
     writes: frozenset[int]
-    moves: bool
+    is_move: bool
 
 
-def _uses(instruction: Instruction, match: Match, scope: Scope) -> _Uses:
+def _register_uses(instruction: Instruction, match: Match, scope: BlockScope) -> _RegisterUses:
     values = [each for each in match.effects if isinstance(each, Value)]
     given = [match.operand(each.result, instruction) for each in values]
-    writes = frozenset(slot for each in given for slot in slots_in(each, scope))
+    writes = frozenset(slot for each in given for slot in operand_slots(each, scope))
     others = [each for each in instruction.operands if not any(each is result for result in given)]
-    reads = frozenset(slot for each in others for slot in slots_in(each, scope))
+    reads = frozenset(slot for each in others for slot in operand_slots(each, scope))
     moves = len(match.effects) == 1 and all(
-        isinstance(each.value, Call) and each.value.function in _MOVES for each in values
+        isinstance(each.value, CallExpr) and each.value.function in _MOVE_OPERATIONS for each in values
     )
-    return _Uses(reads, writes, moves and bool(values))
+    return _RegisterUses(reads, writes, moves and bool(values))
 
 
-class Watch:
+class RegisterWatch:
     """The registers of a function that asynchronous operations use, or that moves bring to those or take from them."""
 
-    def __init__(self, body: Sequence[tuple[Instruction, Scope]]) -> None:
+    def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
         slots: set[int] = set()
         moves: list[frozenset[int]] = []
         for instruction, scope in body:
             match = table().match(instruction)
             if isinstance(match, Mismatch):
                 continue
-            for each in _issues(match):
-                slots.update(slots_in(match.operand(each.operand, instruction), scope))
-            uses = _uses(instruction, match, scope)
-            if uses.moves:
+            for each in _async_register_uses(match):
+                slots.update(operand_slots(match.operand(each.operand, instruction), scope))
+            uses = _register_uses(instruction, match, scope)
+            if uses.is_move:
                 moves.append(uses.reads | uses.writes)
         grown = -1
         while grown != len(slots):
@@ -107,48 +107,48 @@ class Watch:
                     slots |= pair
         self.slots = frozenset(slots)
 
-    def watched(self, step: Step, instruction: Instruction, match: Match, scope: Scope) -> Step:
+    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
         """A step that minds the registers that it uses."""
-        issues = _issues(match)
+        issues = _async_register_uses(match)
         if issues:
             operands = [(match.operand(each.operand, instruction), each.kind != "read") for each in issues]
-            used = {slot: updated for node, updated in operands for slot in slots_in(node, scope)}
-            return _issuing(step, used, issues[0].group)
+            used = {slot: updated for node, updated in operands for slot in operand_slots(node, scope)}
+            return _issuing_step(step, used, issues[0].group)
         if any(isinstance(each, RegisterFence) for each in match.effects):
-            return _after(step, lambda state, group: state.fence(group))
-        uses = _uses(instruction, match, scope)
+            return _run_after(step, lambda state, group: state.fence(group))
+        uses = _register_uses(instruction, match, scope)
         reads, writes = sorted(uses.reads & self.slots), sorted(uses.writes & self.slots)
         if not reads and not writes:
             return step
-        if uses.moves:
-            return _after(step, lambda state, group: state.move(group, reads, writes))
-        return _touching(step, reads, writes)
+        if uses.is_move:
+            return _run_after(step, lambda state, group: state.move(group, reads, writes))
+        return _checking_step(step, reads, writes)
 
 
-def _after(step: Step, then: Callable[[Registers, Group], None]) -> Step:
-    def run(group: Group) -> Signal | None:
+def _run_after(step: Step, then: Callable[[RegisterHazards, ThreadGroup], None]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
         signal = step(group)
-        if signal is None and group.cta.machine.order.watches:
-            then(registers_of(group), group)
+        if signal is None and group.cta.machine.observer.is_checking:
+            then(hazards_of(group), group)
         return signal
 
     return run
 
 
-def _touching(step: Step, reads: Sequence[int], writes: Sequence[int]) -> Step:
-    def run(group: Group) -> Signal | None:
-        if group.cta.machine.order.watches:
-            registers_of(group).touch(group, reads, writes)
+def _checking_step(step: Step, reads: Sequence[int], writes: Sequence[int]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        if group.cta.machine.observer.is_checking:
+            hazards_of(group).touch(group, reads, writes)
         return step(group)
 
     return run
 
 
-def _issuing(step: Step, used: dict[int, bool], kind: str) -> Step:
-    def run(group: Group) -> Signal | None:
-        if not group.cta.machine.order.watches:
+def _issuing_step(step: Step, used: dict[int, bool], kind: str) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        if not group.cta.machine.observer.is_checking:
             return step(group)
-        state = registers_of(group)
+        state = hazards_of(group)
         state.check_fence(group, used)
         signal = step(group)
         if signal is None:
@@ -158,70 +158,73 @@ def _issuing(step: Step, used: dict[int, bool], kind: str) -> Step:
     return run
 
 
-def registers_of(group: Group) -> Registers:
+def hazards_of(group: ThreadGroup) -> RegisterHazards:
     """What is known of the registers of the executing function."""
     activation = group.activation
-    if activation.flying is None:
-        activation.flying = Registers(group.cta)
-    found: Registers = activation.flying
+    if activation.register_hazards is None:
+        activation.register_hazards = RegisterHazards(group.cta)
+    found: RegisterHazards = activation.register_hazards
     return found
 
 
-class Registers:
+class RegisterHazards:
     """The registers of one call, by their places; each entry an array over the threads of the CTA.
 
     number: of the group of the last operation that uses it, -1 for none. touched: since the last fence. updated:
     whether the operation writes it. issued: the place of the operation. unfenced: threads that have had no fence yet.
     """
 
-    __slots__ = ("cta", "issued", "kind", "number", "touched", "unfenced", "updated")
+    __slots__ = ("cta", "is_updated", "issue_location", "kind", "pending_group", "touched_since_fence", "unfenced")
 
     def __init__(self, cta: Cta) -> None:
         self.cta, self.kind = cta, ""
-        self.number: dict[int, Any] = {}
-        self.touched: dict[int, Any] = {}
-        self.updated: dict[int, bool] = {}
-        self.issued: dict[int, int] = {}
+        self.pending_group: dict[int, Any] = {}
+        self.touched_since_fence: dict[int, Any] = {}
+        self.is_updated: dict[int, bool] = {}
+        self.issue_location: dict[int, int] = {}
         self.unfenced = numpy.ones(cta.threads, bool)
 
-    def fence(self, group: Group) -> None:
+    def fence(self, group: ThreadGroup) -> None:
         """Threads order what they did to registers before operations that come."""
         index = group.lanes.index
         self.unfenced[index] = False
-        for each in self.touched.values():
+        for each in self.touched_since_fence.values():
             each[index] = False
 
-    def touch(self, group: Group, reads: Iterable[int], writes: Iterable[int]) -> None:
+    def touch(self, group: ThreadGroup, reads: Iterable[int], writes: Iterable[int]) -> None:
         """Threads use registers otherwise."""
         index = group.lanes.index
         for slots, is_write in ((reads, False), (writes, True)):
             for slot in slots:
-                if slot in self.number and (is_write or self.updated[slot]):
+                if slot in self.pending_group and (is_write or self.is_updated[slot]):
                     self._check(group, slot, index)
-                self._row(self.touched, slot, False)[index] = True
+                self._row(self.touched_since_fence, slot, False)[index] = True
 
-    def move(self, group: Group, sources: Sequence[int], targets: Sequence[int]) -> None:
+    def move(self, group: ThreadGroup, sources: Sequence[int], targets: Sequence[int]) -> None:
         """Registers get the contents of others; of none, where these are constants."""
         index = group.lanes.index
-        numbers = [self.number[each][index] for each in sources if each in self.number]
-        touched = [self.touched[each][index] for each in sources if each in self.touched]
+        numbers = [self.pending_group[each][index] for each in sources if each in self.pending_group]
+        touched = [self.touched_since_fence[each][index] for each in sources if each in self.touched_since_fence]
         number = numpy.maximum.reduce(numbers) if numbers else -1
         was_touched = numpy.logical_or.reduce(touched) if touched else False
         for slot in targets:
-            if numbers or slot in self.number:
-                self._row(self.number, slot, -1)[index] = number
-                origin = next((each for each in sources if each in self.number), slot)
-                self.updated[slot], self.issued[slot] = self.updated.get(origin, False), self.issued.get(origin, 0)
-            if touched or slot in self.touched:
-                self._row(self.touched, slot, False)[index] = was_touched
+            if numbers or slot in self.pending_group:
+                self._row(self.pending_group, slot, -1)[index] = number
+                origin = next((each for each in sources if each in self.pending_group), slot)
+                self.is_updated[slot], self.issue_location[slot] = (
+                    self.is_updated.get(origin, False),
+                    self.issue_location.get(origin, 0),
+                )
+            if touched or slot in self.touched_since_fence:
+                self._row(self.touched_since_fence, slot, False)[index] = was_touched
 
-    def issue(self, group: Group, used: dict[int, bool], kind: str) -> None:
+    def issue(self, group: ThreadGroup, used: dict[int, bool], kind: str) -> None:
         """An operation may use registers from here on."""
         index, self.kind = group.lanes.index, kind
-        numbers = group.cta.machine.asynchrony.closed(group.cta, kind)[index]
+        numbers = group.cta.machine.async_engine.committed_groups(group.cta, kind)[index]
         for slot, updated in used.items():
-            self._row(self.number, slot, -1)[index] = numbers
-            self.updated[slot], self.issued[slot] = updated, group.pc
+            self._row(self.pending_group, slot, -1)[index] = numbers
+            self.is_updated[slot], self.issue_location[slot] = updated, group.pc
 
     def _row(self, rows: dict[int, Any], slot: int, empty: int | bool) -> Any:
         found = rows.get(slot)
@@ -229,12 +232,12 @@ class Registers:
             found = rows[slot] = numpy.full(self.cta.threads, empty, bool if isinstance(empty, bool) else numpy.int64)
         return found
 
-    def _check(self, group: Group, slot: int, index: Any) -> None:
-        complete = group.cta.complete.get(self.kind)
+    def _check(self, group: ThreadGroup, slot: int, index: Any) -> None:
+        complete = group.cta.completed_groups.get(self.kind)
         limits = 0 if complete is None else complete[index]
-        flying = self.number[slot][index] >= limits
+        flying = self.pending_group[slot][index] >= limits
         if flying.any():
-            what = "an accumulator" if self.updated[slot] else "the fragment of A"
+            what = "an accumulator" if self.is_updated[slot] else "the fragment of A"
             thread = int(index[numpy.flatnonzero(flying)[0]])
             self._report(
                 group,
@@ -242,10 +245,10 @@ class Registers:
                 "PTX311",
                 f"touches {what} of the asynchronous operation at line {{}}, which may be in flight",
                 "a wait for the group of that operation, before this",
-                self.issued[slot],
+                self.issue_location[slot],
             )
 
-    def check_fence(self, group: Group, used: Iterable[int]) -> None:
+    def check_fence(self, group: ThreadGroup, used: Iterable[int]) -> None:
         """Whether what threads did to registers is ordered before the operation that takes them."""
         index = group.lanes.index
         wrong = self.unfenced[index]
@@ -253,15 +256,15 @@ class Registers:
             first: Any = wrong
             message = "uses registers, and no fence of registers comes before"
         else:
-            rows = [self.touched[slot][index] for slot in used if slot in self.touched]
+            rows = [self.touched_since_fence[slot][index] for slot in used if slot in self.touched_since_fence]
             first = next((each for each in rows if each.any()), None)
             message = "uses a register that was accessed before, with no fence of registers between"
         if first is not None and first.any():
             thread = int(index[numpy.flatnonzero(first)[0]])
             self._report(group, thread, "PTX312", message, "`wgmma.fence` behind the last access to the registers")
 
-    def _report(self, group: Group, thread: int, code: str, message: str, missing: str, other: int = -1) -> None:
-        machine, here = group.cta.machine, group.activation.code
+    def _report(self, group: ThreadGroup, thread: int, code: str, message: str, missing: str, other: int = -1) -> None:
+        machine, here = group.cta.machine, group.activation.function
         at = machine.thread_of(thread)
 
         def witness(pc: int) -> Witness:
@@ -269,4 +272,4 @@ class Registers:
 
         shown = (witness(group.pc),) if other < 0 else (witness(group.pc), witness(other))
         text = f"`{shown[0].action}` " + message.format(shown[-1].line)
-        machine.report.add(Finding(code, text, shown[0].line, here.offsets[group.pc], shown, missing))
+        machine.report.add(Violation(code, text, shown[0].line, here.offsets[group.pc], shown, missing))

@@ -34,25 +34,25 @@ Bits: TypeAlias = NDArray[Any]
 Function: TypeAlias = Callable[..., Any]
 """Takes operands, gives a result: `Bits`, or a tuple of them."""
 
-Maker = TypeVar("Maker", bound=Callable[..., Function])
+Factory = TypeVar("Factory", bound=Callable[..., Function])
 
-_PURE: dict[str, Callable[..., Function]] = {}
-_ACTIONS: dict[str, Callable[..., Function]] = {}
+_VALUE_SEMANTICS: dict[str, Callable[..., Function]] = {}
+_EFFECT_SEMANTICS: dict[str, Callable[..., Function]] = {}
 
 
-def pure(maker: Maker) -> Maker:
+def value_semantics(maker: Factory) -> Factory:
     """Register a function of operands' values under its name (without an underscore at the end)."""
-    return _register(maker, _PURE)
+    return _register(maker, _VALUE_SEMANTICS)
 
 
-def action(maker: Maker) -> Maker:
+def effect_semantics(maker: Factory) -> Factory:
     """Register what acts on the machine under its name (without an underscore at the end)."""
-    return _register(maker, _ACTIONS)
+    return _register(maker, _EFFECT_SEMANTICS)
 
 
-def _register(maker: Maker, registry: dict[str, Callable[..., Function]]) -> Maker:
+def _register(maker: Factory, registry: dict[str, Callable[..., Function]]) -> Factory:
     name = maker.__name__.rstrip("_")
-    known = _PURE.get(name) or _ACTIONS.get(name)
+    known = _VALUE_SEMANTICS.get(name) or _EFFECT_SEMANTICS.get(name)
     if known is not None and known.__module__ != maker.__module__:
         raise ValueError(f"{name} is registered twice: in {known.__module__} and in {maker.__module__}")
     registry[name] = maker
@@ -67,13 +67,13 @@ def _load() -> None:
             import_module(f"{package.__name__}.{found.name}")
 
 
-def functions() -> Mapping[str, Callable[..., Function]]:
+def value_semantics_table() -> Mapping[str, Callable[..., Function]]:
     """The functions of operands' values, by name."""
     _load()
-    return MappingProxyType(_PURE)
+    return MappingProxyType(_VALUE_SEMANTICS)
 
 
-def actions() -> Mapping[str, Callable[..., Function]]:
+def effect_semantics_table() -> Mapping[str, Callable[..., Function]]:
     """What acts on the machine, by name."""
     _load()
-    return MappingProxyType(_ACTIONS)
+    return MappingProxyType(_EFFECT_SEMANTICS)

@@ -6,13 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ptxkit.emulate.clocks import Clocks
-from ptxkit.emulate.faults import BudgetError, Finding, LaunchError, UnsupportedError
-from ptxkit.emulate.launching import Shape, launch_of, pass_arguments, read_back
-from ptxkit.emulate.machine import Launch, Machine
-from ptxkit.emulate.order import Order
-from ptxkit.emulate.program import Program
-from ptxkit.emulate.unwritten_reads import UnwrittenRead
+from ptxkit.emulate.clocks import HappensBeforeMonitor
+from ptxkit.emulate.faults import BudgetError, InvalidLaunchError, UnsupportedError, Violation
+from ptxkit.emulate.launching import LaunchShape, bind_arguments, make_launch, read_back_arrays
+from ptxkit.emulate.machine import LaunchGeometry, Machine
+from ptxkit.emulate.order import MemoryObserver
+from ptxkit.emulate.program import Executable
+from ptxkit.emulate.unwritten_reads import UninitializedRead
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Module
 
@@ -21,7 +21,7 @@ POLICIES = ("eager", "late", "torn", "random")
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RunBudget:
     """How much a run may cost. steps: instructions of groups of threads; seconds: processor time of the
     thread that runs it, which a busy machine does not shorten.
     """
@@ -31,7 +31,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunResult:
     """What a run showed.
 
     findings: what is wrong. undecided: why the run did not come to its end, though nothing was found; empty where it
@@ -41,40 +41,40 @@ class Outcome:
     unwritten: reads of registers by threads that had not written them, which may not matter.
     """
 
-    findings: tuple[Finding, ...] = ()
-    undecided: str = ""
-    failed: str = ""
+    findings: tuple[Violation, ...] = ()
+    incomplete_reason: str = ""
+    unsupported_reason: str = ""
     outputs: Mapping[int, Any] = field(default_factory=dict)
-    printed: tuple[str, ...] = ()
+    printed_texts: tuple[str, ...] = ()
     steps: int = 0
-    reached: frozenset[int] = frozenset()
-    unwritten: tuple[UnwrittenRead, ...] = ()
+    reached_offsets: frozenset[int] = frozenset()
+    uninitialized_reads: tuple[UninitializedRead, ...] = ()
 
     @property
     def is_clean(self) -> bool:
         """Whether the run came to its end and nothing is wrong."""
-        return not (self.findings or self.undecided or self.failed)
+        return not (self.findings or self.incomplete_reason or self.unsupported_reason)
 
 
 def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     module: Module | str,
     entry: str,
     *,
-    grid: Shape = 1,
-    block: Shape | None = None,
-    cluster: Shape | None = None,
+    grid: LaunchShape = 1,
+    block: LaunchShape | None = None,
+    cluster: LaunchShape | None = None,
     shared: int = 0,
     arguments: Sequence[Any] = (),
     policy: str = "eager",
     seed: int = 0,
-    budget: Budget = Budget(),  # noqa: B008 (frozen)
+    budget: RunBudget = RunBudget(),  # noqa: B008 (frozen)
     races: bool = True,
     strict: bool = False,
-    order: Order | None = None,
+    order: MemoryObserver | None = None,
     unwritten: int = 0,
     perturbed: frozenset[str] = frozenset(),
     laneless: frozenset[int] = frozenset(),
-) -> Outcome:
+) -> RunResult:
     """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
 
     arguments: one for each parameter. A numpy array for a pointer (a buffer with these contents; the array itself is
@@ -91,19 +91,21 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
     """
     if policy not in POLICIES:
-        raise LaunchError(f"there is no policy {policy!r}; known: {', '.join(POLICIES)}")
+        raise InvalidLaunchError(f"there is no policy {policy!r}; known: {', '.join(POLICIES)}")
     if isinstance(module, str):
         from ptxkit.syntax import parse
 
         module = parse(module)
-    program = Program(module, entry, shared)
-    launch: Launch = launch_of(program.entry, grid, block, cluster, shared)
-    program.code(entry)  # places the parameters
-    buffers = pass_arguments(program, arguments)
-    program.memory.seal()
-    machine = Machine(program, launch, order or (Clocks(strict=strict) if races else Order()), policy, seed)
-    machine.steps_left, machine.unwritten, machine.laneless = budget.steps, unwritten, laneless
-    machine.unwritten_reads.perturbed = perturbed
+    program = Executable(module, entry, shared)
+    launch: LaunchGeometry = make_launch(program.entry, grid, block, cluster, shared)
+    program.decode_function(entry)  # places the parameters
+    buffers = bind_arguments(program, arguments)
+    program.memory.materialize()
+    machine = Machine(
+        program, launch, order or (HappensBeforeMonitor(strict=strict) if races else MemoryObserver()), policy, seed
+    )
+    machine.steps_left, machine.uninit_pattern, machine.laneless = budget.steps, unwritten, laneless
+    machine.uninitialized_reads.perturbed = perturbed
     machine.deadline = time.thread_time() + budget.seconds
     undecided = failed = ""
     try:
@@ -112,13 +114,13 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
         undecided = str(error)
     except UnsupportedError as error:
         failed = str(error)
-    return Outcome(
+    return RunResult(
         tuple(machine.report.findings),
         undecided,
         failed,
-        read_back(program, buffers),
+        read_back_arrays(program, buffers),
         tuple(machine.output),
         machine.thread_steps,
-        frozenset(program.code(entry).reached),
-        tuple(machine.unwritten_reads.found.values()),
+        frozenset(program.decode_function(entry).reached_offsets),
+        tuple(machine.uninitialized_reads.reads.values()),
     )

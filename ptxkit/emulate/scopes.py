@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from ptxkit.emulate.registry import Bits
-from ptxkit.emulate.widths import constant, width_of
+from ptxkit.emulate.widths import constant_bits, width_of
 from ptxkit.isa.functions import bits
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Declaration, Declarator, Directive, Function, Prototype
@@ -20,7 +20,7 @@ _OPAQUE_BYTES = {"tensormap": 128}
 
 
 @dataclass(frozen=True, slots=True)
-class Register:
+class RegisterSlots:
     """A register, or the registers of a vector. slots: their places. type: the type word of one."""
 
     slots: tuple[int, ...]
@@ -33,7 +33,7 @@ class Register:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class VariableSymbol:
     """A variable. space: as declared. address: in the space; in a frame, from its base. size: bytes.
 
     framed: it is in each call's own memory.
@@ -45,23 +45,23 @@ class Symbol:
     size: int
     alignment: int
     type: str
-    element: int
-    framed: bool = False
+    element_size: int
+    is_in_frame: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class CodeLabel:
     """A place in the code. place: the number of the step behind it."""
 
     name: str
-    place: int
+    pc: int
 
 
-Meant: TypeAlias = "Register | Symbol | Label | Function | Directive | Prototype"
+SymbolMeaning: TypeAlias = "RegisterSlots | VariableSymbol | CodeLabel | Function | Directive | Prototype"
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class SlotInitializer:
     """What a place holds from the start. width: bits. value: a constant, or None. name: of a special register, or of
     a variable in shared memory (`space` shared), whose address differs from CTA to CTA."""
 
@@ -72,53 +72,53 @@ class Fill:
 
 
 @dataclass(slots=True)
-class Frame:
+class FrameLayout:
     """What a call of a function has of its own: registers (places in a list) and bytes of local memory."""
 
-    fills: list[Fill] = field(default_factory=list)
+    slots: list[SlotInitializer] = field(default_factory=list)
     size: int = 0
-    _known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    _slot_cache: dict[tuple[object, ...], int] = field(default_factory=dict)
 
-    def place(self, width: int) -> int:
+    def new_slot(self, width: int) -> int:
         """A new register."""
-        self.fills.append(Fill(width))
-        return len(self.fills) - 1
+        self.slots.append(SlotInitializer(width))
+        return len(self.slots) - 1
 
-    def constant(self, value: int, width: int) -> int:
+    def constant_slot(self, value: int, width: int) -> int:
         """The place of a constant."""
         value &= (1 << width) - 1
-        return self._filled((value, width), Fill(width, constant(value, width)))
+        return self._cached_slot((value, width), SlotInitializer(width, constant_bits(value, width)))
 
-    def special(self, name: str, width: int) -> int:
+    def special_slot(self, name: str, width: int) -> int:
         """The place of a special register that does not change, at the width at which it is read."""
-        return self._filled((name, width), Fill(width, name=name))
+        return self._cached_slot((name, width), SlotInitializer(width, name=name))
 
-    def shared(self, offset: int, width: int) -> int:
+    def shared_address_slot(self, offset: int, width: int) -> int:
         """The place of an address in the CTA's own shared memory."""
-        return self._filled(("shared", offset, width), Fill(width, offset=offset))
+        return self._cached_slot(("shared", offset, width), SlotInitializer(width, offset=offset))
 
-    def room(self, size: int, alignment: int) -> int:
+    def reserve_local(self, size: int, alignment: int) -> int:
         """Take bytes of local memory; where they begin, from the frame's base."""
         start = -(-self.size // alignment) * alignment
         self.size = start + size
         return start
 
-    def _filled(self, key: tuple[object, ...], fill: Fill) -> int:
-        found = self._known.get(key)
+    def _cached_slot(self, key: tuple[object, ...], fill: SlotInitializer) -> int:
+        found = self._slot_cache.get(key)
         if found is None:
-            self.fills.append(fill)
-            found = self._known[key] = len(self.fills) - 1
+            self.slots.append(fill)
+            found = self._slot_cache[key] = len(self.slots) - 1
         return found
 
 
-class Scope:
+class BlockScope:
     """The names of a block, inside those around it."""
 
-    def __init__(self, outer: Scope | None = None) -> None:
+    def __init__(self, outer: BlockScope | None = None) -> None:
         self.outer = outer
-        self.names: dict[str, Meant] = {}
+        self.names: dict[str, SymbolMeaning] = {}
         self._registers: dict[str, tuple[Declaration, Declarator]] = {}
-        self.frame: Frame | None = outer.frame if outer is not None else None
+        self.frame: FrameLayout | None = outer.frame if outer is not None else None
         self.addresses: Mapping[str, int] = outer.addresses if outer is not None else {}
 
     def declare_registers(self, declaration: Declaration) -> None:
@@ -126,22 +126,22 @@ class Scope:
         for each in declaration.declarators:
             self._registers[each.name] = (declaration, each)
 
-    def code_address(self, name: str) -> int:
+    def function_address(self, name: str) -> int:
         """The address of a function."""
         return self.addresses.get(name, 0)
 
-    def lookup(self, name: str) -> Meant | None:
+    def lookup(self, name: str) -> SymbolMeaning | None:
         """What a name stands for; None where nothing declares it."""
-        scope: Scope | None = self
+        scope: BlockScope | None = self
         while scope is not None:
-            found = scope.names.get(name) or scope._register(name)
+            found = scope.names.get(name) or scope._declare_used_register(name)
             if found is not None:
                 return found
             scope = scope.outer
         return None
 
-    def _register(self, name: str) -> Register | None:
-        for base, number in _readings(name):
+    def _declare_used_register(self, name: str) -> RegisterSlots | None:
+        for base, number in _register_spellings(name):
             declared = self._registers.get(base)
             if declared is None:
                 continue
@@ -153,13 +153,13 @@ class Scope:
             assert self.frame is not None
             lanes = int(declaration.vector[1:]) if declaration.vector else 1
             width = width_of(declaration.type)
-            made = Register(tuple(self.frame.place(width) for _ in range(lanes)), declaration.type)
+            made = RegisterSlots(tuple(self.frame.new_slot(width) for _ in range(lanes)), declaration.type)
             self.names[name] = made
             return made
         return None
 
 
-def _readings(name: str) -> Iterator[tuple[str, int | None]]:
+def _register_spellings(name: str) -> Iterator[tuple[str, int | None]]:
     """A name as it stands, and as a number behind a prefix: `%r12` as register 12 of `%r<...>`."""
     yield name, None
     prefix = name.rstrip("0123456789")
@@ -169,7 +169,7 @@ def _readings(name: str) -> Iterator[tuple[str, int | None]]:
             yield prefix + digits[:cut], int(digits[cut:])
 
 
-def bytes_of(declaration: Declaration, declarator: Declarator) -> int:
+def variable_bytes(declaration: Declaration, declarator: Declarator) -> int:
     """The size of a variable; 0 where its length is left open."""
     size = element_bytes(declaration)
     initial = getattr(declarator.initialiser, "elements", ())

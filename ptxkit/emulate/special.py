@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.emulate.registry import Bits
-from ptxkit.emulate.widths import resized, unsigned
+from ptxkit.emulate.widths import resize, unsigned_dtype
 from ptxkit.emulate.windows import RESERVED_SHARED
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
 
-_WARP = 32
+_WARP_SIZE = 32
 _AXES = {"x": 0, "y": 1, "z": 2, "w": 3}
 _STEP_NANOSECONDS = 1_000
 """Of the global timer, for each step of a warp: about what such a step costs this machine, so that a kernel that gives
 up after so many milliseconds does so neither at once nor never."""
 
 
-def special_value(cta: Cta, name: str, width: int) -> Bits:
+def constant_special_value(cta: Cta, name: str, width: int) -> Bits:
     """A special register that does not change while the CTA runs; those that only describe hardware are 0."""
     base, _, component = name.lstrip("%").partition(".")
-    value = _value(cta, base)
+    value = _special_value(cta, base)
     if component and isinstance(value, tuple):
         axis = _AXES[component]
         value = value[axis] if axis < 3 else 0
@@ -35,13 +35,13 @@ def special_value(cta: Cta, name: str, width: int) -> Bits:
         value = value[0]
     shape = (cta.threads,)
     made: Bits = numpy.broadcast_to(numpy.asarray(value), shape)
-    return made.astype(numpy.bool_) if width == 1 else made.astype(unsigned(width))
+    return made.astype(numpy.bool_) if width == 1 else made.astype(unsigned_dtype(width))
 
 
-def _value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
+def _special_value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
     launch, cluster = cta.machine.launch, cta.cluster
-    thread = cta.everyone
-    lane = thread % _WARP
+    thread = cta.all_threads
+    lane = thread % _WARP_SIZE
     x, y, _ = cta.block
     match base:
         case "tid":
@@ -55,13 +55,13 @@ def _value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
         case "laneid":
             return lane
         case "warpid":
-            return thread // _WARP
+            return thread // _WARP_SIZE
         case "nwarpid":
             return 64
         case "smid":
             return cluster.number
         case "nsmid":
-            return max(1, launch.clusters)
+            return max(1, launch.cluster_count)
         case "gridid":
             return 1
         case "lanemask_eq":
@@ -71,9 +71,9 @@ def _value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
         case "lanemask_le":
             return (2 << lane) - 1
         case "lanemask_gt":
-            return (1 << _WARP) - (2 << lane)
+            return (1 << _WARP_SIZE) - (2 << lane)
         case "lanemask_ge":
-            return (1 << _WARP) - (1 << lane)
+            return (1 << _WARP_SIZE) - (1 << lane)
         case "clusterid":
             return cluster.id
         case "nclusterid":
@@ -98,9 +98,9 @@ def _value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
             return 0
 
 
-def current_value(cta: Cta, name: str, group: Group) -> Bits:
+def changing_special_value(cta: Cta, name: str, group: ThreadGroup) -> Bits:
     """A clock: steps of the machine, or the nanoseconds that they stand for: the same in each run of a seed."""
     now = cta.machine.read_clock() * (_STEP_NANOSECONDS if "timer" in name else 1)
     shift = 32 if name.endswith("_hi") else 0
     made = numpy.full(group.lanes.count, now >> shift, numpy.uint64)
-    return made if name in ("%clock64", "%globaltimer") else resized(made, 32)
+    return made if name in ("%clock64", "%globaltimer") else resize(made, 32)

@@ -13,95 +13,97 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy
 
 from ptxkit.emulate import registry
-from ptxkit.emulate.collectives import collective
+from ptxkit.emulate.collectives import counted_step
 from ptxkit.emulate.control import control_step
 from ptxkit.emulate.faults import UnsupportedError
-from ptxkit.emulate.groups import Blocked, Group, Pause, Signal
-from ptxkit.emulate.lanes import Lanes, written
-from ptxkit.emulate.operands import Operands, Source, Target
+from ptxkit.emulate.groups import BlockSignal, Signal, ThreadGroup, YieldSignal
+from ptxkit.emulate.lanes import LaneSet, with_lanes_written
+from ptxkit.emulate.operands import OperandAccess, OperandReader, ResultWriter
 from ptxkit.emulate.registry import Bits, Function
-from ptxkit.emulate.scopes import Register, Scope
-from ptxkit.emulate.unwritten_reads import WrittenRegisters
-from ptxkit.emulate.values import Evaluator
+from ptxkit.emulate.scopes import BlockScope, RegisterSlots
+from ptxkit.emulate.unwritten_reads import InitializedRegisters
+from ptxkit.emulate.values import ExpressionCompiler
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Value
-from ptxkit.isa.expressions import Const, Role
+from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
-from ptxkit.isa.meanings import Argument, Meaning
-from ptxkit.isa.shapes import fit_all, shape_of
+from ptxkit.isa.meanings import Argument, Semantics
+from ptxkit.isa.shapes import accept_shapes, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, Pair, Unary, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.loaded_registers import LoadedRegisters
-    from ptxkit.emulate.program import Program
-    from ptxkit.emulate.register_flight import Watch
+    from ptxkit.emulate.loaded_registers import LoadedRegisterWatch
+    from ptxkit.emulate.program import Executable
+    from ptxkit.emulate.register_flight import RegisterWatch
 
-Step: TypeAlias = Callable[[Group], "Signal | None"]
+Step: TypeAlias = Callable[[ThreadGroup], "Signal | None"]
 
 
-def step_of(
+def decode_step(
     instruction: Instruction,
-    scope: Scope,
-    program: Program,
-    watches: Sequence[Watch | LoadedRegisters | WrittenRegisters] = (),
+    scope: BlockScope,
+    program: Executable,
+    watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),
 ) -> Step:
     """What executes an instruction. watches: mind registers that asynchronous operations use.
 
     Raises UnsupportedError where the machine knows no meaning for it.
     """
-    match = _match(instruction, scope)
-    operands = Operands(instruction, match, scope, program)
+    match = _match_form(instruction, scope)
+    operands = OperandAccess(instruction, match, scope, program)
     control = next((each for each in match.effects if isinstance(each, Control)), None)
-    step = _together(_parts(operands, match), operands) if control is None else control_step(control, operands)
-    step = collective(step, instruction, match)
+    step = (
+        _combine_steps(_decode_parts(operands, match), operands) if control is None else control_step(control, operands)
+    )
+    step = counted_step(step, instruction, match)
     for each in watches:
-        step = each.watched(step, instruction, match, scope)
+        step = each.instrument(step, instruction, match, scope)
     if instruction.guard is None:
         return step
-    step = _guarded(step, _guard(operands, instruction.guard))
+    step = _make_guarded_step(step, _guard_slot(operands, instruction.guard))
     for each in watches:
-        if isinstance(each, WrittenRegisters):
-            step = each.guarded(step, instruction, scope)
+        if isinstance(each, InitializedRegisters):
+            step = each.instrument_guard(step, instruction, scope)
     return step
 
 
-def _match(instruction: Instruction, scope: Scope) -> Match:
+def _match_form(instruction: Instruction, scope: BlockScope) -> Match:
     """The form of an instruction: the first in which predicates stand where the instruction has some."""
     first = table().match(instruction)
     if isinstance(first, Mismatch):
         raise UnsupportedError(first.message)
     here = [_is_predicate(each, scope) for each in instruction.operands]
-    if not any(here) or _agrees(first, here):
+    if not any(here) or _predicates_agree(first, here):
         return first
     shapes = [shape_of(each) for each in instruction.operands]
-    others = (each for each in table().candidates(instruction.opcode) if fit_all(each.operands, shapes))
-    return next((each for each in others if _agrees(each, here)), first)
+    others = (each for each in table().candidates(instruction.opcode) if accept_shapes(each.operands, shapes))
+    return next((each for each in others if _predicates_agree(each, here)), first)
 
 
-def _is_predicate(operand: Operand, scope: Scope) -> bool:
+def _is_predicate(operand: Operand, scope: BlockScope) -> bool:
     found = scope.lookup(operand.text) if isinstance(operand, Name) else None
-    return isinstance(found, Register) and found.type == "pred"
+    return isinstance(found, RegisterSlots) and found.type == "pred"
 
 
-def _agrees(match: Match, here: Sequence[bool]) -> bool:
+def _predicates_agree(match: Match, here: Sequence[bool]) -> bool:
     """Whether no predicate stands for a number."""
     return all(
-        not is_there or form.kind != "register" or not isinstance(form.type, Const) or form.type.value == "pred"
+        not is_there or form.kind != "register" or not isinstance(form.type, ConstantExpr) or form.type.value == "pred"
         for form, is_there in zip(match.operands, here, strict=False)
     )
 
 
-def _parts(operands: Operands, match: Match) -> list[Step]:
+def _decode_parts(operands: OperandAccess, match: Match) -> list[Step]:
     """What an instruction does, one after another."""
     try:
-        meanings = table().meanings(match)
+        meanings = table().semantics_of(match)
     except ValueError as error:
         raise UnsupportedError(str(error)) from error
     given = {role for meaning in meanings for role in meaning.results}
-    steps = [_meant(operands, meaning) for meaning in meanings]
+    steps = [_decode_semantics(operands, meaning) for meaning in meanings]
     steps += [
-        _valued(operands, effect)
+        _decode_value_effect(operands, effect)
         for effect in match.effects
         if isinstance(effect, Value) and effect.result not in given
     ]
@@ -110,31 +112,31 @@ def _parts(operands: Operands, match: Match) -> list[Step]:
     return steps
 
 
-def _together(steps: Sequence[Step], operands: Operands) -> Step:
+def _combine_steps(steps: Sequence[Step], operands: OperandAccess) -> Step:
     """Part after part; where one writes what another reads, each sees the registers as they were before."""
     if len(steps) == 1:
         return steps[0]
     match, nodes = operands.match, operands.instruction.operands
-    names = Counter(each.text for node in nodes for each in _names(node) if not each.is_sink)
-    if not table().meanings(match) and max(names.values(), default=0) > 1:
-        return _at_once(steps)
-    return _in_order(steps)
+    names = Counter(each.text for node in nodes for each in _names_in(node) if not each.is_sink)
+    if not table().semantics_of(match) and max(names.values(), default=0) > 1:
+        return _run_simultaneously(steps)
+    return _run_in_order(steps)
 
 
-def _names(node: Operand) -> Iterator[Name]:
+def _names_in(node: Operand) -> Iterator[Name]:
     match node:
         case Name():
             yield node
         case Pair(first, second):
-            yield from (*_names(first), *_names(second))
+            yield from (*_names_in(first), *_names_in(second))
         case Vector(elements=elements):
-            yield from (name for each in elements for name in _names(each))
+            yield from (name for each in elements for name in _names_in(each))
         case Unary(operand=inner):
-            yield from _names(inner)
+            yield from _names_in(inner)
 
 
-def _at_once(steps: Sequence[Step]) -> Step:
-    def run(group: Group) -> None:
+def _run_simultaneously(steps: Sequence[Step]) -> Step:
+    def run(group: ThreadGroup) -> None:
         registers = group.registers
         before: list[Bits] = list(registers)
         made: dict[int, Bits] = {}
@@ -148,9 +150,9 @@ def _at_once(steps: Sequence[Step]) -> Step:
     return run
 
 
-def _in_order(steps: Sequence[Step]) -> Step:
+def _run_in_order(steps: Sequence[Step]) -> Step:
 
-    def run(group: Group) -> Signal | None:
+    def run(group: ThreadGroup) -> Signal | None:
         signal = None
         for step in steps:
             signal = step(group) or signal
@@ -162,61 +164,63 @@ def _in_order(steps: Sequence[Step]) -> Step:
 # --------------------------------------------------------------------------------------------------- meanings
 
 
-def _meant(operands: Operands, meaning: Meaning) -> Step:
+def _decode_semantics(operands: OperandAccess, meaning: Semantics) -> Step:
     """A `means` line."""
-    sources = [_argument(operands, each) for each in meaning.operands]
+    sources = [_semantics_argument(operands, each) for each in meaning.operands]
     while sources and sources[-1] is None:
         sources.pop()
-    targets = [None if role is None else operands.target(role) for role in meaning.results]
-    is_action = meaning.function in registry.actions()
-    maker = (registry.actions() if is_action else registry.functions()).get(meaning.function)
+    targets = [None if role is None else operands.writer(role) for role in meaning.results]
+    is_action = meaning.function in registry.effect_semantics_table()
+    maker = (registry.effect_semantics_table() if is_action else registry.value_semantics_table()).get(meaning.function)
     if maker is None:
         raise UnsupportedError(f"the machine has no function {meaning.function}")
-    function = maker(**meaning.words)  # UnsupportedError of its own; anything else is a mistake of the table's
+    function = maker(
+        **meaning.named_arguments
+    )  # UnsupportedError of its own; anything else is a mistake of the table's
     if is_action:
-        return _acting(function, sources, targets)
-    return _computing(function, sources, targets)
+        return _make_effect_step(function, sources, targets)
+    return _make_value_step(function, sources, targets)
 
 
-def _argument(operands: Operands, argument: Argument) -> Source | None:
-    if isinstance(argument, Role):
-        return operands.source(argument.name)
-    if isinstance(argument, Const) and argument.value is None:
+def _semantics_argument(operands: OperandAccess, argument: Argument) -> OperandReader | None:
+    if isinstance(argument, OperandRole):
+        return operands.reader(argument.name)
+    if isinstance(argument, ConstantExpr) and argument.value is None:
         return None
-    fixed = argument.value if isinstance(argument, Const) else operands.written_as(argument)
-    return Source(lambda _group: fixed, 0)
+    fixed = argument.value if isinstance(argument, ConstantExpr) else operands.spelling_property(argument)
+    return OperandReader(lambda _group: fixed, 0)
 
 
-def _valued(operands: Operands, effect: Value) -> Step:
+def _decode_value_effect(operands: OperandAccess, effect: Value) -> Step:
     """An exact value of an effect."""
-    target = operands.target(effect.result)
+    target = operands.writer(effect.result)
     width = target.width if target is not None else 32
     sources = _Sources(operands)
     constants = {
         role: source.constant for role in sources.roles if (source := sources[role]) and source.constant is not None
     }
-    evaluator = Evaluator(operands.program.windows, sources.widths, constants)
-    function = evaluator.function(effect.value, -1 if target is not None and target.count else width)
+    evaluator = ExpressionCompiler(operands.program.windows, sources.widths, constants)
+    function = evaluator.compile(effect.value, -1 if target is not None and target.count else width)
     if function is None:
         raise UnsupportedError(f"the table does not say what {effect.result} receives")
     used = [sources[role] for role in evaluator.roles]
-    return _computing(function, used, [target])
+    return _make_value_step(function, used, [target])
 
 
 class _Sources:
     """The operands that a value may speak of."""
 
-    def __init__(self, operands: Operands) -> None:
+    def __init__(self, operands: OperandAccess) -> None:
         match = operands.match
         self.roles = [role for role in match.roles if operands.match.operand(role, operands.instruction) is not None]
-        self._made: dict[str, Source] = {}
+        self._cache: dict[str, OperandReader] = {}
         self._operands = operands
         self.widths = _Widths(self)
 
-    def __getitem__(self, role: str) -> Source:
-        found = self._made.get(role)
+    def __getitem__(self, role: str) -> OperandReader:
+        found = self._cache.get(role)
         if found is None:
-            found = self._made[role] = self._operands.source(role)
+            found = self._cache[role] = self._operands.reader(role)
         return found
 
 
@@ -232,25 +236,27 @@ class _Widths(dict[str, int]):
 # -------------------------------------------------------------------------------------------------- executing
 
 
-def _computing(function: Function, sources: Sequence[Source | None], targets: Sequence[Target | None]) -> Step:
+def _make_value_step(
+    function: Function, sources: Sequence[OperandReader | None], targets: Sequence[ResultWriter | None]
+) -> Step:
     """A function of operands' values; the common shapes without a detour."""
-    places = [None if source is None else source.place for source in sources]
-    if len(targets) == 1 and targets[0] is not None and targets[0].place is not None and None not in places:
+    places = [None if source is None else source.slot for source in sources]
+    if len(targets) == 1 and targets[0] is not None and targets[0].slot is not None and None not in places:
         known = [place for place in places if place is not None]
-        return _placed(function, known, targets[0].place)
-    reads = [_nothing if source is None else source.read for source in sources]
+        return _make_slot_step(function, known, targets[0].slot)
+    reads = [_no_operation if source is None else source.read for source in sources]
     writes = [None if target is None else target.write for target in targets]
     if len(writes) == 1:
         write = writes[0]
         if write is None:
-            return _idle
+            return _idle_step
 
-        def single(group: Group) -> None:
+        def single(group: ThreadGroup) -> None:
             write(group, function(*[read(group) for read in reads]))
 
         return single
 
-    def several(group: Group) -> None:
+    def several(group: ThreadGroup) -> None:
         for write, value in zip(writes, function(*[read(group) for read in reads]), strict=True):
             if write is not None:
                 write(group, value)
@@ -258,60 +264,62 @@ def _computing(function: Function, sources: Sequence[Source | None], targets: Se
     return several
 
 
-def _nothing(_group: Group) -> None:
+def _no_operation(_group: ThreadGroup) -> None:
     return None
 
 
-def _idle(_group: Group) -> None:
+def _idle_step(_group: ThreadGroup) -> None:
     return None
 
 
-def _placed(function: Function, places: list[int], target: int) -> Step:
+def _make_slot_step(function: Function, places: list[int], target: int) -> Step:
     """From places of the frame to a place of the frame."""
     if len(places) == 1:
         (first,) = places
 
-        def one(group: Group) -> None:
-            registers, where = group.registers, group.lanes.where
+        def one(group: ThreadGroup) -> None:
+            registers, where = group.registers, group.lanes.selector
             if where is None:
                 value = function(registers[first])
                 registers[target] = value if value.ndim else numpy.broadcast_to(value, registers[target].shape)
             else:
-                registers[target] = written(registers[target], where, function(registers[first][where]))
+                registers[target] = with_lanes_written(registers[target], where, function(registers[first][where]))
 
         return one
     if len(places) == 2:
         first, second = places
 
-        def two(group: Group) -> None:
-            registers, where = group.registers, group.lanes.where
+        def two(group: ThreadGroup) -> None:
+            registers, where = group.registers, group.lanes.selector
             if where is None:
                 registers[target] = function(registers[first], registers[second])
             else:
                 value = function(registers[first][where], registers[second][where])
-                registers[target] = written(registers[target], where, value)
+                registers[target] = with_lanes_written(registers[target], where, value)
 
         return two
 
-    def many(group: Group) -> None:
-        registers, where = group.registers, group.lanes.where
+    def many(group: ThreadGroup) -> None:
+        registers, where = group.registers, group.lanes.selector
         if where is None:
             registers[target] = function(*[registers[place] for place in places])
         else:
             value = function(*[registers[place][where] for place in places])
-            registers[target] = written(registers[target], where, value)
+            registers[target] = with_lanes_written(registers[target], where, value)
 
     return many
 
 
-def _acting(function: Function, sources: Sequence[Source | None], targets: Sequence[Target | None]) -> Step:
+def _make_effect_step(
+    function: Function, sources: Sequence[OperandReader | None], targets: Sequence[ResultWriter | None]
+) -> Step:
     """An action, with the executing group in front; it may give a signal in place of results."""
-    reads = [_nothing if source is None else source.read for source in sources]
+    reads = [_no_operation if source is None else source.read for source in sources]
     writes = [None if target is None else target.write for target in targets]
 
-    def act(group: Group) -> Signal | None:
+    def act(group: ThreadGroup) -> Signal | None:
         found = function(group, *[read(group) for read in reads])
-        if isinstance(found, Blocked | Pause):
+        if isinstance(found, BlockSignal | YieldSignal):
             return found
         if len(writes) == 1:
             if writes[0] is not None:
@@ -328,22 +336,22 @@ def _acting(function: Function, sources: Sequence[Source | None], targets: Seque
 # ----------------------------------------------------------------------------------------------------- guards
 
 
-def _guard(operands: Operands, guard: Guard) -> int:
+def _guard_slot(operands: OperandAccess, guard: Guard) -> int:
     """The place of a guard's predicate, shifted, and the lowest bit whether it is negated."""
-    from ptxkit.emulate.scopes import Register
+    from ptxkit.emulate.scopes import RegisterSlots
 
     found = operands.scope.lookup(guard.predicate)
-    if not isinstance(found, Register):
+    if not isinstance(found, RegisterSlots):
         raise UnsupportedError(f"nothing declares the predicate {guard.predicate}")
     return found.slots[0] << 1 | guard.negated
 
 
-def _guarded(step: Step, guard: int) -> Step:
+def _make_guarded_step(step: Step, guard: int) -> Step:
     place, wanted = guard >> 1, not guard & 1
 
-    def run(group: Group) -> Signal | None:
+    def run(group: ThreadGroup) -> Signal | None:
         lanes = group.lanes
-        where = lanes.where
+        where = lanes.selector
         held = group.registers[place] if where is None else group.registers[place][where]
         count = int(numpy.count_nonzero(held))
         if not wanted:
@@ -353,13 +361,13 @@ def _guarded(step: Step, guard: int) -> Step:
         if count == 0:
             return None
         chosen = lanes.index[held if wanted else ~held]
-        group.lanes = some = Lanes(chosen, group.cta.threads)
+        group.lanes = some = LaneSet(chosen, group.cta.threads)
         try:
             signal = step(group)
         finally:
             group.lanes = lanes
         if signal is not None:
-            group.active = some
+            group.active_lanes = some
         return signal
 
     return run

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.lanes import Index
+from ptxkit.emulate.faults import ExecutionFault
+from ptxkit.emulate.lanes import ThreadIndex
 from ptxkit.emulate.registry import Bits
 
 if TYPE_CHECKING:
     from ptxkit.emulate.calls import CallSite
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
 
-_LONGEST = 1 << 16
+_MAX_STRING_BYTES = 1 << 16
 _FORMAT = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcspn%])")
 
 
-def system_calls() -> Mapping[str, Callable[..., Any]]:
+def syscalls() -> Mapping[str, Callable[..., Any]]:
     """The functions by name; each is given the executing group and the call site."""
     return {"vprintf": _vprintf, "__assertfail": _assert_failed}
 
 
-def _arguments(group: Group, site: CallSite, types: tuple[str, ...]) -> list[Bits]:
+def _arguments(group: ThreadGroup, site: CallSite, types: tuple[str, ...]) -> list[Bits]:
     cta, index = group.cta, group.lanes.index
     values = []
     for passed, type_ in zip(site.arguments, types, strict=False):
@@ -37,15 +37,15 @@ def _arguments(group: Group, site: CallSite, types: tuple[str, ...]) -> list[Bit
             values.append(passed.source(type_).read(group))
             continue
         address = group.registers[0][index] + numpy.uint64(passed.symbol.address)
-        values.append(cta.get_local(index, address, int(type_[1:]) // 8))
+        values.append(cta.load_local(index, address, int(type_[1:]) // 8))
     return values
 
 
-def _text(group: Group, address: int, thread: int) -> bytes:
+def _read_c_string(group: ThreadGroup, address: int, thread: int) -> bytes:
     """The bytes from a generic address on, up to the first that is zero."""
     found = bytearray()
-    index: Index = numpy.array([thread])
-    while len(found) < _LONGEST:
+    index: ThreadIndex = numpy.array([thread])
+    while len(found) < _MAX_STRING_BYTES:
         where = numpy.array([address + len(found)], numpy.uint64)
         pool, place = group.cta.machine.memory.locate(group.cta, "generic", where, 1, index)
         octet = int(pool.data[place][0])
@@ -55,15 +55,15 @@ def _text(group: Group, address: int, thread: int) -> bytes:
     return bytes(found)
 
 
-def _vprintf(group: Group, site: CallSite) -> None:
+def _vprintf(group: ThreadGroup, site: CallSite) -> None:
     """Write what each thread has to say, one after another."""
     formats, lists = _arguments(group, site, ("b64", "b64"))
     for position, thread in enumerate(group.lanes.index):
-        text = _text(group, int(formats[position]), int(thread)).decode("utf-8", "replace")
-        group.cta.machine.output.append(_formatted(group, text, int(lists[position]), int(thread)))
+        text = _read_c_string(group, int(formats[position]), int(thread)).decode("utf-8", "replace")
+        group.cta.machine.output.append(_format_printf(group, text, int(lists[position]), int(thread)))
 
 
-def _formatted(group: Group, text: str, at: int, thread: int) -> str:
+def _format_printf(group: ThreadGroup, text: str, at: int, thread: int) -> str:
     """A format with its arguments, which lie in memory one after another, each aligned to its size."""
     place = at
 
@@ -97,16 +97,16 @@ def _formatted(group: Group, text: str, at: int, thread: int) -> str:
             return (pattern + "c") % chr(int.from_bytes(take(4), "little") & 255)
         value = int.from_bytes(take(8), "little")
         if kind == "s":
-            return (pattern + "s") % _text(group, value, thread).decode("utf-8", "replace")
+            return (pattern + "s") % _read_c_string(group, value, thread).decode("utf-8", "replace")
         return f"0x{value:x}"
 
     return _FORMAT.sub(shown, text)
 
 
-def _assert_failed(group: Group, site: CallSite) -> None:
+def _assert_failed(group: ThreadGroup, site: CallSite) -> None:
     message, file, line, function = _arguments(group, site, ("b64", "b64", "b32", "b64"))[:4]
     thread = int(group.lanes.index[0])
     what, where, name = (
-        _text(group, int(each[0]), thread).decode("utf-8", "replace") for each in (message, file, function)
+        _read_c_string(group, int(each[0]), thread).decode("utf-8", "replace") for each in (message, file, function)
     )
-    raise Fault("assert", f"{where}:{int(line[0])}: {name}: assertion `{what}` failed", group.lanes.index)
+    raise ExecutionFault("assert", f"{where}:{int(line[0])}: {name}: assertion `{what}` failed", group.lanes.index)

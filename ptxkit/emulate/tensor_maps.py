@@ -18,20 +18,20 @@ from typing import Any
 import numpy
 
 from ptxkit import tensor_rules as rules
-from ptxkit.emulate.faults import LaunchError
+from ptxkit.emulate.faults import InvalidLaunchError
 from ptxkit.records import dataclass, replace
-from ptxkit.tensor_rules import Tensor
+from ptxkit.tensor_rules import MappedTensor
 
-BYTES, ALIGNMENT = 128, 64
+MAP_BYTES, ALIGNMENT = 128, 64
 _MAGIC = 0x7074_784D
-_FORM = struct.Struct("<IBBBBBBHIQ5I4xQQQQ5H5B1x3h3hHH4x")
+_STRUCT_FORMAT = struct.Struct("<IBBBBBBHIQ5I4xQQQQ5H5B1x3h3hHH4x")
 SWIZZLES = (*rules.SWIZZLES, 96)
 """By their number in `tensormap.replace`; the driver's encoder knows all but the last."""
 _MODES = ("tiled", "im2col")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TensorMapFields:
     """What a map says. address: generic. extents, box, steps: elements by dimension; strides: bytes, but the innermost.
 
     swizzle, interleave: bytes. fill: of what lies outside. lower, upper: the corners of an im2col box, of which
@@ -60,17 +60,17 @@ class Layout:
         return len(self.extents)
 
     @property
-    def size(self) -> int:
+    def element_size(self) -> int:
         """Bytes of an element."""
-        return rules.SIZES.get(self.element, 4)
+        return rules.ELEMENT_SIZES.get(self.element, 4)
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """The 128 bytes."""
 
         def filled(values: Sequence[int], count: int, by: int = 0) -> list[int]:
             return [*values, *[by] * (count - len(values))]
 
-        made = _FORM.pack(
+        made = _STRUCT_FORMAT.pack(
             _MAGIC,
             _MODES.index(self.mode),
             rules.ELEMENTS.index(self.element),
@@ -90,13 +90,13 @@ class Layout:
             self.channels,
             self.pixels,
         )
-        return made.ljust(BYTES, b"\0")
+        return made.ljust(MAP_BYTES, b"\0")
 
 
-def decoded(octets: bytes) -> Layout | None:
+def decode_map(octets: bytes) -> TensorMapFields | None:
     """What 128 bytes say; None where they are no map of the machine."""
-    magic, mode, element, rank, interleave, swizzle, fill, atomicity, _, address, *rest = _FORM.unpack(
-        octets[: _FORM.size]
+    magic, mode, element, rank, interleave, swizzle, fill, atomicity, _, address, *rest = _STRUCT_FORMAT.unpack(
+        octets[: _STRUCT_FORMAT.size]
     )
     if magic != _MAGIC or not 1 <= rank <= rules.MAX_RANK:
         return None
@@ -104,7 +104,7 @@ def decoded(octets: bytes) -> Layout | None:
     lower, upper = rest[19:22], rest[22:25]
     is_tiled = _MODES[mode] == "tiled"
     corners = 0 if is_tiled else rank - 2
-    return Layout(
+    return TensorMapFields(
         _MODES[mode],
         rules.ELEMENTS[element],
         address,
@@ -123,7 +123,7 @@ def decoded(octets: bytes) -> Layout | None:
     )
 
 
-_FIELDS = {
+_FIELD_ENCODINGS = {
     "elemtype": (5, "<B"),
     "interleave_layout": (7, "<B"),
     "swizzle_mode": (8, "<B"),
@@ -137,7 +137,7 @@ _FIELDS = {
 }
 """Where a field lies, and how; those with an ordinal one behind the other."""
 
-_COUNTS = {
+_FIELD_VALUE_COUNTS = {
     "elemtype": len(rules.ELEMENTS),
     "interleave_layout": len(rules.INTERLEAVES),
     "swizzle_mode": len(SWIZZLES),
@@ -146,7 +146,7 @@ _COUNTS = {
 """How many values fields have that are numbers of something."""
 
 
-def replaced(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
+def replace_map_field(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
     """The bytes with another value of a field, which PTX gives. Raises ValueError where the field cannot hold it.
 
     Zeros are a map, too, of nothing as yet: compilers make one of them by replacing all of its fields.
@@ -159,20 +159,20 @@ def replaced(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
             raise ValueError(f"a rank is 0 to {rules.MAX_RANK - 1}: one less than the dimensions")
         made[6] = value + 1
         return bytes(made)
-    at, form = _FIELDS[field]
+    at, form = _FIELD_ENCODINGS[field]
     size = struct.calcsize(form)
-    if value >> 8 * size or value >= _COUNTS.get(field, value + 1):
+    if value >> 8 * size or value >= _FIELD_VALUE_COUNTS.get(field, value + 1):
         raise ValueError(f"the field {field} cannot hold {value}")
     struct.pack_into(form, made, at + ordinal * size, value)
     return bytes(made)
 
 
 @dataclass(frozen=True, slots=True)
-class TensorMap:
+class TensorMapArgument:
     """An argument of a launch: the map of an array. layout: with no address yet."""
 
     array: Any
-    layout: Layout
+    fields: TensorMapFields
 
     @staticmethod
     def tiled(
@@ -184,26 +184,26 @@ class TensorMap:
         interleave: int = 0,
         oob_fill: str = "zeros",
         element_strides: Sequence[int] | None = None,
-    ) -> TensorMap:
+    ) -> TensorMapArgument:
         """The map of an array whose boxes are copied as they stand.
 
         box: elements in each dimension, innermost first. element: type of the elements (`bf16`, `f32_ftz`); None takes
         the array's own. swizzle, interleave: bytes. oob_fill: what is read outside of the array, `zeros` or `nan`.
         element_strides: every how many elements one is taken. Raises LaunchError, which names the field.
         """
-        base = _described(array, element, element_strides, swizzle, interleave, oob_fill)
-        tensor = Tensor(base.element, 0, base.extents, base.strides)
+        base = _base_fields(array, element, element_strides, swizzle, interleave, oob_fill)
+        tensor = MappedTensor(base.element, 0, base.extents, base.strides)
         row = tensor.size * (box[0] if box else 0)
-        _refuse(
-            rules.broken_layout(tensor, row, swizzle, interleave, oob_fill, SWIZZLES)
-            or rules.broken_tensor(tensor, interleave)
-            or rules.broken_box(tensor, tuple(box), interleave)
-            or rules.broken_steps(tensor, base.steps)
+        _raise_if_invalid(
+            rules.check_layout(tensor, row, swizzle, interleave, oob_fill, SWIZZLES)
+            or rules.check_tensor(tensor, interleave)
+            or rules.check_box(tensor, tuple(box), interleave)
+            or rules.check_element_strides(tensor, base.steps)
         )
-        made = Layout(
+        made = TensorMapFields(
             "tiled", base.element, 0, base.extents, base.strides, tuple(box), base.steps, swizzle, interleave, oob_fill
         )
-        return TensorMap(array, made)
+        return TensorMapArgument(array, made)
 
     @staticmethod
     def im2col(  # noqa: PLR0913 (the fields of the driver's encoder)
@@ -218,21 +218,21 @@ class TensorMap:
         interleave: int = 0,
         oob_fill: str = "zeros",
         element_strides: Sequence[int] | None = None,
-    ) -> TensorMap:
+    ) -> TensorMapArgument:
         """The map of an image (N, [D, [H,]] W, C) whose boxes are the pixels that a filter meets.
 
         lower, upper: offsets of the box's corners from the image's, innermost dimension (W) first. channels, pixels: of
         a box. The rest as for `tiled`.
         """
-        base = _described(array, element, element_strides, swizzle, interleave, oob_fill)
-        tensor = Tensor(base.element, 0, base.extents, base.strides)
-        _refuse(
-            rules.broken_layout(tensor, tensor.size * channels, swizzle, interleave, oob_fill, SWIZZLES)
-            or rules.broken_tensor(tensor, interleave)
-            or rules.broken_corners(tensor, tuple(lower), tuple(upper), channels, pixels)
-            or rules.broken_steps(tensor, base.steps)
+        base = _base_fields(array, element, element_strides, swizzle, interleave, oob_fill)
+        tensor = MappedTensor(base.element, 0, base.extents, base.strides)
+        _raise_if_invalid(
+            rules.check_layout(tensor, tensor.size * channels, swizzle, interleave, oob_fill, SWIZZLES)
+            or rules.check_tensor(tensor, interleave)
+            or rules.check_im2col_corners(tensor, tuple(lower), tuple(upper), channels, pixels)
+            or rules.check_element_strides(tensor, base.steps)
         )
-        made = Layout(
+        made = TensorMapFields(
             "im2col",
             base.element,
             0,
@@ -248,28 +248,28 @@ class TensorMap:
             channels,
             pixels,
         )
-        return TensorMap(array, made)
+        return TensorMapArgument(array, made)
 
-    def at(self, address: int) -> bytes:
+    def encode_at(self, address: int) -> bytes:
         """The 128 bytes where the array begins at an address."""
-        return replace(self.layout, address=address).encoded()
+        return replace(self.fields, address=address).encode()
 
 
-def _described(
+def _base_fields(
     array: Any, element: str | None, steps: Sequence[int] | None, swizzle: int, interleave: int, fill: str
-) -> Layout:
+) -> TensorMapFields:
     if not isinstance(array, numpy.ndarray) or not array.flags.c_contiguous or not array.ndim:
-        raise LaunchError("a tensor map describes a numpy array of one dimension or more, in C order")
+        raise InvalidLaunchError("a tensor map describes a numpy array of one dimension or more, in C order")
     kind, size = array.dtype.kind, array.dtype.itemsize
-    word = element or rules.BY_KIND.get((kind, size), f"{kind}{size}")
-    _refuse(rules.broken_element(word, size))
+    word = element or rules.ELEMENT_BY_KIND.get((kind, size), f"{kind}{size}")
+    _raise_if_invalid(rules.check_element(word, size))
     strides = tuple(int(each) for each in array.strides[-2::-1]) if array.ndim > 1 else ()
     taken = tuple(steps) if steps is not None else (1,) * array.ndim
-    return Layout("tiled", word, 0, tuple(array.shape[::-1]), strides, (), taken, swizzle, interleave, fill)
+    return TensorMapFields("tiled", word, 0, tuple(array.shape[::-1]), strides, (), taken, swizzle, interleave, fill)
 
 
-def _refuse(broken: rules.Broken | None) -> None:
+def _raise_if_invalid(broken: rules.LimitViolation | None) -> None:
     """LaunchError where a rule of the encoder is broken."""
     if broken is not None:
         must = "it " if broken.rule.startswith("must") else ""
-        raise LaunchError(f"tensor map: {broken.field} is {broken.value}; {must}{broken.rule}")
+        raise InvalidLaunchError(f"tensor map: {broken.field} is {broken.value}; {must}{broken.rule}")

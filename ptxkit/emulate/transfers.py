@@ -11,31 +11,31 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.memory import Pool
+from ptxkit.emulate.memory import ByteBuffer
 
 Combine = Callable[[Any, Any], Any]
 """From the units in memory and those that come, what stays."""
 
-PIECE = 16
-NOWHERE = -1
+PIECE_BYTES = 16
+NO_OFFSET = -1
 _WORD = 4
 
 
-class Transfer:
+class ByteTransfer:
     """From places of one pool to places of another.
 
     unit: bytes of an element of the arrays. sources, targets: (rows, units) numbers of units in the pools, NOWHERE for
     what is not read (`fill` comes in its place) or not written. combine: how units meet what is there; None writes.
     """
 
-    __slots__ = ("_read", "_written", "combine", "data", "source", "sources", "target", "targets", "unit")
+    __slots__ = ("_rows_read", "_rows_written", "combine", "data", "source", "sources", "target", "targets", "unit")
 
     def __init__(
         self,
         unit: int,
-        source: Pool | None,
+        source: ByteBuffer | None,
         sources: Any,
-        target: Pool,
+        target: ByteBuffer,
         targets: Any,
         fill: Any = 0,
         combine: Combine | None = None,
@@ -44,8 +44,8 @@ class Transfer:
         self.combine = combine
         self.data = numpy.empty(targets.shape, f"u{unit}")
         self.data[:] = fill
-        self._read = numpy.zeros(len(targets), bool)
-        self._written = numpy.zeros(len(targets), bool)
+        self._rows_read = numpy.zeros(len(targets), bool)
+        self._rows_written = numpy.zeros(len(targets), bool)
 
     @property
     def rows(self) -> int:
@@ -54,27 +54,27 @@ class Transfer:
 
     def read(self, rows: Any) -> None:
         """Read the sources of rows (truth values), unless it was done."""
-        wanted = numpy.flatnonzero(rows & ~self._read)
+        wanted = numpy.flatnonzero(rows & ~self._rows_read)
         if not len(wanted):
             return
-        self._read[wanted] = True
+        self._rows_read[wanted] = True
         if self.source is None:
             return
         places = self.sources[wanted]
-        there = places != NOWHERE
+        there = places != NO_OFFSET
         found = self.source.view(self.unit)[numpy.where(there, places, 0)]
         self.data[wanted] = numpy.where(there, found, self.data[wanted])
 
     def write(self, rows: Any) -> None:
         """Write rows, reading them first, unless it was done."""
         self.read(rows)
-        wanted = numpy.flatnonzero(rows & ~self._written)
+        wanted = numpy.flatnonzero(rows & ~self._rows_written)
         if not len(wanted):
             return
-        self._written[wanted] = True
+        self._rows_written[wanted] = True
         view = self.target.view(self.unit)
         places = self.targets[wanted]
-        there = places != NOWHERE
+        there = places != NO_OFFSET
         flat, coming = places[there], self.data[wanted][there]
         if self.combine is None:
             view[flat] = coming
@@ -84,49 +84,53 @@ class Transfer:
             return
         for row in wanted:  # several rows combine with one place, one after the other
             places = self.targets[row]
-            there = places != NOWHERE
+            there = places != NO_OFFSET
             view[places[there]] = self.combine(view[places[there]], self.data[row][there])
 
-    def pool(self, side: str) -> Pool | None:
+    def buffer(self, side: str) -> ByteBuffer | None:
         """Where it reads (`source`) or writes (`target`)."""
         return self.source if side == "source" else self.target
 
-    def octets(self, side: str, rows: Any) -> Any:
+    def byte_offsets(self, side: str, rows: Any) -> Any:
         """The bytes in the pool that rows read or write."""
-        places = self._places(side, rows)
+        places = self._offsets(side, rows)
         return places if self.unit == 1 else (places[:, None] + numpy.arange(self.unit)).ravel()
 
-    def words(self, side: str, rows: Any) -> Any:
+    def word_offsets(self, side: str, rows: Any) -> Any:
         """The words of four bytes in the pool that rows read or write, for each row once."""
-        if self.pool(side) is None:
+        if self.buffer(side) is None:
             return numpy.zeros(0, numpy.int64)
         if self.unit >= _WORD:
-            places = self._places(side, rows) >> 2
+            places = self._offsets(side, rows) >> 2
             return places if self.unit == _WORD else (places[:, None] + numpy.arange(self.unit // _WORD)).ravel()
         numbers = (self.sources if side == "source" else self.targets)[rows]
-        words = numpy.sort(numpy.where(numbers != NOWHERE, numbers * self.unit >> 2, NOWHERE), axis=1)
+        words = numpy.sort(numpy.where(numbers != NO_OFFSET, numbers * self.unit >> 2, NO_OFFSET), axis=1)
         first = numpy.ones(words.shape, bool)
         first[:, 1:] = words[:, 1:] != words[:, :-1]
-        return words[first & (words != NOWHERE)]
+        return words[first & (words != NO_OFFSET)]
 
-    def _places(self, side: str, rows: Any) -> Any:
-        if self.pool(side) is None:
+    def _offsets(self, side: str, rows: Any) -> Any:
+        if self.buffer(side) is None:
             return numpy.zeros(0, numpy.int64)
         places = (self.sources if side == "source" else self.targets)[rows].ravel()
-        return places[places != NOWHERE] * self.unit
+        return places[places != NO_OFFSET] * self.unit
 
 
-def contiguous(source: Pool, start: int, target: Pool, to: int, size: int, mask: Any = None) -> Transfer:
+def contiguous_transfer(
+    source: ByteBuffer, start: int, target: ByteBuffer, to: int, size: int, mask: Any = None
+) -> ByteTransfer:
     """A range of bytes, in pieces; size and both places are multiples of PIECE. mask: which byte of each is written."""
     unit = 8 if mask is None else 1
-    offsets = numpy.arange(size // unit).reshape(-1, PIECE // unit)
+    offsets = numpy.arange(size // unit).reshape(-1, PIECE_BYTES // unit)
     targets = to // unit + offsets
     if mask is not None:
-        targets = numpy.where(mask, targets, NOWHERE)
-    return Transfer(unit, source, start // unit + offsets, target, targets)
+        targets = numpy.where(mask, targets, NO_OFFSET)
+    return ByteTransfer(unit, source, start // unit + offsets, target, targets)
 
 
-def by_elements(source: Pool, start: int, target: Pool, to: int, size: int, element: int, combine: Combine) -> Transfer:
+def elementwise_transfer(
+    source: ByteBuffer, start: int, target: ByteBuffer, to: int, size: int, element: int, combine: Combine
+) -> ByteTransfer:
     """A range of bytes whose elements of some bytes meet what is there."""
-    offsets = numpy.arange(size // element).reshape(-1, PIECE // element)
-    return Transfer(element, source, start // element + offsets, target, to // element + offsets, combine=combine)
+    offsets = numpy.arange(size // element).reshape(-1, PIECE_BYTES // element)
+    return ByteTransfer(element, source, start // element + offsets, target, to // element + offsets, combine=combine)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy
 
 from ptxkit.emulate.faults import Witness
-from ptxkit.emulate.scopes import Register, Scope
+from ptxkit.emulate.scopes import BlockScope, RegisterSlots
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
@@ -37,18 +37,18 @@ from ptxkit.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.groups import Group, Signal
+    from ptxkit.emulate.groups import Signal, ThreadGroup
 
-Step: TypeAlias = "Callable[[Group], Signal | None]"
-Body: TypeAlias = "Sequence[tuple[Instruction, Scope]]"
+Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
+Body: TypeAlias = "Sequence[tuple[Instruction, BlockScope]]"
 
-_KNOWN: dict[int, tuple[Function, frozenset[str]]] = {}
+_MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 """What was found of functions, by their identity: a kernel is run many times."""
-_REMEMBERED = 64
+_CACHE_SIZE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class UnwrittenRead:
+class UninitializedRead:
     """The first read of a register, by an instruction, of a thread that has not written it. offset, line: of it."""
 
     register: str
@@ -58,46 +58,49 @@ class UnwrittenRead:
 
 
 @dataclass(slots=True)
-class UnwrittenReads:
+class UninitializedReads:
     """The reads of one run. perturbed: registers that hold other bits at first."""
 
     perturbed: frozenset[str] = frozenset()
-    found: dict[tuple[str, int], UnwrittenRead] = field(default_factory=dict)
+    reads: dict[tuple[str, int], UninitializedRead] = field(default_factory=dict)
 
 
 # ----------------------------------------------------------------------------------- which registers are watched
 
 
-def doubtful(function: Function, body: Body, goes_to: Callable[[int], list[int]]) -> frozenset[str]:
+def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int], list[int]]) -> frozenset[str]:
     """The names of the registers that some instruction may read before anything has written them.
 
     body: the instructions of the function; goes_to: the numbers of those that one names by their labels.
     """
-    known = _KNOWN.get(id(function))
+    known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
-        if len(_KNOWN) >= _REMEMBERED:
-            _KNOWN.clear()
-        known = _KNOWN[id(function)] = function, frozenset(_doubtful(body, goes_to))
+        if len(_MAYBE_UNINITIALIZED_CACHE) >= _CACHE_SIZE:
+            _MAYBE_UNINITIALIZED_CACHE.clear()
+        known = _MAYBE_UNINITIALIZED_CACHE[id(function)] = (
+            function,
+            frozenset(_compute_maybe_uninitialized(body, goes_to)),
+        )
     return known[1]
 
 
 @dataclass(slots=True)
-class _Block:
+class _BasicBlock:
     """Instructions without branches or labels among them. reads: what it reads before it writes it; writes: surely."""
 
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
-    following: set[int] = field(default_factory=set)
+    successors: set[int] = field(default_factory=set)
 
 
-def _doubtful(body: Body, goes_to: Callable[[int], list[int]]) -> set[str]:
-    blocks = _blocks(body, goes_to)
+def _compute_maybe_uninitialized(body: Body, goes_to: Callable[[int], list[int]]) -> set[str]:
+    blocks = _basic_blocks(body, goes_to)
     written: dict[int, set[str]] = {0: set()}  # before each block, on every way to it
     waiting = [0]
     while waiting:
         start = waiting.pop()
         after = written[start] | blocks[start].writes
-        for each in blocks[start].following:
+        for each in blocks[start].successors:
             before = written.get(each)
             if before is None or not before <= after:
                 written[each] = after if before is None else before & after
@@ -105,60 +108,60 @@ def _doubtful(body: Body, goes_to: Callable[[int], list[int]]) -> set[str]:
     return {name for start, before in written.items() for name in blocks[start].reads - before}
 
 
-def _blocks(body: Body, goes_to: Callable[[int], list[int]]) -> dict[int, _Block]:
+def _basic_blocks(body: Body, goes_to: Callable[[int], list[int]]) -> dict[int, _BasicBlock]:
     """By the numbers of their first instructions."""
     matches = [table().match(instruction) for instruction, _ in body]
-    controls = {number: _control(match) for number, match in enumerate(matches)}
+    controls = {number: _control_kind(match) for number, match in enumerate(matches)}
     targets = {number: goes_to(number) for number, kind in controls.items() if kind.startswith("branch")}
     starts = {0, *(each for some in targets.values() for each in some)}
     starts |= {number + 1 for number, kind in controls.items() if kind}
     starts.discard(len(body))
-    found: dict[int, _Block] = {}
-    block = _Block()
+    found: dict[int, _BasicBlock] = {}
+    block = _BasicBlock()
     for number, (instruction, _) in enumerate(body):
         if number in starts:
-            block = found[number] = _Block()
-        results, read = _uses(instruction, matches[number])
+            block = found[number] = _BasicBlock()
+        results, read = _defs_and_uses(instruction, matches[number])
         block.reads |= read - block.writes
         if instruction.guard is None:
             block.writes |= results
         kind = controls[number]
-        block.following |= starts & set(targets.get(number, ()))
+        block.successors |= starts & set(targets.get(number, ()))
         if number + 1 in starts and (not kind or instruction.guard is not None):
-            block.following.add(number + 1)
+            block.successors.add(number + 1)
     return found or {0: block}
 
 
-def _control(match: Match | Mismatch) -> str:
+def _control_kind(match: Match | Mismatch) -> str:
     """How an instruction changes control; empty for one that does not, or comes back."""
     effects = match.effects if isinstance(match, Match) else ()
     return next((each.kind for each in effects if isinstance(each, Control) and each.kind != "call"), "")
 
 
-def _uses(instruction: Instruction, match: Match | Mismatch) -> tuple[set[str], set[str]]:
+def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[set[str], set[str]]:
     """The names that an instruction writes, and those that it reads only; what it updates counts as written."""
     roles = match.results if isinstance(match, Match) else ()
     operands = [match.operand(role, instruction) for role in roles] if isinstance(match, Match) else []
-    results = {name for each in operands if each is not None for name in _names(each)}
-    read = {name for each in instruction.operands for name in _names(each)} - results
+    results = {name for each in operands if each is not None for name in _names_in(each)}
+    read = {name for each in instruction.operands for name in _names_in(each)} - results
     if instruction.guard is not None:
         read.add(instruction.guard.predicate)
     return results, read
 
 
-def _names(operand: Operand | None) -> Iterator[str]:
+def _names_in(operand: Operand | None) -> Iterator[str]:
     """The names in an operand; of an element of a vector, the vector's."""
     match operand:
         case Name(text=text):
             yield text.partition(".")[0]
         case Vector(elements=elements) | Arguments(elements=elements):
             for each in elements:
-                yield from _names(each)
+                yield from _names_in(each)
         case Address(base=inner) | Not(operand=inner) | Unary(operand=inner) | Element(index=inner):
-            yield from _names(inner)
+            yield from _names_in(inner)
         case Binary(left=first, right=second) | Pair(first=first, second=second):
-            yield from _names(first)
-            yield from _names(second)
+            yield from _names_in(first)
+            yield from _names_in(second)
         case _:
             pass
 
@@ -166,49 +169,49 @@ def _names(operand: Operand | None) -> Iterator[str]:
 # ---------------------------------------------------------------------------------------------------- watching
 
 
-class WrittenRegisters:
+class InitializedRegisters:
     """Which threads have written the doubtful registers of a function. slots: their places, with their names."""
 
     def __init__(self, body: Body, names: frozenset[str]) -> None:
         self.slots: dict[int, str] = {}
         for instruction, scope in body:
-            results, read = _uses(instruction, table().match(instruction))
+            results, read = _defs_and_uses(instruction, table().match(instruction))
             for name in (results | read) & names:
-                self.slots |= dict.fromkeys(_slots(name, scope), name)
+                self.slots |= dict.fromkeys(_slots_of(name, scope), name)
 
-    def watched(self, step: Step, instruction: Instruction, match: Match, scope: Scope) -> Step:
+    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
         """A step that tells of the registers that it reads unwritten, and notes those that it writes."""
-        results, read = _uses(instruction, match)
+        results, read = _defs_and_uses(instruction, match)
         if instruction.guard is not None:
             read = read - {instruction.guard.predicate}  # all threads of the group read it, not only those that go on
-        return _watching(step, self._places(read, scope), list(self._places(results, scope)))
+        return _instrumented_step(step, self._slots_of_names(read, scope), list(self._slots_of_names(results, scope)))
 
-    def guarded(self, step: Step, instruction: Instruction, scope: Scope) -> Step:
+    def instrument_guard(self, step: Step, instruction: Instruction, scope: BlockScope) -> Step:
         """The same of the guard alone."""
         names = {instruction.guard.predicate} if instruction.guard is not None else set()
-        return _watching(step, self._places(names, scope), [])
+        return _instrumented_step(step, self._slots_of_names(names, scope), [])
 
-    def _places(self, names: set[str], scope: Scope) -> Mapping[int, str]:
+    def _slots_of_names(self, names: set[str], scope: BlockScope) -> Mapping[int, str]:
         wanted = names & set(self.slots.values())
-        return {slot: name for name in wanted for slot in _slots(name, scope)}
+        return {slot: name for name in wanted for slot in _slots_of(name, scope)}
 
 
-def _slots(name: str, scope: Scope) -> tuple[int, ...]:
+def _slots_of(name: str, scope: BlockScope) -> tuple[int, ...]:
     found = scope.lookup(name)
-    return found.slots if isinstance(found, Register) else ()
+    return found.slots if isinstance(found, RegisterSlots) else ()
 
 
-def _watching(step: Step, read: Mapping[int, str], writes: Sequence[int]) -> Step:
+def _instrumented_step(step: Step, read: Mapping[int, str], writes: Sequence[int]) -> Step:
     if not read and not writes:
         return step
 
-    def run(group: Group) -> Signal | None:
-        index, written = group.lanes.index, group.activation.written
+    def run(group: ThreadGroup) -> Signal | None:
+        index, written = group.lanes.index, group.activation.initialized
         for slot, name in read.items():
             known = written.get(slot)
             missing = index if known is None else index[~known[index]]
             if len(missing):
-                _note(group, name, int(missing[0]))
+                _record_read(group, name, int(missing[0]))
         signal = step(group)
         if signal is None:
             for slot in writes:
@@ -221,11 +224,11 @@ def _watching(step: Step, read: Mapping[int, str], writes: Sequence[int]) -> Ste
     return run
 
 
-def _note(group: Group, name: str, thread: int) -> None:
-    machine, code = group.cta.machine, group.activation.code
+def _record_read(group: ThreadGroup, name: str, thread: int) -> None:
+    machine, code = group.cta.machine, group.activation.function
     offset = code.offsets[group.pc]
-    if (name, offset) not in machine.unwritten_reads.found:
+    if (name, offset) not in machine.uninitialized_reads.reads:
         line = machine.line_of(offset)
         opcode = code.instructions[group.pc].opcode
         witness = Witness(opcode, line, machine.thread_of(thread), group.cta.ctaid)
-        machine.unwritten_reads.found[name, offset] = UnwrittenRead(name, line, offset, witness)
+        machine.uninitialized_reads.reads[name, offset] = UninitializedRead(name, line, offset, witness)

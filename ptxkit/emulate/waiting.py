@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
 
 
 class Waitable:
@@ -14,9 +14,9 @@ class Waitable:
     __slots__ = ("waiters",)
 
     def __init__(self) -> None:
-        self.waiters: list[Group] = []
+        self.waiters: list[ThreadGroup] = []
 
-    def describe(self, group: Group) -> str:
+    def describe(self, group: ThreadGroup) -> str:
         """What a group waits for, in words: for a report when nobody can go on."""
         raise NotImplementedError
 
@@ -24,5 +24,5 @@ class Waitable:
         """Let all that wait go on."""
         waiters, self.waiters = self.waiters, []
         for group in waiters:
-            group.token = self
+            group.wait_token = self
             group.cta.resume(group)

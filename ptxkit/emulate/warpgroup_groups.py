@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulate.collectives import WARPGROUP
+from ptxkit.emulate.collectives import WARPGROUP_SIZE
 from ptxkit.emulate.waiting import Waitable
 
 if TYPE_CHECKING:
     from ptxkit.emulate.cta import Cta
-    from ptxkit.emulate.groups import Group
+    from ptxkit.emulate.groups import ThreadGroup
 
 
-class Committed(Waitable):
+class WarpgroupCommit(Waitable):
     """What a warp waits for whose warpgroup has not committed as much as it has."""
 
     __slots__ = ("cta",)
@@ -31,19 +31,19 @@ class Committed(Waitable):
         super().__init__()
         self.cta = cta
 
-    def describe(self, group: Group) -> str:
+    def describe(self, group: ThreadGroup) -> str:
         """Which threads have not committed the group."""
-        closed = self.cta.machine.asynchrony.closed(self.cta, "wgmma")
-        team = int(group.lanes.index[0]) // WARPGROUP
-        members = slice(team * WARPGROUP, (team + 1) * WARPGROUP)
+        closed = self.cta.machine.async_engine.committed_groups(self.cta, "wgmma")
+        team = int(group.lanes.index[0]) // WARPGROUP_SIZE
+        members = slice(team * WARPGROUP_SIZE, (team + 1) * WARPGROUP_SIZE)
         behind = numpy.flatnonzero(self.cta.alive[members] & (closed[members] < closed[group.lanes.index].max()))
-        first = f" (thread {team * WARPGROUP + behind[0]} among them)" if len(behind) else ""
+        first = f" (thread {team * WARPGROUP_SIZE + behind[0]} among them)" if len(behind) else ""
         return f"{len(behind)} threads of its warpgroup{first} to commit their multiplications"
 
 
-def of_teams(limits: Any) -> Any:
+def max_over_warpgroups(limits: Any) -> Any:
     """For each thread the largest of the numbers of its warpgroup."""
     count = len(limits)
-    padded = numpy.full(-(-count // WARPGROUP) * WARPGROUP, -1, limits.dtype)
+    padded = numpy.full(-(-count // WARPGROUP_SIZE) * WARPGROUP_SIZE, -1, limits.dtype)
     padded[:count] = limits
-    return numpy.repeat(padded.reshape(-1, WARPGROUP).max(axis=1), WARPGROUP)[:count]
+    return numpy.repeat(padded.reshape(-1, WARPGROUP_SIZE).max(axis=1), WARPGROUP_SIZE)[:count]

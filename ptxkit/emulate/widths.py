@@ -22,7 +22,7 @@ WIDE = 128
 """Bits of the values that stand in two columns of uint64, low half first."""
 
 
-def unsigned(width: int) -> Any:
+def unsigned_dtype(width: int) -> Any:
     """The type of arrays of values of so many bits; of 128 bits, that of the two halves."""
     if width == WIDE:
         return numpy.uint64
@@ -42,21 +42,21 @@ def is_signed(word: str) -> bool:
     return kind(word) == "s"
 
 
-def resized(values: Bits, width: int, *, signed: bool = False) -> Bits:
+def resize(values: Bits, width: int, *, signed: bool = False) -> Bits:
     """Values cut off or extended to a width."""
     here = 1 if values.dtype == numpy.bool_ else WIDE if values.ndim == 2 else values.dtype.itemsize * 8
     if here == width:
         return values
     if here == WIDE:
-        return resized(values[:, 0], width)
+        return resize(values[:, 0], width)
     if width == 1:
         held: Bits = values != 0
         return held
     if width == WIDE:
-        low = resized(values, 64, signed=signed)
+        low = resize(values, 64, signed=signed)
         high = (low.view(numpy.int64) >> 63).view(numpy.uint64) if signed else numpy.zeros_like(low)
         return numpy.stack([low, high], axis=1)
-    wanted = unsigned(width)
+    wanted = unsigned_dtype(width)
     if signed and width > here > 1:
         extended: Bits = values.view(f"i{here // 8}").astype(f"i{width // 8}").view(wanted)
         return extended
@@ -64,13 +64,13 @@ def resized(values: Bits, width: int, *, signed: bool = False) -> Bits:
     return made
 
 
-def constant(value: int, width: int) -> Bits:
+def constant_bits(value: int, width: int) -> Bits:
     """A constant's low bits as an array without dimensions; of 128 bits, as its two halves."""
     if width == 1:
         return numpy.array(bool(value))
     if width == WIDE:
-        return numpy.array([value & _ALL, value >> 64 & _ALL], numpy.uint64)
-    return numpy.array(value & ((1 << width) - 1), unsigned(width))
+        return numpy.array([value & _MASK_64, value >> 64 & _MASK_64], numpy.uint64)
+    return numpy.array(value & ((1 << width) - 1), unsigned_dtype(width))
 
 
-_ALL = (1 << 64) - 1
+_MASK_64 = (1 << 64) - 1

@@ -14,7 +14,7 @@ from ptxkit.records import dataclass
 RANK_SHIFT = 24
 """The bits of a shared address below the rank of its CTA."""
 
-RANKS = 15
+RANK_MASK = 15
 """The bits of a rank, above which are those of the window."""
 
 RESERVED_SHARED = 1024
@@ -22,7 +22,7 @@ RESERVED_SHARED = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class AddressWindow:
     """A range of generic addresses: `start`, and `size` bytes from there.
 
     The low 32 bits of a start are not 0, where there are more: half an address is no address.
@@ -38,16 +38,16 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class AddressWindows:
     """The windows of one address size."""
 
-    shared: Window
-    local: Window
-    param: Window
-    const: Window
-    global_: Window
+    shared: AddressWindow
+    local: AddressWindow
+    param: AddressWindow
+    const: AddressWindow
+    global_: AddressWindow
 
-    def of(self, space: str) -> Window | None:
+    def window_of(self, space: str) -> AddressWindow | None:
         """The window of a space with one; None of generic addresses."""
         match space.partition("::")[0]:
             case "shared":
@@ -65,23 +65,23 @@ class Windows:
 
 
 _WINDOWS = {
-    64: Windows(
-        shared=Window(0x7F10_4000_0000, 1 << 28),
-        local=Window(0x7F00_2000_0000, 1 << 28),
-        param=Window(0x7E10_0000_0000, 1 << 20),
-        const=Window(0x7E00_0000_0000, 1 << 28),
-        global_=Window(0x7000_0000_0000, 1 << 43),
+    64: AddressWindows(
+        shared=AddressWindow(0x7F10_4000_0000, 1 << 28),
+        local=AddressWindow(0x7F00_2000_0000, 1 << 28),
+        param=AddressWindow(0x7E10_0000_0000, 1 << 20),
+        const=AddressWindow(0x7E00_0000_0000, 1 << 28),
+        global_=AddressWindow(0x7000_0000_0000, 1 << 43),
     ),
-    32: Windows(
-        shared=Window(0xF000_0000, 1 << 27),
-        local=Window(0xE000_0000, 1 << 27),
-        param=Window(0xD800_0000, 1 << 20),
-        const=Window(0xD000_0000, 1 << 27),
-        global_=Window(0x1000_0000, 0xC000_0000),
+    32: AddressWindows(
+        shared=AddressWindow(0xF000_0000, 1 << 27),
+        local=AddressWindow(0xE000_0000, 1 << 27),
+        param=AddressWindow(0xD800_0000, 1 << 20),
+        const=AddressWindow(0xD000_0000, 1 << 27),
+        global_=AddressWindow(0x1000_0000, 0xC000_0000),
     ),
 }
 
 
-def windows_of(address_size: int) -> Windows:
+def windows_of(address_size: int) -> AddressWindows:
     """The windows of modules with addresses of 32 or 64 bits."""
     return _WINDOWS[address_size]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptxkit.inputs.containers import kind_of, texts_in
-    from ptxkit.inputs.found import Embedded, Found, Passed, Problem, title
+    from ptxkit.inputs.found import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode, display_name
 
-__all__ = ["Embedded", "Found", "Passed", "Problem", "kind_of", "texts_in", "title"]
+__all__ = ["EmbeddedPtx", "ContainerEntry", "SkippedCode", "ContainerProblem", "kind_of", "texts_in", "display_name"]
 
 _HOMES = {"kind_of": "containers", "texts_in": "containers"}
 """Public name -> the module that defines it; the others are in `found`."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.inputs.bytes_of import Bytes
-from ptxkit.inputs.found import DAMAGED, Problem
+from ptxkit.inputs.found import DAMAGED_REMEDY, ContainerProblem
 from ptxkit.records import dataclass
 
 MAGIC = b"!<arch>\n"
@@ -19,7 +19,7 @@ _NUMBER = re.compile(rb"\s*(\d+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ArchiveMember:
     """A member's name, and where its contents stand."""
 
     name: str
@@ -27,7 +27,7 @@ class Member:
     size: int
 
 
-def members(data: Bytes) -> Iterator[Member | Problem]:
+def archive_members(data: Bytes) -> Iterator[ArchiveMember | ContainerProblem]:
     """The members but for tables of symbols and names."""
     long_names = b""
     place = len(MAGIC)
@@ -35,26 +35,26 @@ def members(data: Bytes) -> Iterator[Member | Problem]:
         header = bytes(data[place : place + _HEADER])
         number = _NUMBER.fullmatch(header[48:58])
         if header[58:60] != b"`\n" or number is None:
-            yield Problem(f"no member of an archive begins at byte {place:,}", DAMAGED)
+            yield ContainerProblem(f"no member of an archive begins at byte {place:,}", DAMAGED_REMEDY)
             return
         begin, size = place + _HEADER, int(number[1])
         if begin + size > len(data):
-            yield Problem(
-                f"a member at byte {place:,} says that it has {size:,} bytes, and leaves the archive", DAMAGED
+            yield ContainerProblem(
+                f"a member at byte {place:,} says that it has {size:,} bytes, and leaves the archive", DAMAGED_REMEDY
             )
             return
         raw = header[:16].rstrip(b" ")
         if raw == b"//":
             long_names = bytes(data[begin : begin + size])
         elif raw not in (b"/", b"/SYM64/") and not raw.startswith(b"__.SYMDEF"):
-            name, skipped = _name(raw, long_names, data, begin, size)
-            yield Member(name, begin + skipped, size - skipped)
+            name, skipped = _member_name(raw, long_names, data, begin, size)
+            yield ArchiveMember(name, begin + skipped, size - skipped)
         place = begin + size + size % 2
     if place < len(data) and data[place : place + 1] != b"\n":
-        yield Problem(f"{len(data) - place} bytes at the end of the archive are no member", DAMAGED)
+        yield ContainerProblem(f"{len(data) - place} bytes at the end of the archive are no member", DAMAGED_REMEDY)
 
 
-def _name(raw: bytes, long_names: bytes, data: Bytes, begin: int, size: int) -> tuple[str, int]:
+def _member_name(raw: bytes, long_names: bytes, data: Bytes, begin: int, size: int) -> tuple[str, int]:
     """The name, and how many bytes of the contents it takes."""
     if raw.startswith(b"#1/") and raw[3:].isdigit() and int(raw[3:]) <= size:
         length = int(raw[3:])

@@ -23,20 +23,23 @@ def cache_folders(cache: str, environment: Mapping[str, str]) -> list[str]:
         own = environment.get("TRITON_CACHE_DIR")
         return [own or os.path.join(environment.get("TRITON_HOME") or home, ".triton", "cache")]
     if cache == "inductor":
-        return [environment.get("TORCHINDUCTOR_CACHE_DIR") or os.path.join(_scratch(), f"torchinductor_{_user()}")]
+        return [
+            environment.get("TORCHINDUCTOR_CACHE_DIR")
+            or os.path.join(_temporary_folder(), f"torchinductor_{_user_name()}")
+        ]
     if cache == "cute-dsl":
         told = [environment[name] for name in ("CUTE_DSL_DUMP_DIR", "CUTE_DSL_CACHE_DIR") if environment.get(name)]
-        return told or [os.path.join(_scratch(), _user(), "cutlass_python_cache")]
+        return told or [os.path.join(_temporary_folder(), _user_name(), "cutlass_python_cache")]
     raise ValueError(f"no cache of {cache!r} is known; there are {', '.join(CACHES)}")
 
 
-def _scratch() -> str:
+def _temporary_folder() -> str:
     from tempfile import gettempdir
 
     return gettempdir()
 
 
-def _user() -> str:
+def _user_name() -> str:
     from getpass import getuser
 
     return re.sub(r'[\\/:*?"<>|]', "_", getuser())

@@ -8,7 +8,7 @@ from typing import IO
 
 from ptxkit.inputs import ar, elf, fatbin, zipped
 from ptxkit.inputs.bytes_of import Bytes
-from ptxkit.inputs.found import Embedded, Found, Passed, Problem
+from ptxkit.inputs.found import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
 from ptxkit.limits import MAX_EMBEDDED_BYTES
 from ptxkit.records import replace
 
@@ -20,10 +20,10 @@ KINDS = {
 }
 """How a file begins that may hold PTX, and what it is."""
 
-_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
+_FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _DEBUG_TEXT = ".nv_debug_ptx_txt"
 """The section of machine code that was compiled with `-G` in which its PTX stands, lines ended by zeros."""
-_UNZIPPED = (elf.MAGIC, fatbin.MAGIC, ar.MAGIC)
+_MAGICS_IN_ZIP = (elf.MAGIC, fatbin.MAGIC, ar.MAGIC)
 """What is looked for in a zip archive; archives in it are left alone."""
 
 
@@ -32,18 +32,18 @@ def kind_of(head: bytes) -> str | None:
     return next((what for magic, what in KINDS.items() if head.startswith(magic)), None)
 
 
-def texts_in(file: IO[bytes]) -> Iterator[Found]:
+def texts_in(file: IO[bytes]) -> Iterator[ContainerEntry]:
     """What is inside an open file of one of these kinds, and why parts of it cannot be read."""
     head = file.read(8)
     file.seek(0)
     if head.startswith(zipped.MAGIC):
-        yield from _zipped(file)
+        yield from _in_zip(file)
     else:
-        with _mapped(file) as data:
+        with _memory_map(file) as data:
             yield from _in_data(data, 0, len(data))
 
 
-class _mapped:  # noqa: N801 (used like a function)
+class _memory_map:  # noqa: N801 (used like a function)
     """The contents of a file, read as they are needed; in memory where the file cannot be mapped."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -62,63 +62,63 @@ class _mapped:  # noqa: N801 (used like a function)
             self._map.close()
 
 
-def _zipped(file: IO[bytes]) -> Iterator[Found]:
-    for member in zipped.members(file, _UNZIPPED, ".ptx"):
-        if isinstance(member, Problem):
+def _in_zip(file: IO[bytes]) -> Iterator[ContainerEntry]:
+    for member in zipped.zip_members(file, _MAGICS_IN_ZIP, ".ptx"):
+        if isinstance(member, ContainerProblem):
             yield member
             continue
         head = member.file.read(8)
         member.file.seek(0)
         if kind_of(head) is not None:
             for found in texts_in(member.file):
-                yield _inside(found, member.name)
+                yield _nest_in(found, member.name)
         elif member.size <= MAX_EMBEDDED_BYTES:
-            yield Embedded(member.file.read(), "", "", (member.name,))
+            yield EmbeddedPtx(member.file.read(), "", "", (member.name,))
         else:
             message = f"PTX of {member.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most"
-            yield Problem(message, "unpack it, and split it", (member.name,))
+            yield ContainerProblem(message, "unpack it, and split it", (member.name,))
 
 
-def _in_data(data: Bytes, start: int, end: int) -> Iterator[Found]:
+def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
     head = bytes(data[start : min(end, start + 8)])
     if head.startswith(ar.MAGIC):
-        for member in ar.members(data):
-            if isinstance(member, Problem):
+        for member in ar.archive_members(data):
+            if isinstance(member, ContainerProblem):
                 yield member
             elif kind_of(bytes(data[member.offset : member.offset + 8])) is not None:
                 # sections count from the beginning of the member
                 part = bytes(data[member.offset : member.offset + member.size])
                 for found in _in_data(part, 0, len(part)):
-                    yield _inside(found, member.name)
+                    yield _nest_in(found, member.name)
     elif head.startswith(fatbin.MAGIC):
         yield from fatbin.fat_binaries(data, start, end)
     elif head.startswith(elf.MAGIC):
         yield from _in_elf(data)
 
 
-def _in_elf(data: Bytes) -> Iterator[Found]:
+def _in_elf(data: Bytes) -> Iterator[ContainerEntry]:
     has_sections = False
-    for section in elf.sections(data):
+    for section in elf.elf_sections(data):
         has_sections = True
-        if isinstance(section, Problem):
+        if isinstance(section, ContainerProblem):
             yield section
-        elif section.name in _SECTIONS:
+        elif section.name in _FATBIN_SECTIONS:
             yield from fatbin.fat_binaries(data, section.offset, section.offset + section.size)
-        elif section.name == _DEBUG_TEXT and elf.machine(data) == elf.CUDA_MACHINE:
+        elif section.name == _DEBUG_TEXT and elf.elf_machine(data) == elf.CUDA_MACHINE:
             yield _debug_text(data, section)
-    if elf.machine(data) == elf.CUDA_MACHINE:
-        yield Passed("machine code")
+    if elf.elf_machine(data) == elf.CUDA_MACHINE:
+        yield SkippedCode("machine code")
     elif not has_sections:  # a program whose table of sections was stripped
         yield from fatbin.fat_binaries(data, 0, len(data))
 
 
-def _debug_text(data: Bytes, section: elf.Section) -> Found:
+def _debug_text(data: Bytes, section: elf.ElfSection) -> ContainerEntry:
     if section.size > MAX_EMBEDDED_BYTES:
         message = f"PTX of {section.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most"
-        return Problem(message, "take the PTX out of it first")
+        return ContainerProblem(message, "take the PTX out of it first")
     text = bytes(data[section.offset : section.offset + section.size])
-    return Embedded(text.replace(b"\0", b"\n"), "")
+    return EmbeddedPtx(text.replace(b"\0", b"\n"), "")
 
 
-def _inside(found: Found, name: str) -> Found:
-    return found if isinstance(found, Passed) else replace(found, inside=(name, *found.inside))
+def _nest_in(found: ContainerEntry, name: str) -> ContainerEntry:
+    return found if isinstance(found, SkippedCode) else replace(found, inside=(name, *found.inside))

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from ptxkit.inputs.found import DAMAGED
+from ptxkit.inputs.found import DAMAGED_REMEDY
 
-_MOST_LZ4_RATIO = 255
+_MAX_LZ4_RATIO = 255
 """A byte of LZ4 stands for at most so many."""
-_MOST_WINDOW = 1 << 27
+_MAX_ZSTD_WINDOW = 1 << 27
 
 
 class CompressionError(ValueError):
     """A payload that cannot be unpacked; the text says why."""
 
-    def __init__(self, message: str, remedy: str = DAMAGED) -> None:
+    def __init__(self, message: str, remedy: str = DAMAGED_REMEDY) -> None:
         super().__init__(message)
         self.remedy = remedy
 
 
-def lz4_block(data: bytes, size: int) -> bytes:
+def decompress_lz4(data: bytes, size: int) -> bytes:
     """A block of LZ4 that unpacks to `size` bytes. Raises CompressionError."""
     try:
         import lz4.block as lz4
     except ImportError as error:
         raise CompressionError("it is compressed by LZ4", "install it: pip install lz4") from error
-    if size > _MOST_LZ4_RATIO * len(data) + 64:
+    if size > _MAX_LZ4_RATIO * len(data) + 64:
         raise CompressionError(f"{len(data):,} bytes of LZ4 cannot unpack to {size:,}")
     try:
         unpacked: bytes = lz4.decompress(data, uncompressed_size=size)
@@ -34,14 +34,14 @@ def lz4_block(data: bytes, size: int) -> bytes:
     return unpacked
 
 
-def zstd_frame(data: bytes, size: int) -> bytes:
+def decompress_zstd(data: bytes, size: int) -> bytes:
     """A frame of zstd that unpacks to `size` bytes. Raises CompressionError."""
     try:
         import zstandard
     except ImportError as error:
         raise CompressionError("it is compressed by zstd", "install it: pip install zstandard") from error
     try:
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_MOST_WINDOW)
+        decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
         with decompressor.stream_reader(data) as reader:
             unpacked = reader.read(size + 1)
     except (zstandard.ZstdError, MemoryError) as error:

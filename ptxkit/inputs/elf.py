@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterator
 
 from ptxkit.inputs.bytes_of import Bytes
-from ptxkit.inputs.found import DAMAGED, Problem
+from ptxkit.inputs.found import DAMAGED_REMEDY, ContainerProblem
 from ptxkit.records import dataclass
 
 MAGIC = b"\x7fELF"
@@ -19,11 +19,11 @@ CUDA_MACHINE = 190
 _WIDE, _LITTLE = 2, 1
 _NOBITS = 8
 _LARGE_INDEX = 0xFFFF
-_MOST_SECTIONS = 1 << 20
+_MAX_SECTIONS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """Where a section stands in the file."""
 
     name: str
@@ -31,21 +31,23 @@ class Section:
     size: int
 
 
-def machine(data: Bytes) -> int | None:
+def elf_machine(data: Bytes) -> int | None:
     """`e_machine`, or None where the header is cut off."""
     return struct.unpack_from("<H", data, 18)[0] if len(data) >= 20 else None
 
 
-def sections(data: Bytes) -> Iterator[Section | Problem]:
+def elf_sections(data: Bytes) -> Iterator[ElfSection | ContainerProblem]:
     """The sections that have contents; none where the file has no table of them.
 
     What the headers say is held against the size of the file: a section that leaves it is a problem.
     """
     if len(data) < 64:
-        yield Problem(f"an ELF file of {len(data)} bytes, which is less than its header has", DAMAGED)
+        yield ContainerProblem(f"an ELF file of {len(data)} bytes, which is less than its header has", DAMAGED_REMEDY)
         return
     if data[4] not in (1, _WIDE) or data[5] != _LITTLE:
-        yield Problem("an ELF file of an unknown width or byte order", "give it a file for a little-endian machine")
+        yield ContainerProblem(
+            "an ELF file of an unknown width or byte order", "give it a file for a little-endian machine"
+        )
         return
     wide = data[4] == _WIDE
     table = struct.unpack_from("<Q", data, 40)[0] if wide else struct.unpack_from("<I", data, 32)[0]
@@ -54,27 +56,31 @@ def sections(data: Bytes) -> Iterator[Section | Problem]:
     if not table:
         return
     if size < layout.size or table + size > len(data):
-        yield Problem(f"an ELF file of {len(data):,} bytes with its table of sections at byte {table:,}", DAMAGED)
+        yield ContainerProblem(
+            f"an ELF file of {len(data):,} bytes with its table of sections at byte {table:,}", DAMAGED_REMEDY
+        )
         return
     first = layout.unpack_from(data, table)
     count = count or first[5]
     names = first[6] if names == _LARGE_INDEX else names
-    if count > _MOST_SECTIONS or table + count * size > len(data) or names >= count:
-        yield Problem(f"an ELF file of {len(data):,} bytes whose {count:,} sections leave it", DAMAGED)
+    if count > _MAX_SECTIONS or table + count * size > len(data) or names >= count:
+        yield ContainerProblem(f"an ELF file of {len(data):,} bytes whose {count:,} sections leave it", DAMAGED_REMEDY)
         return
     rows = [layout.unpack_from(data, table + place * size) for place in range(count)]
     text_start, text_size = rows[names][4], rows[names][5]
     for row in rows:
         if row[1] in (0, _NOBITS):
             continue
-        name = _name(data, text_start, text_size, row[0])
+        name = _section_name(data, text_start, text_size, row[0])
         if row[4] + row[5] > len(data):
-            yield Problem(f"section {name!r} is said to end at byte {row[4] + row[5]:,} of {len(data):,}", DAMAGED)
+            yield ContainerProblem(
+                f"section {name!r} is said to end at byte {row[4] + row[5]:,} of {len(data):,}", DAMAGED_REMEDY
+            )
         else:
-            yield Section(name, row[4], row[5])
+            yield ElfSection(name, row[4], row[5])
 
 
-def _name(data: Bytes, start: int, size: int, offset: int) -> str:
+def _section_name(data: Bytes, start: int, size: int, offset: int) -> str:
     begin = start + offset
     end = min(start + size, begin + 256, len(data))
     return bytes(data[begin:end]).split(b"\0", 1)[0].decode("utf-8", "replace") if begin < end else ""

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Iterator
 
 from ptxkit.inputs.bytes_of import Bytes
-from ptxkit.inputs.decompress import CompressionError, lz4_block, zstd_frame
-from ptxkit.inputs.found import DAMAGED, Embedded, Found, Passed, Problem
+from ptxkit.inputs.decompress import CompressionError, decompress_lz4, decompress_zstd
+from ptxkit.inputs.found import DAMAGED_REMEDY, ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
 from ptxkit.limits import MAX_EMBEDDED_BYTES
 from ptxkit.records import dataclass
 
@@ -23,7 +23,7 @@ _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _PTX, _CODE, _INTERMEDIATE = 1, 2, 8
 _LZ4, _ZSTD = 0x2000, 0x8000
 _CHIP, _FAMILY = 0x100000, 0x200000
-_MOST_NAME = 4096
+_MAX_NAME = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,72 +46,75 @@ class _Entry:
         return f"sm_{self.architecture}{suffix}"
 
 
-def fat_binaries(data: Bytes, start: int, end: int) -> Iterator[Found]:
+def fat_binaries(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
     """All that the fat binaries between two offsets hold: they stand one behind the other, with padding between."""
     place = start
     while (place := data.find(MAGIC, place, end)) >= 0:
         if end - place < _HEADER.size:
-            yield Problem(f"a fat binary at byte {place:,} that ends in its header", DAMAGED)
+            yield ContainerProblem(f"a fat binary at byte {place:,} that ends in its header", DAMAGED_REMEDY)
             return
         _, version, header, size = _HEADER.unpack_from(data, place)
         if version != 1 or not _HEADER.size <= header <= 1024:
-            yield Problem(
+            yield ContainerProblem(
                 f"a fat binary at byte {place:,} of an unknown version ({version})", "report it with the file"
             )
             place += len(MAGIC)
             continue
         stop = place + header + size
         if stop > end:
-            yield Problem(
-                f"a fat binary at byte {place:,} is said to end at byte {stop:,}, and {end:,} is the last", DAMAGED
+            yield ContainerProblem(
+                f"a fat binary at byte {place:,} is said to end at byte {stop:,}, and {end:,} is the last",
+                DAMAGED_REMEDY,
             )
             stop = end
         yield from _entries(data, place + header, stop)
         place = max(stop, place + len(MAGIC))
 
 
-def _entries(data: Bytes, place: int, end: int) -> Iterator[Found]:
+def _entries(data: Bytes, place: int, end: int) -> Iterator[ContainerEntry]:
     while end - place >= _ENTRY.size:
         kind, _, header, payload, compressed, _, _, _, chip, name, length, flags, _, size = _ENTRY.unpack_from(
             data, place
         )
         if header < _ENTRY.size or header > end - place or not any((kind, payload)):
             if any(data[place : place + _ENTRY.size]):
-                yield Problem(f"an entry at byte {place:,} says that its header has {header:,} bytes", DAMAGED)
+                yield ContainerProblem(
+                    f"an entry at byte {place:,} says that its header has {header:,} bytes", DAMAGED_REMEDY
+                )
             return
         entry = _Entry(kind, place, header, payload, compressed, chip, (name, length), flags, size)
         if payload > end - place - header:
-            yield Problem(
+            yield ContainerProblem(
                 f"an entry at byte {place:,} for {entry.target} is cut off: it says that it has {payload:,} bytes",
-                DAMAGED,
+                DAMAGED_REMEDY,
             )
             return
-        yield _read(data, entry)
+        yield _read_entry(data, entry)
         place += header + payload
     if end - place > 0 and any(data[place:end]):
-        yield Problem(f"an entry at byte {place:,} that ends in its header", DAMAGED)
+        yield ContainerProblem(f"an entry at byte {place:,} that ends in its header", DAMAGED_REMEDY)
 
 
-def _read(data: Bytes, entry: _Entry) -> Found:
+def _read_entry(data: Bytes, entry: _Entry) -> ContainerEntry:
     if entry.kind != _PTX:
         what = {_CODE: "machine code", _INTERMEDIATE: "intermediate code (LTO)"}.get(
             entry.kind, f"code of kind {entry.kind}"
         )
-        return Passed(f"{what} for {entry.target}")
+        return SkippedCode(f"{what} for {entry.target}")
     try:
-        text = _payload(data, entry)
+        text = _decompress_payload(data, entry)
     except CompressionError as error:
-        return Problem(f"the PTX for {entry.target} at byte {entry.start:,}: {error}", error.remedy)
-    return Embedded(text.rstrip(b"\0"), entry.target, _name(data, entry))
+        return ContainerProblem(f"the PTX for {entry.target} at byte {entry.start:,}: {error}", error.remedy)
+    return EmbeddedPtx(text.rstrip(b"\0"), entry.target, _entry_name(data, entry))
 
 
-def _payload(data: Bytes, entry: _Entry) -> bytes:
+def _decompress_payload(data: Bytes, entry: _Entry) -> bytes:
     begin = entry.start + entry.header
     packed = entry.compressed or entry.payload
     if packed > entry.payload:
         raise CompressionError(f"its compressed size of {packed:,} bytes is more than the {entry.payload:,} it has")
     if entry.flags & (_LZ4 | _ZSTD):
-        unpack = zstd_frame if entry.flags & _ZSTD else lz4_block
+        unpack = decompress_zstd if entry.flags & _ZSTD else decompress_lz4
         if entry.size > MAX_EMBEDDED_BYTES:
             raise CompressionError(f"it is said to have {entry.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most")
         return unpack(bytes(data[begin : begin + packed]), entry.size)
@@ -122,9 +125,9 @@ def _payload(data: Bytes, entry: _Entry) -> bytes:
     return bytes(data[begin : begin + packed])
 
 
-def _name(data: Bytes, entry: _Entry) -> str:
+def _entry_name(data: Bytes, entry: _Entry) -> str:
     offset, length = entry.name
-    if not offset or not length or length > _MOST_NAME or offset + length > entry.header + entry.payload:
+    if not offset or not length or length > _MAX_NAME or offset + length > entry.header + entry.payload:
         return ""
     begin = entry.start + offset
     return bytes(data[begin : begin + length]).split(b"\0", 1)[0].decode("utf-8", "replace")

@@ -8,7 +8,7 @@ from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Embedded:
+class EmbeddedPtx:
     """A PTX text. inside: the names of the members that it stands in, from the outermost on. target: `sm_90a`.
 
     name: what the compiler called it; empty where it does not say.
@@ -21,7 +21,7 @@ class Embedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ContainerProblem:
     """Something that cannot be read as its header says, or is over a limit. offset: of the file or member, in bytes."""
 
     message: str
@@ -30,18 +30,18 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class SkippedCode:
     """Code of another kind that was passed over: `machine code for sm_90a`."""
 
     what: str
 
 
-Found: TypeAlias = Embedded | Problem | Passed
+ContainerEntry: TypeAlias = EmbeddedPtx | ContainerProblem | SkippedCode
 
-DAMAGED = "build the file again; it is cut off or damaged"
+DAMAGED_REMEDY = "build the file again; it is cut off or damaged"
 
 
-def title(path: str, found: Embedded, number: int) -> str:
+def display_name(path: str, found: EmbeddedPtx, number: int) -> str:
     """What a text is called in reports: `libfoo.so!2.sm_90a.ptx`, `foo.whl!foo/k.ptx`. number: of the text in its
     file."""
     if not found.target and found.inside and found.inside[-1].endswith(".ptx"):

@@ -15,28 +15,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from ptxkit.inputs.found import DAMAGED, Problem
+from ptxkit.inputs.found import DAMAGED_REMEDY, ContainerProblem
 from ptxkit.limits import MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO
 from ptxkit.records import dataclass
 
 MAGIC = b"PK\x03\x04"
-_HEAD = 16
-_CHUNK = 1 << 20
-_SMALL = 1 << 20
+_HEAD_BYTES = 16
+_CHUNK_BYTES = 1 << 20
+_MAX_IN_MEMORY = 1 << 20
 """Bytes below which no ratio is suspicious: a file of zeros packs well."""
-_BROKEN = (
+_ZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, MemoryError),
     *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
 )
 """What `zipfile` raises of archives that are damaged, or packed in a way that it does not know."""
-_MOST_MEMBERS = 100_000
-_MOST_LISTING = 32 << 20
-_TAIL = (1 << 16) + 128
+_MAX_MEMBERS = 100_000
+_MAX_LISTING = 32 << 20
+_TAIL_BYTES = (1 << 16) + 128
 """Bytes at the end of an archive among which its last records stand: a comment behind them may have 65,535."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unpacked:
+class UnpackedMember:
     """A member: its name, and a file with its contents that is gone with the next member."""
 
     name: str
@@ -44,49 +44,55 @@ class Unpacked:
     size: int
 
 
-def members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator[Unpacked | Problem]:
+def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator[UnpackedMember | ContainerProblem]:
     """The members that begin with one of the `wanted` bytes, or whose name ends in `suffix`."""
-    if _listing(file) > _MOST_LISTING:
-        yield Problem(f"a zip archive whose table of members is longer than {_MOST_LISTING:,} bytes", "split it")
+    if _directory_size(file) > _MAX_LISTING:
+        yield ContainerProblem(
+            f"a zip archive whose table of members is longer than {_MAX_LISTING:,} bytes", "split it"
+        )
         return
     try:
         archive = zipfile.ZipFile(file)
-    except _BROKEN as error:
-        yield Problem(f"a zip archive that cannot be read: {error}", DAMAGED)
+    except _ZIP_ERRORS as error:
+        yield ContainerProblem(f"a zip archive that cannot be read: {error}", DAMAGED_REMEDY)
         return
     left = MAX_UNPACKED_BYTES
     with archive:
         infos = archive.infolist()
-        if len(infos) > _MOST_MEMBERS:
-            yield Problem(f"a zip archive of {len(infos):,} members; {_MOST_MEMBERS:,} are read at most", "split it")
+        if len(infos) > _MAX_MEMBERS:
+            yield ContainerProblem(
+                f"a zip archive of {len(infos):,} members; {_MAX_MEMBERS:,} are read at most", "split it"
+            )
             return
         for info in infos:
             if info.filename.endswith("/"):  # `is_dir` breaks where there is no name
                 continue
             try:
-                with archive.open(info) as member, _scratch() as scratch:
-                    head = member.read(_HEAD)
+                with archive.open(info) as member, _scratch_file() as scratch:
+                    head = member.read(_HEAD_BYTES)
                     if not (head.startswith(wanted) or info.filename.endswith(suffix)):
                         continue
-                    size = _copy(head, member, scratch, min(left, _most(info)))
+                    size = _unpack(head, member, scratch, min(left, _max_unpacked_size(info)))
                     if size is None:
-                        yield Problem(*_bomb(info, left), (info.filename,))
+                        yield ContainerProblem(*_bomb_problem(info, left), (info.filename,))
                         return
                     left -= size
                     scratch.seek(0)
-                    yield Unpacked(info.filename, scratch, size)
-            except _BROKEN as error:
-                remedy = "unpack it with its password" if info.flag_bits & 1 else DAMAGED
-                yield Problem(f"this member of the archive cannot be unpacked: {error}", remedy, (info.filename,))
+                    yield UnpackedMember(info.filename, scratch, size)
+            except _ZIP_ERRORS as error:
+                remedy = "unpack it with its password" if info.flag_bits & 1 else DAMAGED_REMEDY
+                yield ContainerProblem(
+                    f"this member of the archive cannot be unpacked: {error}", remedy, (info.filename,)
+                )
 
 
-def _listing(file: IO[bytes]) -> int:
+def _directory_size(file: IO[bytes]) -> int:
     """Bytes of the table of members, which is read whole, as the end of the archive says; 0 where it says nothing.
 
     Source: PKWARE, "APPNOTE": "End of central directory record", and the one of Zip64 before it.
     """
     size = file.seek(0, 2)
-    file.seek(max(0, size - _TAIL))
+    file.seek(max(0, size - _TAIL_BYTES))
     tail = file.read()
     file.seek(0)
     end, large = tail.rfind(b"PK\5\6"), tail.rfind(b"PK\6\6")
@@ -98,24 +104,24 @@ def _listing(file: IO[bytes]) -> int:
     return min(max(sizes), size)
 
 
-def _most(info: zipfile.ZipInfo) -> int:
+def _max_unpacked_size(info: zipfile.ZipInfo) -> int:
     """Bytes that a member may unpack to: what it says, unless that is beyond belief."""
-    return min(info.file_size, max(_SMALL, MAX_UNPACKED_RATIO * info.compress_size))
+    return min(info.file_size, max(_MAX_IN_MEMORY, MAX_UNPACKED_RATIO * info.compress_size))
 
 
-def _bomb(info: zipfile.ZipInfo, left: int) -> tuple[str, str]:
-    if left < _most(info):
+def _bomb_problem(info: zipfile.ZipInfo, left: int) -> tuple[str, str]:
+    if left < _max_unpacked_size(info):
         return f"the archive unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", "unpack it, and name the files"
-    message = f"{info.compress_size:,} bytes that unpack to more than {_most(info):,}"
+    message = f"{info.compress_size:,} bytes that unpack to more than {_max_unpacked_size(info):,}"
     return message, "unpack it, and name the files, if you trust it"
 
 
-def _copy(head: bytes, member: IO[bytes], scratch: IO[bytes], most: int) -> int | None:
+def _unpack(head: bytes, member: IO[bytes], scratch: IO[bytes], most: int) -> int | None:
     """Unpack a member; how many bytes that were, or None where they are more than `most`."""
     size = len(head)
     scratch.write(head)
     while size <= most:
-        chunk = member.read(_CHUNK)
+        chunk = member.read(_CHUNK_BYTES)
         if not chunk:
             return size
         size += len(chunk)
@@ -124,7 +130,7 @@ def _copy(head: bytes, member: IO[bytes], scratch: IO[bytes], most: int) -> int 
 
 
 @contextmanager
-def _scratch() -> Iterator[IO[bytes]]:
+def _scratch_file() -> Iterator[IO[bytes]]:
     """A file that no other program sees and that is gone when it is closed."""
     with tempfile.TemporaryFile(prefix="ptxkit-") as file:
         yield file

@@ -8,15 +8,15 @@ from __future__ import annotations
 from functools import cache
 
 # Here and not inside the function: loading the submodule `table` later would put it in the function's place.
-from ptxkit.isa.table import Table
+from ptxkit.isa.table import InstructionTable
 
 __all__ = ["table"]
 
 
 @cache
-def table() -> Table:
+def table() -> InstructionTable:
     """The instruction table of this installation, loaded once a process."""
     from ptxkit.isa.compiled import load_cached
-    from ptxkit.isa.memory import recall
+    from ptxkit.isa.memory import load_store
 
-    return Table(load_cached, recall)
+    return InstructionTable(load_cached, load_store)

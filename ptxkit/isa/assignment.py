@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from ptxkit.isa.folding import Assignment, fold, truth
-from ptxkit.isa.forms import Form, Modifier, Rule
+from ptxkit.isa.folding import Assignment, fold, is_true
+from ptxkit.isa.forms import Constraint, Form, Modifier
 from ptxkit.isa.functions import is_type
 from ptxkit.records import dataclass
 
@@ -18,7 +18,7 @@ _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 # Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it,
 # the first and the second priority in a cache, a kind
 # of access to a texture and the geometry.
-_ORDERED = (
+_ORDER_SENSITIVE = (
     frozenset({"row", "col"}),
     frozenset({"and", "xor", "popc"}),
     frozenset({"f32", "b16", "b8", "b2"}),
@@ -28,17 +28,17 @@ _ORDERED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class ModifierMismatch:
     """Why an opcode is not of a form. score: how much of it did fit; higher is nearer."""
 
     form: Form
     score: int
     word: str | None = None
     missing: str | None = None
-    rule: Rule | None = None
+    rule: Constraint | None = None
 
 
-def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | Misfit:
+def assign_modifiers(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | ModifierMismatch:
     """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
 
     lax: as ptxas does, let `.sync` and the like of the stem stand anywhere, and twice.
@@ -50,7 +50,7 @@ def assign(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment
     if list(words[: len(stem)]) != stem:
         fitting = sum(1 for _ in _common_prefix(words, stem))
         wrong = words[fitting] if fitting < len(words) else None
-        return Misfit(form, fitting - len(stem), word=wrong, missing=stem[fitting])
+        return ModifierMismatch(form, fitting - len(stem), word=wrong, missing=stem[fitting])
     return _assign(form, form.modifiers[len(stem) :], stem, words[len(stem) :])
 
 
@@ -59,13 +59,15 @@ def fixed_stem(stem: Sequence[str]) -> list[str]:
     return list(takewhile(lambda word: word not in _MOVABLE, stem))
 
 
-def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]) -> Assignment | Misfit:
+def _assign(
+    form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]
+) -> Assignment | ModifierMismatch:
     if len(rest) > len(slots):
-        return Misfit(form, len(stem), word=_surplus(slots, rest))
+        return ModifierMismatch(form, len(stem), word=_surplus_word(slots, rest))
     for position, word in enumerate(rest):
         if not any(word in slot.values for slot in slots):
-            return Misfit(form, len(stem) + position - 1, word=word)
-    broken: Misfit | None = None
+            return ModifierMismatch(form, len(stem) + position - 1, word=word)
+    broken: ModifierMismatch | None = None
     for chosen in _placements(slots, rest, 0, ()):
         filled: dict[str, str | None] = {name: name for name in stem}
         missing = None
@@ -79,16 +81,16 @@ def _assign(form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Se
                 break
             filled[slot.name] = value
         if missing is not None:
-            broken = broken or Misfit(form, len(stem) + len(rest), missing=missing)
+            broken = broken or ModifierMismatch(form, len(stem) + len(rest), missing=missing)
             continue
-        failing = next((rule for rule in form.rules if not truth(fold(rule.condition, form, filled))), None)
+        failing = next((rule for rule in form.rules if not is_true(fold(rule.condition, form, filled))), None)
         if failing is None:
             return filled
-        broken = Misfit(form, len(stem) + len(rest) + 1, rule=failing)
-    return broken or Misfit(form, len(stem), word=rest[-1] if rest else None)
+        broken = ModifierMismatch(form, len(stem) + len(rest) + 1, rule=failing)
+    return broken or ModifierMismatch(form, len(stem), word=rest[-1] if rest else None)
 
 
-def _surplus(slots: Sequence[Modifier], words: Sequence[str]) -> str:
+def _surplus_word(slots: Sequence[Modifier], words: Sequence[str]) -> str:
     """The word that is too many: one that no place takes, else one that stands twice, else the last."""
     legal = {value for slot in slots for value in slot.values}
     seen: set[str] = set()
@@ -132,16 +134,16 @@ def _placements(
     for index, slot in enumerate(slots):
         if index in chosen or word not in slot.values:
             continue
-        if all(_ordered(slots, words[k], chosen[k], word, index) for k in range(position)):
+        if all(_keeps_order(slots, words[k], chosen[k], word, index) for k in range(position)):
             yield from _placements(slots, words, position + 1, (*chosen, index))
 
 
-def _ordered(slots: Sequence[Modifier], earlier: str, left: int, later: str, right: int) -> bool:
+def _keeps_order(slots: Sequence[Modifier], earlier: str, left: int, later: str, right: int) -> bool:
     if left < right:
         return True
     if (is_type(earlier) and is_type(later)) or (_is_space(earlier) and _is_space(later)):
         return False
-    if any(earlier in group and later in group for group in _ORDERED):
+    if any(earlier in group and later in group for group in _ORDER_SENSITIVE):
         return False
     return not (later in slots[left].values and earlier in slots[right].values)
 

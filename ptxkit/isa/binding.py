@@ -11,30 +11,30 @@ from types import MappingProxyType
 
 from ptxkit.isa.effect_binding import bind_effect
 from ptxkit.isa.effects import AsyncRegisters, Effect, MbarrierArrive, MbarrierWait, Value
-from ptxkit.isa.expressions import Call, Const, Expression, Role
-from ptxkit.isa.folding import Assignment, fold, truth
-from ptxkit.isa.forms import Form, Gate, Match, OperandForm, Rule
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.folding import Assignment, fold, is_true
+from ptxkit.isa.forms import Constraint, Form, Gate, Match, OperandForm
 from ptxkit.isa.functions import space
 from ptxkit.records import replace
 
 
-def bind(
+def bind_form(
     form: Form, modifiers: Assignment, value_gates: Mapping[str, tuple[Gate, ...]], *, tolerated: str = ""
 ) -> tuple[Match, ...]:
     """The matches of a form: one for each choice of optional operands, most operands last."""
     shared = MappingProxyType(dict(modifiers))
     canonical = ".".join([form.name, *(str(modifiers[s.name]) for s in form.modifiers if modifiers.get(s.name))])
     present = [
-        replace(operand, elements=tuple(_present(operand, form, modifiers))) if operand.elements else operand
+        replace(operand, elements=tuple(_present_operands(operand, form, modifiers))) if operand.elements else operand
         for operand in form.operands
-        if operand.condition is None or truth(fold(operand.condition, form, modifiers))
+        if operand.condition is None or is_true(fold(operand.condition, form, modifiers))
     ]
     matches = []
-    for operands in _choices(present):
+    for operands in _operand_choices(present):
         roles, paths = _roles(operands)
         bound = tuple(_bind_operand(operand, form, modifiers, roles) for operand in operands)
         needs = _needs(form, modifiers, roles)
-        if any(isinstance(need.condition, Const) and not need.condition.value for need in needs):
+        if any(isinstance(need.condition, ConstantExpr) and not need.condition.value for need in needs):
             continue  # these operands do not stand together
         effects = _effects(form, modifiers, bound, roles)
         matches.append(
@@ -47,7 +47,7 @@ def bind(
                 canonical=canonical,
                 roles=roles,
                 paths=paths,
-                needs=tuple(need for need in needs if not isinstance(need.condition, Const)),
+                needs=tuple(need for need in needs if not isinstance(need.condition, ConstantExpr)),
                 results=_results(effects),
                 tolerated=tolerated or _tolerance(form, modifiers, roles),
             )
@@ -57,7 +57,7 @@ def bind(
 
 def _tolerance(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> str:
     """Why these modifiers are only tolerated in this form; empty where they are the manual's."""
-    applying = (each.text for each in form.tolerances if truth(fold(each.condition, form, modifiers, roles)))
+    applying = (each.text for each in form.tolerances if is_true(fold(each.condition, form, modifiers, roles)))
     return next(applying, "")
 
 
@@ -71,13 +71,13 @@ def _gates(
     for gate in form.gates:
         if gate.subject in own and gate.subject not in values:
             continue
-        if gate.condition is None or truth(fold(gate.condition, form, modifiers, roles)):
+        if gate.condition is None or is_true(fold(gate.condition, form, modifiers, roles)):
             yield gate if gate.subject else replace(gate, subject=head)
     for value in sorted(values - own):
         yield from value_gates.get(value[1:], ())
 
 
-def _choices(operands: Sequence[OperandForm]) -> Iterator[tuple[OperandForm, ...]]:
+def _operand_choices(operands: Sequence[OperandForm]) -> Iterator[tuple[OperandForm, ...]]:
     """Each way to leave optional parts out; an inner part is there only with the part around it."""
     parts = sorted({group[:depth] for group in (o.group for o in operands) for depth in range(1, len(group) + 1)})
     pairs = [index for index, operand in enumerate(operands) if operand.kind == "maybe_pair"]
@@ -107,10 +107,10 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
     if kind == "vector_or_register" and operand.more:
         kind = "vector"
     elif kind == "vector_or_register":  # the sink stands for elements of a vector, not for all there is
-        kind, sink = ("register", False) if count == Const(1) else ("vector", sink)
+        kind, sink = ("register", False) if count == ConstantExpr(1) else ("vector", sink)
     if kind == "address":
-        place = Const(space(place.value if isinstance(place, Const) else None))
-    refused = [mark for mark, condition in operand.allowed_if if not truth(fold(condition, form, modifiers, roles))]
+        place = ConstantExpr(space(place.value if isinstance(place, ConstantExpr) else None))
+    refused = [mark for mark, condition in operand.allowed_if if not is_true(fold(condition, form, modifiers, roles))]
     return replace(
         operand,
         kind=kind,
@@ -132,7 +132,7 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         nameless=operand.nameless and "nameless" not in refused,
         upto64=operand.upto64 and "upto64" not in refused,
         loose=operand.loose and "loose" not in refused,
-        own=(operand.own and "own" not in refused) or not _is_given(operand, form),
+        own=(operand.own and "own" not in refused) or not _is_type_in_opcode(operand, form),
         type=known(operand.type),
         count=count,
         space=place,
@@ -144,21 +144,21 @@ def _bind_operand(operand: OperandForm, form: Form, modifiers: Assignment, roles
         condition=None,
         allowed_if=(),
         elements=tuple(
-            _bind_operand(element, form, modifiers, roles) for element in _present(operand, form, modifiers)
+            _bind_operand(element, form, modifiers, roles) for element in _present_operands(operand, form, modifiers)
         ),
     )
 
 
-def _is_given(operand: OperandForm, form: Form) -> bool:
+def _is_type_in_opcode(operand: OperandForm, form: Form) -> bool:
     """Whether an operand's type is one that the opcode gives: one of its words, or what is made of them; where the form
     says it outright, a word that every opcode of the form has."""
-    if not isinstance(operand.type, Const):
+    if not isinstance(operand.type, ConstantExpr):
         return True
     return any(slot.is_literal and slot.name == operand.type.value for slot in form.modifiers)
 
 
-def _present(operand: OperandForm, form: Form, modifiers: Assignment) -> list[OperandForm]:
-    return [e for e in operand.elements if e.condition is None or truth(fold(e.condition, form, modifiers))]
+def _present_operands(operand: OperandForm, form: Form, modifiers: Assignment) -> list[OperandForm]:
+    return [e for e in operand.elements if e.condition is None or is_true(fold(e.condition, form, modifiers))]
 
 
 def _roles(operands: Sequence[OperandForm]) -> tuple[Mapping[str, int], Mapping[str, tuple[int, ...]]]:
@@ -188,7 +188,7 @@ def _effects(
         if bound is not None:
             found.append(bound)
     if "d" in roles and "d" not in _results(found) and _is_result(operands):
-        found.append(Value("d", Call("unknown", ())))
+        found.append(Value("d", CallExpr("unknown", ())))
     return tuple(found)
 
 
@@ -206,26 +206,26 @@ def _results(effects: Sequence[Effect]) -> tuple[str, ...]:
     return tuple(roles)
 
 
-def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple[Rule, ...]:
+def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple[Constraint, ...]:
     """Rules between operands, without those that speak of an operand left out."""
     return tuple(
         replace(rule, condition=fold(rule.condition, form, modifiers, roles))
         for rule in form.needs
-        if all(role in roles for role in _named_roles(rule.condition)) and not _names_absent(rule.condition)
+        if all(role in roles for role in _named_roles(rule.condition)) and not _mentions_absent_role(rule.condition)
     )
 
 
-def _names_absent(expression: Expression) -> bool:
+def _mentions_absent_role(expression: Expression) -> bool:
     """Whether a rule common to a section speaks of an operand that this form does not have."""
-    if isinstance(expression, Call):
-        return any(_names_absent(argument) for argument in expression.arguments)
-    return expression == Const(None)
+    if isinstance(expression, CallExpr):
+        return any(_mentions_absent_role(argument) for argument in expression.arguments)
+    return expression == ConstantExpr(None)
 
 
 def _named_roles(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Role):
+    if isinstance(expression, OperandRole):
         yield expression.name
-    elif isinstance(expression, Call) and expression.function != "present":
+    elif isinstance(expression, CallExpr) and expression.function != "present":
         for argument in expression.arguments:
             yield from _named_roles(argument)
 

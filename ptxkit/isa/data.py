@@ -38,9 +38,9 @@ from typing import Any
 from ptxkit.isa import table
 from ptxkit.isa.describe import forms_of
 from ptxkit.isa.expression_text import expression_text
-from ptxkit.isa.expressions import Call, Const, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import EffectForm, Form, OperandForm, Requirement
-from ptxkit.isa.words import operand_words
+from ptxkit.isa.words import describe_operand
 from ptxkit.records import fields
 
 VERSION = 1
@@ -54,10 +54,10 @@ def describe_data(opcode: str | None = None) -> dict[str, object]:
     return {
         "version": VERSION,
         "forms": [_form(form) for name in known.names for form in known.forms(name)],
-        "value_gates": {value: [_plain(gate) for gate in gates] for value, gates in known.value_gates.items()},
-        "special_registers": [_plain(register) for register in known.specials],
+        "value_gates": {value: [_to_json(gate) for gate in gates] for value, gates in known.value_gates.items()},
+        "special_registers": [_to_json(register) for register in known.specials],
         "tolerances": dict(known.tolerances),
-        "module": _plain(known.module),
+        "module": _to_json(known.module),
     }
 
 
@@ -73,15 +73,15 @@ def _form(form: Form) -> dict[str, object]:
         "section": form.section,
         "summary": form.summary,
         "tolerated": form.tolerated,
-        "modifiers": [_plain(slot) for slot in form.modifiers],
+        "modifiers": [_to_json(slot) for slot in form.modifiers],
         "operands": [_operand(operand) for operand in form.operands],
         "let": {name: expression_text(value) for name, value in form.lets},
         "when": [rule.text for rule in form.rules],
         "need": [rule.text for rule in form.needs],
         "rules": [rule.text for rule in (*form.rules, *form.needs)],
-        "gates": [_plain(gate) for gate in form.gates],
+        "gates": [_to_json(gate) for gate in form.gates],
         "effects": [effect.text for effect in form.effects],
-        "effect_parts": [_plain(effect) for effect in form.effects],
+        "effect_parts": [_to_json(effect) for effect in form.effects],
         "file": form.file,
         "line": form.line,
     }
@@ -94,41 +94,45 @@ _FLAGS = frozenset({"optional"})
 def _operand(operand: OperandForm) -> dict[str, object]:
     values = {each.name: getattr(operand, each.name) for each in fields(operand)}
     allowed = [name for name, value in values.items() if value is True and name not in _FLAGS]
-    found = {name: _plain(value) for name, value in values.items() if not isinstance(value, bool) or name in _FLAGS}
-    return found | {"words": operand_words(operand), "allowed": allowed, "allowed_if": _named(operand.allowed_if)}
+    found = {name: _to_json(value) for name, value in values.items() if not isinstance(value, bool) or name in _FLAGS}
+    return found | {
+        "words": describe_operand(operand),
+        "allowed": allowed,
+        "allowed_if": _pairs_to_json(operand.allowed_if),
+    }
 
 
-def _named(pairs: tuple[tuple[str, Any], ...]) -> dict[str, object]:
-    return {name: _plain(value) for name, value in pairs}
+def _pairs_to_json(pairs: tuple[tuple[str, Any], ...]) -> dict[str, object]:
+    return {name: _to_json(value) for name, value in pairs}
 
 
-def _plain(value: Any) -> object:
+def _to_json(value: Any) -> object:
     """A part of the table as JSON knows it: an object by its fields, an expression as text."""
     match value:
-        case Const() | Role() | Call():
+        case ConstantExpr() | OperandRole() | CallExpr():
             return expression_text(value)
         case OperandForm():
             return _operand(value)
         case Requirement(version, minimum, families, before, below):
-            bound = None if before is None else _version(before)
+            bound = None if before is None else _version_text(before)
             return {
-                "version": _version(version),
+                "version": _version_text(version),
                 "minimum": minimum,
                 "families": list(families),
                 "before": bound,
                 "below": below,
             }
         case EffectForm(name, arguments, condition):
-            return {"name": name, "arguments": _named(arguments), "condition": _plain(condition)}
+            return {"name": name, "arguments": _pairs_to_json(arguments), "condition": _to_json(condition)}
         case tuple() | list():
-            return [_plain(each) for each in value]
+            return [_to_json(each) for each in value]
         case Mapping():
-            return {name: _plain(each) for name, each in value.items()}
+            return {name: _to_json(each) for name, each in value.items()}
         case None | bool() | int() | float() | str():
             return value
         case _:
-            return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+            return {each.name: _to_json(getattr(value, each.name)) for each in fields(value)}
 
 
-def _version(version: tuple[int, int]) -> str:
+def _version_text(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"

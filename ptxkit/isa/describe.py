@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from ptxkit.isa import table
 from ptxkit.isa.describe_module import describe_directive, describe_special
 from ptxkit.isa.expression_text import expression_text
-from ptxkit.isa.expressions import Call, Const
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Form, Gate, Match
-from ptxkit.isa.words import effect_words, gate_words, operand_words
+from ptxkit.isa.words import describe_effect, describe_gate, describe_operand
 
 
 def describe(opcode: str) -> str:
@@ -41,10 +41,10 @@ def forms_of(opcode: str) -> list[Form]:
     may_be = [form for form in known if all(any(word in slot.values for slot in form.modifiers) for word in words)]
     if not may_be:
         raise LookupError(opcode)
-    return [form for form in may_be if _begins(form, words)] or may_be
+    return [form for form in may_be if _matches_stem(form, words)] or may_be
 
 
-def _begins(form: Form, words: list[str]) -> bool:
+def _matches_stem(form: Form, words: list[str]) -> bool:
     """Whether the words begin with as much of the form's stem as they can."""
     stem = [slot.name for slot in form.modifiers if slot.stem]
     return all(word == wanted for word, wanted in zip(words, stem, strict=False))
@@ -63,7 +63,7 @@ def _form_lines(form: Form) -> Iterator[str]:
     for need in form.needs:
         yield f"      need {need.text}"
     for gate in gates_of(form):
-        yield f"      needs {gate_words(gate)}"
+        yield f"      needs {describe_gate(gate)}"
     for effect in form.effects:
         yield f"      effect {effect.text}"
 
@@ -86,12 +86,12 @@ def _can_apply(gate: Gate, form: Form) -> bool:
     match gate.condition:
         case None:
             return not gate.subject.startswith(".") or any(gate.subject[1:] in slot.values for slot in form.modifiers)
-        case Const(value=value):
+        case ConstantExpr(value=value):
             return bool(value)
-        case Call("==" | "in", (Call("modifier", (Const(value=name),)), *wanted)):
+        case CallExpr("==" | "in", (CallExpr("modifier", (ConstantExpr(value=name),)), *wanted)):
             legal = {value for slot in form.modifiers if slot.name == name for value in slot.values}
-            return any(isinstance(each, Const) and each.value in legal for each in wanted)
-        case Call("==" | "in", (Const(value=None), *_)):
+            return any(isinstance(each, ConstantExpr) and each.value in legal for each in wanted)
+        case CallExpr("==" | "in", (ConstantExpr(value=None), *_)):
             return False
         case _:
             return True
@@ -101,8 +101,8 @@ def _match_lines(match: Match) -> Iterator[str]:
     written = ", ".join(operand.role for operand in match.operands)
     yield f"  {match.canonical} {written}".rstrip()
     for operand in match.operands:
-        yield f"      {operand.role}: {operand_words(operand)}"
+        yield f"      {operand.role}: {describe_operand(operand)}"
     for gate in match.gates:
-        yield f"      needs {gate_words(gate)}"
+        yield f"      needs {describe_gate(gate)}"
     for effect in match.effects:
-        yield f"      {effect_words(effect)}"
+        yield f"      {describe_effect(effect)}"

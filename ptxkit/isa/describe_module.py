@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate
 from ptxkit.isa.module_forms import DirectiveForm
-from ptxkit.isa.words import gate_words, immediate_words
+from ptxkit.isa.words import describe_gate, describe_immediates
 from ptxkit.records import replace
 
 
@@ -19,7 +19,7 @@ def describe_special(name: str) -> str:
     types = " or ".join(f".{each}" for each in found.types or (found.type,))
     lines = [f"{found.name}: a special register of type {types}" + (", with .x .y .z .w" if found.vector else "")]
     if found.requirements:
-        lines.append(f"  needs {gate_words(Gate('', found.requirements))}")
+        lines.append(f"  needs {describe_gate(Gate('', found.requirements))}")
     return "\n".join(lines) + "\n"
 
 
@@ -41,10 +41,10 @@ def describe_directive(name: str) -> str:
                 lines += _directive_lines(kind, form)
     for each in module.types:
         if each.name == word:
-            lines += [f".{word}: a type of variables in {_listed(each.spaces)}", *_gate_lines(each.gates)]
+            lines += [f".{word}: a type of variables in {_join_with_or(each.spaces)}", *_gate_lines(each.gates)]
     for target in module.targets:
         if target.name == word:
-            lines += [f"{word}: {target.words or 'a target'}", *_gate_lines(target.gates)]
+            lines += [f"{word}: {target.description or 'a target'}", *_gate_lines(target.gates)]
     if word in table().value_gates:
         lines += [f".{word}: a modifier", *_gate_lines(table().value_gates[word])]
     if not lines:
@@ -55,12 +55,12 @@ def describe_directive(name: str) -> str:
 def _directive_lines(kind: str, form: DirectiveForm) -> Iterator[str]:
     dot = "." if kind == "directive" else ""
     yield f"{dot}{form.name}: {'an' if kind[0] == 'o' else 'a'} {kind}" + (
-        f" on {_listed(form.places)}" if form.places else ""
+        f" on {_join_with_or(form.places)}" if form.places else ""
     )
     if form.summary:
         yield f"  {form.summary}"
     for argument in form.arguments:
-        yield f"  {argument.role}: {immediate_words(argument.immediates)}" + (
+        yield f"  {argument.role}: {describe_immediates(argument.immediates)}" + (
             ", or nothing" if argument.optional else ""
         )
     for words, others in (
@@ -69,14 +69,14 @@ def _directive_lines(kind: str, form: DirectiveForm) -> Iterator[str]:
         ("means nothing without", form.idle_without),
     ):
         if others:
-            yield f"  {words} {_listed(f'.{other}' for other in others)}"
+            yield f"  {words} {_join_with_or(f'.{other}' for other in others)}"
     yield from _gate_lines(form.gates)
 
 
 def _gate_lines(gates: Iterable[Gate]) -> Iterator[str]:
     for gate in gates:
-        yield f"  needs {gate_words(replace(gate, subject=''))}"
+        yield f"  needs {describe_gate(replace(gate, subject=''))}"
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_with_or(words: Iterable[str]) -> str:
     return ", ".join(words)

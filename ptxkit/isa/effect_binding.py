@@ -7,7 +7,7 @@ from functools import cache
 
 from ptxkit.isa import effects
 from ptxkit.isa.effects import Effect
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import EffectForm
 from ptxkit.isa.functions import space
 from ptxkit.records import MISSING, Field, fields
@@ -42,7 +42,7 @@ def is_required(each: Field[object]) -> bool:
 
 def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], roles: Collection[str]) -> Effect | None:
     """The effect of a match; None where its condition fails or a role that it cannot do without is absent."""
-    if form.condition is not None and not _truth(fold(form.condition)):
+    if form.condition is not None and not _is_true(fold(form.condition)):
         return None
     given = dict(form.arguments)
     values: dict[str, object] = {}
@@ -50,16 +50,20 @@ def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], role
         if each.name not in given:
             continue
         raw = given[each.name]
-        if isinstance(raw, Role) and raw.name not in roles:
-            raw = Const(None)
+        if isinstance(raw, OperandRole) and raw.name not in roles:
+            raw = ConstantExpr(None)
         if each.name in ROLE_FIELDS:
-            value: object = raw.name if isinstance(raw, Role) else raw.value if isinstance(raw, Const) else None
+            value: object = (
+                raw.name if isinstance(raw, OperandRole) else raw.value if isinstance(raw, ConstantExpr) else None
+            )
         elif "Expression" in str(each.type):
             folded = fold(raw)
-            absent = folded == Const(None) or (folded == Call("unknown", ()) and "None" in str(each.type))
+            absent = folded == ConstantExpr(None) or (folded == CallExpr("unknown", ()) and "None" in str(each.type))
             value = None if absent else folded
         else:
-            value = _word(each, fold(raw) if not (isinstance(raw, Call) and raw.function == "list") else raw, fold)
+            value = _bind_field(
+                each, fold(raw) if not (isinstance(raw, CallExpr) and raw.function == "list") else raw, fold
+            )
         if value is None and "None" not in str(each.type):
             if is_required(each):
                 return None
@@ -71,13 +75,13 @@ def bind_effect(form: EffectForm, fold: Callable[[Expression], Expression], role
     return built
 
 
-def _word(each: Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
+def _bind_field(each: Field[object], value: Expression, fold: Callable[[Expression], Expression]) -> object:
     """A field that holds words or truth values; `space` fields get the name that effects use."""
     if each.name == "spaces":
-        parts = [fold(part) for part in value.arguments] if isinstance(value, Call) else [value]
-        words = [part.value for part in parts if isinstance(part, Const) and part.value is not None]
+        parts = [fold(part) for part in value.arguments] if isinstance(value, CallExpr) else [value]
+        words = [part.value for part in parts if isinstance(part, ConstantExpr) and part.value is not None]
         return tuple(space(word) for word in words)
-    if not isinstance(value, Const):
+    if not isinstance(value, ConstantExpr):
         raise TypeError(f"the field {each.name} must be known when the form is bound, and is {value}")
     if each.name == "space":
         return space(value.value)
@@ -86,7 +90,7 @@ def _word(each: Field[object], value: Expression, fold: Callable[[Expression], E
     return value.value
 
 
-def _truth(value: Expression) -> bool:
-    if not isinstance(value, Const):
+def _is_true(value: Expression) -> bool:
+    if not isinstance(value, ConstantExpr):
         raise TypeError(f"a condition depends on an operand's value: {value}")
     return bool(value.value)

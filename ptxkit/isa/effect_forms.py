@@ -7,7 +7,7 @@ from lark import Token, Tree
 from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields, is_required
 from ptxkit.isa.effects import ALL
 from ptxkit.isa.expression_builder import ExpressionBuilder
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import EffectForm
 from ptxkit.isa.notation import Node
 
@@ -46,9 +46,9 @@ def build_effect(node: Node, builder: ExpressionBuilder, text: str) -> EffectFor
 
 def _argument(key: str, node: Node, builder: ExpressionBuilder) -> Expression:
     if key == "spaces" and node.data == "call" and str(node.children[0]) == "list":
-        return Call("list", tuple(builder.build(child) for child in node.children[1:] if child is not None))
+        return CallExpr("list", tuple(builder.build(child) for child in node.children[1:] if child is not None))
     value = builder.build(node)
-    everyone = key == "multicast" and value == Const(ALL)
-    if key in ROLE_FIELDS and not isinstance(value, Role) and value != Const(None) and not everyone:
+    everyone = key == "multicast" and value == ConstantExpr(ALL)
+    if key in ROLE_FIELDS and not isinstance(value, OperandRole) and value != ConstantExpr(None) and not everyone:
         raise builder.fail(f"{key} wants the role of an operand", node)
     return value

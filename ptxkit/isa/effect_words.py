@@ -41,6 +41,6 @@ _WORDS_OF = {
 }
 
 
-def words_of(effect: str, field: str) -> frozenset[str] | None:
+def allowed_words(effect: str, field: str) -> frozenset[str] | None:
     """The legal words of a field; None where it holds none."""
     return _WORDS_OF.get((effect, field)) or _WORDS.get(field)

@@ -10,33 +10,33 @@ from collections.abc import Callable, Mapping
 
 from lark import Token
 
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS
 from ptxkit.isa.notation import Node, NotationError
 from ptxkit.records import dataclass, field
 
-Fail = Callable[[str, "Node | Token"], NotationError]
+ErrorFactory = Callable[[str, "Node | Token"], NotationError]
 
 # Operators of operands: `not` is a keyword of the notation, so the bitwise operation is written `invert`.
-_RENAMED = {"invert": "not"}
+_FUNCTION_ALIASES = {"invert": "not"}
 _ROLE_FUNCTIONS = frozenset({"present", "default", "selector", "minus"})
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NotationScope:
     """What a name may mean in one form."""
 
     modifiers: frozenset[str] = frozenset()
     lets: frozenset[str] = frozenset()
     roles: frozenset[str] = frozenset()
-    elsewhere: frozenset[str] = frozenset()
+    other_forms: frozenset[str] = frozenset()
     sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class ExpressionBuilder:
     """Builds expressions in the scope of one form."""
 
-    def __init__(self, fail: Fail, names: Names) -> None:
+    def __init__(self, fail: ErrorFactory, names: NotationScope) -> None:
         self.fail, self.names = fail, names
 
     def build(self, node: Node) -> Expression:
@@ -44,27 +44,27 @@ class ExpressionBuilder:
         children = node.children
         match node.data:
             case "integer":
-                return Const(int(children[0], 0))
+                return ConstantExpr(int(children[0], 0))
             case "signed":
-                return Const(int(children[1], 0) * (-1 if children[0] == "-" else 1))
+                return ConstantExpr(int(children[1], 0) * (-1 if children[0] == "-" else 1))
             case "word":
-                return Const(str(children[0])[1:])
+                return ConstantExpr(str(children[0])[1:])
             case "string":
-                return Const(str(children[0])[1:-1])
+                return ConstantExpr(str(children[0])[1:-1])
             case "true" | "false":
-                return Const(node.data == "true")
+                return ConstantExpr(node.data == "true")
             case "name":
                 return self.name(children[0])
             case "call":
                 return self._call(children[0], [child for child in children[1:] if child is not None])
             case "member":
-                return Call("in", (self.build(children[0]), *self._values(children[1])))
+                return CallExpr("in", (self.build(children[0]), *self._values(children[1])))
             case "stranger":
-                return Call("not", (Call("in", (self.build(children[0]), *self._values(children[1]))),))
+                return CallExpr("not", (CallExpr("in", (self.build(children[0]), *self._values(children[1]))),))
             case "compare" | "sum" | "product":
-                return Call(str(children[1]), (self.build(children[0]), self.build(children[2])))
+                return CallExpr(str(children[1]), (self.build(children[0]), self.build(children[2])))
             case "if" | "implies" | "or" | "and" | "not":
-                return Call(str(node.data), tuple(self.build(child) for child in children))
+                return CallExpr(str(node.data), tuple(self.build(child) for child in children))
             case _:
                 raise self.fail(f"{node.data} is no expression", node)
 
@@ -72,22 +72,22 @@ class ExpressionBuilder:
         """What a bare name stands for in this form."""
         name = str(token)
         if name in self.names.lets:
-            return Call("let", (Const(name),))
+            return CallExpr("let", (ConstantExpr(name),))
         if name in self.names.modifiers:
-            return Call("modifier", (Const(name),))
+            return CallExpr("modifier", (ConstantExpr(name),))
         if name in self.names.roles:
-            return Role(name)
+            return OperandRole(name)
         if name == "unknown":
-            return Call("unknown", ())
-        if name in self.names.elsewhere:
-            return Const(None)
+            return CallExpr("unknown", ())
+        if name in self.names.other_forms:
+            return ConstantExpr(None)
         raise self.fail(f"{name} is no modifier, let or operand here (a value has a dot in front)", token)
 
     def _call(self, token: Token, arguments: list[Node]) -> Expression:
-        name = _RENAMED.get(str(token), str(token))
+        name = _FUNCTION_ALIASES.get(str(token), str(token))
         if name not in FUNCTIONS and name not in VALUE_OPERATIONS and name not in _ROLE_FUNCTIONS:
             raise self.fail(f"there is no function {token}", token)
-        return Call(name, tuple(self.build(argument) for argument in arguments))
+        return CallExpr(name, tuple(self.build(argument) for argument in arguments))
 
     def _values(self, node: Node) -> list[Expression]:
         values: list[str] = []
@@ -98,4 +98,4 @@ class ExpressionBuilder:
                 values.extend(self.names.sets[str(token)])
             else:
                 raise self.fail(f"there is no set {token}; a value has a dot in front", token)
-        return [Const(value) for value in values]
+        return [ConstantExpr(value) for value in values]

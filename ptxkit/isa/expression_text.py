@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 
 _WORD = re.compile(r"\w+(?:::\w+(?::\w+)*)*")
 _INFIX = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "implies", "and", "or"})
@@ -13,32 +13,34 @@ _INFIX = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "
 def expression_text(expression: Expression) -> str:
     """The expression in the notation of the `.isa` files; what another form of the section has is `absent` here."""
     match expression:
-        case Const(value):
+        case ConstantExpr(value):
             return _constant(value)
-        case Role(name):
+        case OperandRole(name):
             return name
-        case Call("modifier" | "let", (Const(value=name),)):
+        case CallExpr("modifier" | "let", (ConstantExpr(value=name),)):
             return str(name)
-        case Call("unknown", ()):
+        case CallExpr("unknown", ()):
             return "unknown"
-        case Call("if", (test, then, otherwise)):
-            return f"if {_inner(test)} then {_inner(then)} else {_inner(otherwise)}"
-        case Call("in", (value, *members)):
-            return f"{_inner(value)} in {' '.join(map(expression_text, members))}"
-        case Call("not", (Call("in", (value, *members)),)):
-            return f"{_inner(value)} not in {' '.join(map(expression_text, members))}"
-        case Call("not", (operand,)):
-            return f"not {_inner(operand)}"
-        case Call(function, arguments) if function in _INFIX:
-            return f" {function} ".join(map(_inner, arguments))
-        case Call(function, arguments):
+        case CallExpr("if", (test, then, otherwise)):
+            return (
+                f"if {_parenthesized_text(test)} then {_parenthesized_text(then)} else {_parenthesized_text(otherwise)}"
+            )
+        case CallExpr("in", (value, *members)):
+            return f"{_parenthesized_text(value)} in {' '.join(map(expression_text, members))}"
+        case CallExpr("not", (CallExpr("in", (value, *members)),)):
+            return f"{_parenthesized_text(value)} not in {' '.join(map(expression_text, members))}"
+        case CallExpr("not", (operand,)):
+            return f"not {_parenthesized_text(operand)}"
+        case CallExpr(function, arguments) if function in _INFIX:
+            return f" {function} ".join(map(_parenthesized_text, arguments))
+        case CallExpr(function, arguments):
             return f"{function}({', '.join(map(expression_text, arguments))})"
 
 
-def _inner(expression: Expression) -> str:
+def _parenthesized_text(expression: Expression) -> str:
     """Inside a larger expression: in parentheses, unless it is a name, a constant or a call."""
     text = expression_text(expression)
-    is_call = isinstance(expression, Call) and expression.function in {*_INFIX, "if", "in", "not"}
+    is_call = isinstance(expression, CallExpr) and expression.function in {*_INFIX, "if", "in", "not"}
     return f"({text})" if is_call else text
 
 

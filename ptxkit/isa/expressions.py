@@ -12,21 +12,21 @@ from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Const:
+class ConstantExpr:
     """A number, a string (a modifier's value, such as `shared::cta`), a truth value, or None (an absent modifier)."""
 
     value: int | float | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class OperandRole:
     """The operand that plays this role (`d`, `a`, `bar`) in the form."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallExpr:
     """A named function or operator applied to expressions: `+`, `*`, `<<`, `==`, `select`, `convert`, `generic`...
 
     The functions are those of `ptxkit.isa.functions` (compile-time: `size`, `len`, ...) and, in `value` effects, the
@@ -37,4 +37,4 @@ class Call:
     arguments: tuple[Expression, ...]
 
 
-Expression: TypeAlias = Const | Role | Call
+Expression: TypeAlias = ConstantExpr | OperandRole | CallExpr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Form
 from ptxkit.isa.functions import FUNCTIONS, OPERATORS
 
@@ -16,10 +16,10 @@ def fold(expression: Expression, form: Form, modifiers: Assignment, roles: Colle
 
     roles: those present, for `present` and `default`; an absent one is None elsewhere too.
     """
-    if isinstance(expression, Const):
+    if isinstance(expression, ConstantExpr):
         return expression
-    if isinstance(expression, Role):
-        return expression if roles is None or expression.name in roles else Const(None)
+    if isinstance(expression, OperandRole):
+        return expression if roles is None or expression.name in roles else ConstantExpr(None)
     name, arguments = expression.function, expression.arguments
 
     def part(index: int) -> Expression:
@@ -27,70 +27,70 @@ def fold(expression: Expression, form: Form, modifiers: Assignment, roles: Colle
 
     match name:
         case "modifier":
-            return Const(modifiers.get(_constant(arguments[0])))
+            return ConstantExpr(modifiers.get(_constant_name(arguments[0])))
         case "let":
-            wanted = _constant(arguments[0])
+            wanted = _constant_name(arguments[0])
             return fold(next(value for let, value in form.lets if let == wanted), form, modifiers, roles)
         case "present":
-            return Const(part(0) != Const(None))
+            return ConstantExpr(part(0) != ConstantExpr(None))
         case "default":
-            return part(1) if part(0) == Const(None) else part(0)
+            return part(1) if part(0) == ConstantExpr(None) else part(0)
         case "if":
-            return part(1) if truth(part(0)) else part(2)
+            return part(1) if is_true(part(0)) else part(2)
         case "implies":
-            return part(1) if truth(part(0)) else Const(True)
+            return part(1) if is_true(part(0)) else ConstantExpr(True)
         case "not" if len(arguments) == 1:
-            return Const(not truth(part(0)))
+            return ConstantExpr(not is_true(part(0)))
         case "or" | "and" if not _is_operation(arguments):
-            return _connect(name, [part(index) for index in range(len(arguments))])
+            return _fold_connective(name, [part(index) for index in range(len(arguments))])
     folded = tuple(part(index) for index in range(len(arguments)))
-    return _apply(name, folded)
+    return _fold_call(name, folded)
 
 
 def _is_operation(arguments: Sequence[Expression]) -> bool:
     """`or(32, a, b)` is the value operation, whose first argument is a width; `a or b` the connective."""
-    return len(arguments) == 3 and isinstance(arguments[1], Role) and isinstance(arguments[2], Role)
+    return len(arguments) == 3 and isinstance(arguments[1], OperandRole) and isinstance(arguments[2], OperandRole)
 
 
-def _connect(name: str, parts: Sequence[Expression]) -> Expression:
+def _fold_connective(name: str, parts: Sequence[Expression]) -> Expression:
     for found in parts[:-1]:
-        known = not isinstance(found, Const) or bool(found.value)
+        known = not isinstance(found, ConstantExpr) or bool(found.value)
         if known == (name == "or"):
             return found
     return parts[-1]
 
 
-def _apply(name: str, arguments: tuple[Expression, ...]) -> Expression:
-    values = [argument.value for argument in arguments if isinstance(argument, Const)]
+def _fold_call(name: str, arguments: tuple[Expression, ...]) -> Expression:
+    values = [argument.value for argument in arguments if isinstance(argument, ConstantExpr)]
     is_open = name == "%" and any(isinstance(value, float) for value in values)  # remainders are those of integers
     if len(values) == len(arguments) and not is_open:
         if name == "in":
-            return Const(values[0] in values[1:])
+            return ConstantExpr(values[0] in values[1:])
         function = OPERATORS.get(name) or FUNCTIONS.get(name)
         if function is not None:
-            return Const(function(*values))
-    if name == "*" and Const(1) in arguments:
-        return arguments[0] if arguments[1] == Const(1) else arguments[1]
-    return Call(name, arguments)
+            return ConstantExpr(function(*values))
+    if name == "*" and ConstantExpr(1) in arguments:
+        return arguments[0] if arguments[1] == ConstantExpr(1) else arguments[1]
+    return CallExpr(name, arguments)
 
 
-def truth(value: Expression) -> bool:
+def is_true(value: Expression) -> bool:
     """A folded condition's truth; it may speak of modifiers only."""
-    if not isinstance(value, Const):
+    if not isinstance(value, ConstantExpr):
         raise TypeError(f"a condition between modifiers depends on an operand: {value}")
     return bool(value.value)
 
 
-def _constant(expression: Expression) -> str:
-    assert isinstance(expression, Const)
+def _constant_name(expression: Expression) -> str:
+    assert isinstance(expression, ConstantExpr)
     return str(expression.value)
 
 
 def fold_constants(expression: Expression, values: Mapping[str, int | float | None]) -> Expression:
     """A bound expression with the operands' constants put in; it stays open where an operand is no constant."""
-    if isinstance(expression, Role):
+    if isinstance(expression, OperandRole):
         value = values.get(expression.name)
-        return expression if value is None else Const(value)
-    if isinstance(expression, Call):
-        return _apply(expression.function, tuple(fold_constants(part, values) for part in expression.arguments))
+        return expression if value is None else ConstantExpr(value)
+    if isinstance(expression, CallExpr):
+        return _fold_call(expression.function, tuple(fold_constants(part, values) for part in expression.arguments))
     return expression

@@ -16,7 +16,7 @@ from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Address, Arguments, Instruction, Operand, Pair, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.isa.meanings import MeaningForm
+    from ptxkit.isa.meanings import SemanticsForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Constraint:
     """A `when` condition between modifiers, with its source text for messages."""
 
     condition: Expression
@@ -191,17 +191,17 @@ class Form:
     syntax: str
     modifiers: tuple[Modifier, ...]
     operands: tuple[OperandForm, ...]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Constraint, ...] = ()
     lets: tuple[tuple[str, Expression], ...] = ()
     gates: tuple[Gate, ...] = ()
     effects: tuple[EffectForm, ...] = ()
-    needs: tuple[Rule, ...] = ()
+    needs: tuple[Constraint, ...] = ()
     section: str = ""
     summary: str = ""
     file: str = ""
     line: int = 0
     tolerated: str = ""
-    tolerances: tuple[Rule, ...] = ()
+    tolerances: tuple[Constraint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class SpecialRegister:
 
 
 @dataclass(frozen=True, slots=True)
-class Ignored:
+class IgnoredModifiers:
     """Modifiers that assemblers do not see on instructions which have none such.
 
     on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. place: `last` only
@@ -231,20 +231,20 @@ class Ignored:
     one or two of these words; empty for anywhere, however many. requirements: what they need; any one suffices.
     """
 
-    words: tuple[str, ...]
+    modifiers: tuple[str, ...]
     on: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
-    place: str = ""
+    position: str = ""
     requirements: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Instructions:
+class InstructionSet:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
     module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
     ignored: modifiers that they do not see on some instructions. meanings: what forms compute, by
-    `ptxkit.isa.meanings.key_of`.
+    `ptxkit.isa.meanings.form_key`.
     """
 
     forms: Mapping[str, tuple[Form, ...]]
@@ -252,8 +252,8 @@ class Instructions:
     specials: tuple[SpecialRegister, ...] = ()
     module: ModuleForms = ModuleForms()
     tolerances: Mapping[str, str] = field(default_factory=dict)
-    ignored: tuple[Ignored, ...] = ()
-    meanings: Mapping[str, tuple[MeaningForm, ...]] = field(default_factory=dict)
+    ignored: tuple[IgnoredModifiers, ...] = ()
+    meanings: Mapping[str, tuple[SemanticsForm, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +275,7 @@ class Match:
     canonical: str = ""
     roles: Mapping[str, int] = field(default_factory=dict)
     paths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    needs: tuple[Rule, ...] = ()
+    needs: tuple[Constraint, ...] = ()
     results: tuple[str, ...] = ()
     tolerated: str = ""
 

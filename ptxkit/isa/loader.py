@@ -14,35 +14,45 @@ from pathlib import Path
 from lark import Token, Tree
 
 from ptxkit.isa.effect_forms import build_effect
-from ptxkit.isa.expression_builder import ExpressionBuilder, Names
-from ptxkit.isa.forms import EffectForm, Form, Gate, Ignored, Instructions, Modifier, Requirement, Rule, SpecialRegister
-from ptxkit.isa.meaning_forms import build_meaning
-from ptxkit.isa.meanings import MeaningForm, key_of
+from ptxkit.isa.expression_builder import ExpressionBuilder, NotationScope
+from ptxkit.isa.forms import (
+    Constraint,
+    EffectForm,
+    Form,
+    Gate,
+    IgnoredModifiers,
+    InstructionSet,
+    Modifier,
+    Requirement,
+    SpecialRegister,
+)
+from ptxkit.isa.meaning_forms import build_semantics
+from ptxkit.isa.meanings import SemanticsForm, form_key
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
 from ptxkit.isa.requirements import requirement_of
-from ptxkit.isa.section_checks import Scope, check_section
+from ptxkit.isa.section_checks import FormScope, check_section
 from ptxkit.isa.sources import isa_files
 from ptxkit.isa.table_checks import check_table
 from ptxkit.records import dataclass, field
 
 
-def load(files: Sequence[Path] | None = None) -> Instructions:
+def load_instructions(files: Sequence[Path] | None = None) -> InstructionSet:
     """Load the table from `.isa` files (default: the project's); `NotationError` where one is wrong."""
     paths = isa_files() if files is None else tuple(files)
     return load_texts({str(path): _read(path) for path in paths})
 
 
-def load_texts(texts: Mapping[str, str]) -> Instructions:
+def load_texts(texts: Mapping[str, str]) -> InstructionSet:
     """Load the table from texts by path."""
     chapters = [_Chapter(path, text, parse_notation(text, path)) for path, text in texts.items()]
     sets: dict[str, tuple[str, ...]] = {}
     for chapter in chapters:
         chapter.collect_sets(sets)
     forms: dict[str, list[Form]] = {}
-    meanings: dict[str, tuple[MeaningForm, ...]] = {}
+    meanings: dict[str, tuple[SemanticsForm, ...]] = {}
     gates: dict[str, list[Gate]] = {}
     for chapter in chapters:
         for value, gate in chapter.value_gates(sets):
@@ -50,14 +60,14 @@ def load_texts(texts: Mapping[str, str]) -> Instructions:
         for form, lines in chapter.forms(sets):
             forms.setdefault(form.name, []).append(form)
             if lines:
-                meanings[key_of(form)] = lines
-    made = Instructions(
+                meanings[form_key(form)] = lines
+    made = InstructionSet(
         {name: tuple(sorted(found, key=lambda form: form.tolerated != "")) for name, found in forms.items()},
         {name: tuple(found) for name, found in gates.items()},
         tuple(register for chapter in chapters for register in chapter.specials()),
-        _joined([chapter.module() for chapter in chapters]),
+        _merge_module_forms([chapter.module() for chapter in chapters]),
         dict(found for chapter in chapters for found in chapter.tolerances()),
-        tuple(found for chapter in chapters for found in chapter.ignored(sets)),
+        tuple(found for chapter in chapters for found in chapter.ignored_modifiers(sets)),
         meanings,
     )
     check_table(made, chapters)
@@ -117,26 +127,28 @@ class _Chapter:
                 break
             if node.data == "gate" and node.children[0] is not None:
                 value = str(node.children[0])[1:]
-                found.append((value, _gate(self, node, f".{value}", ExpressionBuilder(self.fail, Names(sets=sets)))))
+                found.append(
+                    (value, _gate(self, node, f".{value}", ExpressionBuilder(self.fail, NotationScope(sets=sets))))
+                )
         return found
 
-    def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[tuple[Form, tuple[MeaningForm, ...]]]:
+    def forms(self, sets: Mapping[str, tuple[str, ...]]) -> list[tuple[Form, tuple[SemanticsForm, ...]]]:
         """The forms, each with the lines that say what it means."""
-        return [form for section in self._sections() for form in _SectionBuilder(self, section, sets).build()]
+        return [form for section in self._split_sections() for form in _SectionBuilder(self, section, sets).build()]
 
     def tolerances(self) -> list[tuple[str, str]]:
         """Name and reason of what assemblers take of any form."""
         found = [node.children for node in _nodes(self.tree) if node.data == "tolerance"]
         return [(str(name), str(reason)[1:-1]) for name, reason in found]
 
-    def ignored(self, sets: Mapping[str, tuple[str, ...]]) -> Iterator[Ignored]:
+    def ignored_modifiers(self, sets: Mapping[str, tuple[str, ...]]) -> Iterator[IgnoredModifiers]:
         """Modifiers that assemblers do not see on instructions which have none such."""
         for node in _nodes(self.tree):
             if node.data == "ignored":
                 values, place, *patterns, needs = node.children
                 on, beyond = (tuple(str(text)[1:-1] for text in each.children) if each else () for each in patterns)
                 asked = tuple(requirement_of(each, self.fail) for each in (needs.children[0].children if needs else ()))
-                yield Ignored(_values(self, values, sets), on, beyond, str(place or ""), asked)
+                yield IgnoredModifiers(_values(self, values, sets), on, beyond, str(place or ""), asked)
 
     def specials(self) -> list[SpecialRegister]:
         found: list[SpecialRegister] = []
@@ -151,7 +163,7 @@ class _Chapter:
                 requirements = tuple(requirement_of(each, self.fail) for each in asked)
                 for word in words:
                     if word.type != "VALUE":
-                        names = _series(str(word)) if "{" in word else [str(word)]
+                        names = _expand_series(str(word)) if "{" in word else [str(word)]
                         found += [
                             SpecialRegister(name, types[0], is_vector, requirements, types, beside) for name in names
                         ]
@@ -163,11 +175,11 @@ class _Chapter:
         def requirement(node: Node) -> Requirement:
             return requirement_of(node, self.fail)
 
-        return build_module(_parted(self.tree)[1], requirement, self.fail)
+        return build_module(_split_statements(self.tree)[1], requirement, self.fail)
 
-    def _sections(self) -> list[_Section]:
+    def _split_sections(self) -> list[_Section]:
         sections = [_Section()]
-        for node in _parted(self.tree)[0]:
+        for node in _split_statements(self.tree)[0]:
             section = sections[-1]
             block = section.forms[-1] if section.forms else section.common
             match node.data:
@@ -199,7 +211,7 @@ class _SectionBuilder:
             self.known_modifiers |= {name for name, _, _ in self._slots(block)}
             self.known_roles |= set(roles_of(_operands(block)))
 
-    def build(self) -> list[tuple[Form, tuple[MeaningForm, ...]]]:
+    def build(self) -> list[tuple[Form, tuple[SemanticsForm, ...]]]:
         built = [self._form(block) for block in self.section.forms]
         forms = [form for form, _ in built]
         common = self.section.common
@@ -207,10 +219,10 @@ class _SectionBuilder:
         check_section([*common.variables, *common.others], scopes, self.sets, self.chapter.fail)
         return built
 
-    def _scope(self, block: _Block, form: Form) -> Scope:
+    def _scope(self, block: _Block, form: Form) -> FormScope:
         head = block.head
         assert head is not None
-        return Scope(
+        return FormScope(
             head=head,
             own=[*block.variables, *block.others],
             modifiers={**self._variables(block), **{slot.name: slot.values for slot in form.modifiers}},
@@ -218,7 +230,7 @@ class _SectionBuilder:
             lets=[name for name, _ in form.lets],
         )
 
-    def _form(self, block: _Block) -> tuple[Form, tuple[MeaningForm, ...]]:
+    def _form(self, block: _Block) -> tuple[Form, tuple[SemanticsForm, ...]]:
         head = block.head
         assert head is not None
         values = self._variables(block)
@@ -232,11 +244,11 @@ class _SectionBuilder:
                 raise self.chapter.fail(f"{role} names both an operand and a modifier", head)
         builder = ExpressionBuilder(
             self.chapter.fail,
-            Names(
+            NotationScope(
                 modifiers=frozenset(slot.name for slot in modifiers),
                 lets=frozenset(lets),
                 roles=frozenset(roles),
-                elsewhere=frozenset(self.known_modifiers | self.known_lets | self.known_roles),
+                other_forms=frozenset(self.known_modifiers | self.known_lets | self.known_roles),
                 sets=self.sets,
             ),
         )
@@ -245,7 +257,7 @@ class _SectionBuilder:
         tolerated = [(str(n.children[0])[1:-1], n.children[1]) for n in statements if n.data == "tolerate"]
         form = Form(
             name=str(head.children[0]),
-            syntax=_text(self.chapter, head),
+            syntax=_statement_text(self.chapter, head),
             modifiers=modifiers,
             operands=operands,
             rules=self._rules(statements, "when", builder),
@@ -261,25 +273,29 @@ class _SectionBuilder:
             line=head.meta.line,
             tolerated=next((reason for reason, condition in reversed(tolerated) if condition is None), ""),
             tolerances=tuple(
-                Rule(builder.build(condition.children[0]), reason)
+                Constraint(builder.build(condition.children[0]), reason)
                 for reason, condition in tolerated
                 if condition is not None
             ),
         )
         return form, self._meanings(block, builder)
 
-    def _rules(self, statements: Sequence[Node], keyword: str, builder: ExpressionBuilder) -> tuple[Rule, ...]:
+    def _rules(self, statements: Sequence[Node], keyword: str, builder: ExpressionBuilder) -> tuple[Constraint, ...]:
         found = [node for node in statements if node.data == keyword]
-        return tuple(Rule(builder.build(n.children[0]), _text(self.chapter, n).split(None, 1)[1]) for n in found)
+        return tuple(
+            Constraint(builder.build(n.children[0]), _statement_text(self.chapter, n).split(None, 1)[1]) for n in found
+        )
 
     def _effects(self, statements: Sequence[Node], builder: ExpressionBuilder) -> tuple[EffectForm, ...]:
         found = [node for node in statements if node.data in ("effect", "value")]
-        return tuple(build_effect(n, builder, _text(self.chapter, n).split(None, 1)[1]) for n in found)
+        return tuple(build_effect(n, builder, _statement_text(self.chapter, n).split(None, 1)[1]) for n in found)
 
-    def _meanings(self, block: _Block, builder: ExpressionBuilder) -> tuple[MeaningForm, ...]:
+    def _meanings(self, block: _Block, builder: ExpressionBuilder) -> tuple[SemanticsForm, ...]:
         """The `means` lines of the form, else those of the section."""
         own, common = ([n for n in part.others if n.data == "means"] for part in (block, self.section.common))
-        return tuple(build_meaning(n, builder, _text(self.chapter, n).split(None, 1)[1]) for n in own or common)
+        return tuple(
+            build_semantics(n, builder, _statement_text(self.chapter, n).split(None, 1)[1]) for n in own or common
+        )
 
     def _slots(self, block: _Block) -> list[tuple[str, Node | Token, bool]]:
         """(name, its node, optional) of each modifier place after the stem."""
@@ -326,7 +342,7 @@ def _nodes(tree: Node) -> list[Node]:
     return [child for child in tree.children if isinstance(child, Tree)]
 
 
-def _parted(tree: Node) -> tuple[list[Node], list[ModuleBlock]]:
+def _split_statements(tree: Node) -> tuple[list[Node], list[ModuleBlock]]:
     """The lines that are about instructions, and those about modules, each with its heading line."""
     instructions: list[Node] = []
     blocks: list[ModuleBlock] = []
@@ -347,7 +363,7 @@ def _parted(tree: Node) -> tuple[list[Node], list[ModuleBlock]]:
     return instructions, blocks
 
 
-def _joined(parts: Sequence[ModuleForms]) -> ModuleForms:
+def _merge_module_forms(parts: Sequence[ModuleForms]) -> ModuleForms:
     """What all chapters say of modules."""
     fields = ModuleForms.__match_args__
     return ModuleForms(*(tuple(each for part in parts for each in getattr(part, name)) for name in fields))
@@ -363,7 +379,7 @@ def _values(chapter: _Chapter, node: Node, sets: Mapping[str, tuple[str, ...]]) 
     values: list[str] = []
     for token in node.children:
         if token.type == "SERIES":
-            values.extend(_series(str(token)[1:]))
+            values.extend(_expand_series(str(token)[1:]))
         elif token.startswith("."):
             values.append(str(token)[1:])
         elif str(token) in sets:
@@ -373,14 +389,14 @@ def _values(chapter: _Chapter, node: Node, sets: Mapping[str, tuple[str, ...]]) 
     return tuple(dict.fromkeys(values))
 
 
-def _series(text: str) -> list[str]:
+def _expand_series(text: str) -> list[str]:
     """`m64n8k16`, `m64n16k16`... of `m64n{8..256 step 8}k16`."""
     before, inside, after = re.split(r"[{}]", text)
     low, high, *step = (int(part) for part in re.findall(r"\d+", inside))
     return [f"{before}{number}{after}" for number in range(low, high + 1, *step)]
 
 
-def _text(chapter: _Chapter, node: Node) -> str:
+def _statement_text(chapter: _Chapter, node: Node) -> str:
     """A statement as written, on one line."""
     written = chapter.text[node.meta.start_pos : node.meta.end_pos]
     return " ".join(written.replace("\\\n", " ").split())
@@ -391,7 +407,7 @@ def _subject(node: Node, chapter: _Chapter) -> str:
     if node.children[0] is not None:
         return str(node.children[0])
     condition = node.children[2]
-    return _text(chapter, condition).removeprefix("when ") if condition is not None else ""
+    return _statement_text(chapter, condition).removeprefix("when ") if condition is not None else ""
 
 
 def _gate(chapter: _Chapter, node: Node, subject: str, builder: ExpressionBuilder) -> Gate:

@@ -1,16 +1,16 @@
-"""Meanings of the notation: from the parse tree of a `means` line to a `MeaningForm`."""
+"""Meanings of the notation: from the parse tree of a `means` line to a `SemanticsForm`."""
 
 from __future__ import annotations
 
 from lark import Token, Tree
 
 from ptxkit.isa.expression_builder import ExpressionBuilder
-from ptxkit.isa.expressions import Const, Expression, Role
-from ptxkit.isa.meanings import MeaningForm
+from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
+from ptxkit.isa.meanings import SemanticsForm
 from ptxkit.isa.notation import Node
 
 
-def build_meaning(node: Node, builder: ExpressionBuilder, text: str) -> MeaningForm:
+def build_semantics(node: Node, builder: ExpressionBuilder, text: str) -> SemanticsForm:
     """The meaning of one `means` line; mistakes are reported at their place."""
     results, name, given, condition = node.children
     operands: list[Expression] = []
@@ -25,9 +25,9 @@ def build_meaning(node: Node, builder: ExpressionBuilder, text: str) -> MeaningF
             raise builder.fail("operands stand before the named arguments", argument)
         else:
             operands.append(builder.build(argument))
-    return MeaningForm(
+    return SemanticsForm(
         str(name),
-        tuple(_result(token, builder) for token in (results.children if results is not None else ())),
+        tuple(_result_role(token, builder) for token in (results.children if results is not None else ())),
         tuple(operands),
         tuple(words.items()),
         None if condition is None else builder.build(condition.children[0]),
@@ -35,8 +35,8 @@ def build_meaning(node: Node, builder: ExpressionBuilder, text: str) -> MeaningF
     )
 
 
-def _result(token: Token, builder: ExpressionBuilder) -> Expression:
+def _result_role(token: Token, builder: ExpressionBuilder) -> Expression:
     role = builder.name(token)
-    if not isinstance(role, Role) and role != Const(None):
+    if not isinstance(role, OperandRole) and role != ConstantExpr(None):
         raise builder.fail(f"{token} receives a result, and is no operand", token)
     return role

@@ -18,98 +18,98 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from ptxkit.cache import Key, clear, read, stamp, user_folder, write
-from ptxkit.isa.compiled import Reader, Writer
+from ptxkit.cache import SourceKey, evict_old, installation_stamp, read_entry, user_cache_folder, write_entry
+from ptxkit.isa.compiled import TableDecoder, TableEncoder
 from ptxkit.isa.forms import Form, Match
 
-Choosing: TypeAlias = "tuple[object, ...]"
+ChoiceKey: TypeAlias = "tuple[object, ...]"
 """A name, and what of the operands decides."""
-Choice: TypeAlias = "tuple[str, int]"
+FormChoice: TypeAlias = "tuple[str, int]"
 """An opcode, and which of the forms that it may have."""
 
 _NAME = "matches"
-_KEPT = 4
+_MAX_FILES = 4
 """Files of other states of the installation, which another checkout may still use."""
-_LIMIT = 4096
+_MAX_ENTRIES = 4096
 """Entries of each kind; a file with more begins anew."""
-_MAPPINGS = frozenset({"modifiers", "roles", "paths"})
+_MAPPING_FIELDS = frozenset({"modifiers", "roles", "paths"})
 """Fields of a match that are stored as pairs."""
 
 
-class Memory:
+class MatchStore:
     """What is remembered. chosen: what the builder chose, by a key of plain data that begins with a name."""
 
-    def __init__(self, opcodes: Mapping[str, bytes], chosen: Mapping[Choosing, Choice]) -> None:
+    def __init__(self, opcodes: Mapping[str, bytes], chosen: Mapping[ChoiceKey, FormChoice]) -> None:
         self.opcodes = opcodes
-        self.chosen = chosen
+        self.choices = chosen
 
     @cached_property
-    def names(self) -> frozenset[object]:
+    def choice_names(self) -> frozenset[object]:
         """What was asked for by name."""
-        return frozenset(key[0] for key in self.chosen)
+        return frozenset(key[0] for key in self.choices)
 
     def candidates(self, opcode: str) -> tuple[Match, ...] | None:
         """The forms that an opcode may have; None where nothing is known of it."""
         stored = self.opcodes.get(opcode)
         return None if stored is None else _decode(stored)
 
-    def keep(self, matches: Mapping[str, tuple[Match, ...]], chosen: Mapping[Choosing, Choice]) -> None:
+    def store(self, matches: Mapping[str, tuple[Match, ...]], chosen: Mapping[ChoiceKey, FormChoice]) -> None:
         """Adds what this process found, by opcode and by key, and writes it down where that can be done."""
         opcodes = {opcode: _encode(found) for opcode, found in matches.items() if opcode not in self.opcodes}
-        fresh = {key: choice for key, choice in chosen.items() if key not in self.chosen}
-        place = _place()
+        fresh = {key: choice for key, choice in chosen.items() if key not in self.choices}
+        place = _store_path()
         if place is None or not (opcodes or fresh):
             return
-        others = _read() or Memory({}, {})  # what other processes wrote since this one began
-        if max(len(others.opcodes) + len(opcodes), len(others.chosen) + len(fresh)) > _LIMIT:
-            others = Memory({}, {})
-        self.opcodes, self.chosen = {**others.opcodes, **opcodes}, {**others.chosen, **fresh}
+        others = _read_store() or MatchStore({}, {})  # what other processes wrote since this one began
+        if max(len(others.opcodes) + len(opcodes), len(others.choices) + len(fresh)) > _MAX_ENTRIES:
+            others = MatchStore({}, {})
+        self.opcodes, self.choices = {**others.opcodes, **opcodes}, {**others.choices, **fresh}
         folder, path = place
         with suppress(OSError, ValueError):  # ValueError: a key that is no plain data
-            write(path, _key(), (self.opcodes, self.chosen))
-            clear(folder, f"{_NAME}.", _KEPT)
+            write_entry(path, _store_key(), (self.opcodes, self.choices))
+            evict_old(folder, f"{_NAME}.", _MAX_FILES)
 
 
-def recall() -> Memory:
+def load_store() -> MatchStore:
     """What is kept; an empty memory where nothing is, or nothing sound."""
-    return _read() or Memory({}, {})
+    return _read_store() or MatchStore({}, {})
 
 
-def _read() -> Memory | None:
-    place = _place()
-    found = None if place is None else read(place[1], _key())
+def _read_store() -> MatchStore | None:
+    place = _store_path()
+    found = None if place is None else read_entry(place[1], _store_key())
     match found:
         case (dict() as opcodes, dict() as chosen):
-            return Memory(opcodes, chosen)
+            return MatchStore(opcodes, chosen)
     return None
 
 
-def _place() -> tuple[str, str] | None:
+def _store_path() -> tuple[str, str] | None:
     """The folder and the file; None where there is no folder of ours."""
-    folder = user_folder()
+    folder = user_cache_folder()
     if folder is None:
         return None
-    return folder, os.path.join(folder, f"{_NAME}.{sys.implementation.cache_tag}.{stamp()[:16]}.bin")
+    return folder, os.path.join(folder, f"{_NAME}.{sys.implementation.cache_tag}.{installation_stamp()[:16]}.bin")
 
 
-def _key() -> Key:
-    return ((stamp(), 0, 0),)
+def _store_key() -> SourceKey:
+    return ((installation_stamp(), 0, 0),)
 
 
 def _encode(matches: Iterable[Match]) -> bytes:
-    writer = Writer()
-    places = [tuple(writer.place(_plain(name, getattr(each, name))) for name in _fields()) for each in matches]
+    writer = TableEncoder()
+    places = [tuple(writer.index_of(_to_plain(name, getattr(each, name))) for name in _fields()) for each in matches]
     classes = [(kind.__module__, kind.__qualname__) for kind in writer.classes]
     return marshal.dumps((writer.entries, classes, places))
 
 
 def _decode(stored: bytes) -> tuple[Match, ...]:
     entries, classes, places = marshal.loads(stored)
-    reader = Reader(entries, [getattr(import_module(module), name) for module, name in classes])
-    return tuple(_recalled(reader, each) for each in places)
+    reader = TableDecoder(entries, [getattr(import_module(module), name) for module, name in classes])
+    return tuple(_lazy_match(reader, each) for each in places)
 
 
-class _Recalled(Match):
+class _LazyMatch(Match):
     """A match that is remembered. Its form, which is most of it, is only made for who asks for it."""
 
     __slots__ = ("_form",)
@@ -131,13 +131,13 @@ class _Recalled(Match):
     __hash__ = object.__hash__
 
 
-def _recalled(reader: Reader, places: Iterable[int]) -> Match:
-    made, keep = _Recalled.__new__(_Recalled), object.__setattr__
+def _lazy_match(reader: TableDecoder, places: Iterable[int]) -> Match:
+    made, keep = _LazyMatch.__new__(_LazyMatch), object.__setattr__
     for name, at in zip(_fields(), places, strict=True):
         if name == "form":
-            keep(made, "_form", partial(reader.at, at))
+            keep(made, "_form", partial(reader.value_at, at))
         else:
-            keep(made, name, _value(name, reader.at(at)))
+            keep(made, name, _from_plain(name, reader.value_at(at)))
     return made
 
 
@@ -145,9 +145,9 @@ def _fields() -> tuple[str, ...]:
     return Match.__match_args__
 
 
-def _plain(name: str, value: Any) -> Any:
-    return tuple(value.items()) if name in _MAPPINGS else value
+def _to_plain(name: str, value: Any) -> Any:
+    return tuple(value.items()) if name in _MAPPING_FIELDS else value
 
 
-def _value(name: str, value: Any) -> Any:
-    return MappingProxyType(dict(value)) if name in _MAPPINGS else value
+def _from_plain(name: str, value: Any) -> Any:
+    return MappingProxyType(dict(value)) if name in _MAPPING_FIELDS else value

@@ -16,11 +16,11 @@ class NotationError(ValueError):
         self.message, self.path, self.line, self.column = message, path, line, column
 
     @classmethod
-    def told(cls, text: str) -> NotationError:
+    def from_message(cls, text: str) -> NotationError:
         """The mistake that another process came across, in its words."""
         error = cls.__new__(cls)
         error.args = (text,)
         return error
 
     def __reduce__(self) -> tuple[Callable[[str], NotationError], tuple[str]]:
-        return NotationError.told, (str(self),)
+        return NotationError.from_message, (str(self),)

@@ -82,7 +82,7 @@ class Feature:
     """Something that is no directive of its own and came with a version. words: what it is, for messages."""
 
     name: str
-    words: str
+    description: str
     gates: tuple[Gate, ...] = ()
     section: str = ""
 

@@ -24,9 +24,9 @@ class ModuleBlock:
     section: str = ""
     others: list[Node] = field(default_factory=list)
 
-    def words(self, keyword: str) -> tuple[str, ...]:
+    def undotted_words(self, keyword: str) -> tuple[str, ...]:
         """The words of the lines with that keyword, without their dots."""
-        return tuple(word for node in self.others if node.data == keyword for word in _words(node.children[0]))
+        return tuple(word for node in self.others if node.data == keyword for word in _undotted_words(node.children[0]))
 
 
 def build_module(
@@ -63,7 +63,7 @@ class _Builder:
     def _check_names(self, blocks: Sequence[ModuleBlock], known: set[str]) -> None:
         for block in blocks:
             for keyword in ("excludes", "companions", "idle"):
-                for word in block.words(keyword):
+                for word in block.undotted_words(keyword):
                     if word not in known:
                         raise self.fail(f"there is no directive .{word}", block.head)
 
@@ -85,21 +85,21 @@ class _Builder:
     def _option(self, block: ModuleBlock) -> DirectiveForm:
         name = str(block.head.children[0])
         return DirectiveForm(
-            name, (), excludes=block.words("excludes"), gates=self._gates(block, name), section=block.section
+            name, (), excludes=block.undotted_words("excludes"), gates=self._gates(block, name), section=block.section
         )
 
     def _directive(self, block: ModuleBlock) -> DirectiveForm:
         name, operands, places = block.head.children
         return DirectiveForm(
             name=name[1:-1] if name[0] == '"' else name[1:],
-            places=_words(places),
+            places=_undotted_words(places),
             arguments=tuple(self._arguments(operands)) if operands is not None else (),
-            excludes=block.words("excludes"),
-            companions=block.words("companions"),
-            idle_without=block.words("idle"),
+            excludes=block.undotted_words("excludes"),
+            companions=block.undotted_words("companions"),
+            idle_without=block.undotted_words("idle"),
             once=any(node.data == "once" for node in block.others),
             first=any(node.data == "first" for node in block.others),
-            last=block.words("last"),
+            last=block.undotted_words("last"),
             gates=self._gates(block, str(name)),
             section=block.section,
             summary=next((str(n.children[0])[1:-1] for n in block.others if n.data == "summary"), ""),
@@ -123,20 +123,20 @@ class _Builder:
 
     def _types(self, block: ModuleBlock) -> list[DataType]:
         names, *spaces = block.head.children
-        single, arrays, vectors = (_words(node) if node is not None else () for node in spaces)
+        single, arrays, vectors = (_undotted_words(node) if node is not None else () for node in spaces)
         return [
             DataType(
                 name=name,
                 spaces=single,
                 arrays=arrays,
                 vectors=vectors,
-                initial=block.words("initial"),
-                fields=block.words("fields"),
-                symbols=block.words("symbols"),
+                initial=block.undotted_words("initial"),
+                fields=block.undotted_words("fields"),
+                symbols=block.undotted_words("symbols"),
                 gates=self._gates(block, f".{name}"),
                 section=block.section,
             )
-            for name in _words(names)
+            for name in _undotted_words(names)
         ]
 
     def _feature(self, block: ModuleBlock) -> Feature:
@@ -150,5 +150,5 @@ def _version(token: Token) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _words(node: Node) -> tuple[str, ...]:
+def _undotted_words(node: Node) -> tuple[str, ...]:
     return tuple(str(word).removeprefix(".") for word in node.children)

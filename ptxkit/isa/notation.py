@@ -10,18 +10,18 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.notation_checks import check_notation
-from ptxkit.resources import grammars
+from ptxkit.resources import grammar_path
 
 # A parse tree; its shape is the grammar's affair, and no type of Python says it.
 Node: TypeAlias = Any
 
 
-__all__ = ["Node", "NotationError", "parse_notation", "place_of"]
+__all__ = ["Node", "NotationError", "parse_notation", "position_of"]
 
 
 @cache
 def _grammar() -> Lark:
-    text = (grammars() / "isa.lark").read_text(encoding="utf-8")
+    text = (grammar_path() / "isa.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", propagate_positions=True)
 
 
@@ -32,22 +32,22 @@ def parse_notation(text: str, path: str) -> Node:
     except UnexpectedInput as error:
         expected = ""
         if isinstance(error, UnexpectedToken):
-            names = sorted(_readable(name) for name in error.accepts or error.expected)
+            names = sorted(_terminal_words(name) for name in error.accepts or error.expected)
             expected = f"; expected {', '.join(names[:8])}"
         found = repr(str(getattr(error, "token", ""))) if getattr(error, "token", "") else "this"
         line, column = (error.line, error.column) if error.line > 0 else (text.count("\n") + 1, 1)
         raise NotationError(f"{found} does not fit here{expected}", path, text, line, column) from None
-    check_notation(tree, lambda message, at: NotationError(message, path, text, *place_of(at)))
+    check_notation(tree, lambda message, at: NotationError(message, path, text, *position_of(at)))
     return tree
 
 
-def place_of(node: Node) -> tuple[int, int]:
+def position_of(node: Node) -> tuple[int, int]:
     """Line and column, from 1, at which a token or tree begins."""
     where = node if isinstance(node, Token) else node.meta
     return getattr(where, "line", 1) or 1, getattr(where, "column", 1) or 1
 
 
-def _readable(terminal: str) -> str:
+def _terminal_words(terminal: str) -> str:
     """A terminal's name as the writer of an `.isa` file knows it."""
     names = {"_NL": "end of line", "VALUE": ".word", "NAME": "a name", "INT": "a number", "$END": "end of file"}
     return names.get(terminal, terminal.lower().strip("_"))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lark import Token, Tree
 
 from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields
-from ptxkit.isa.effect_words import SPACES, words_of
+from ptxkit.isa.effect_words import SPACES, allowed_words
 from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS, is_type
 from ptxkit.isa.module_forms import INITIAL, PLACES
 
@@ -33,7 +33,7 @@ _MODULE_LINES = {
 }
 """Heads of what describes a module, and the lines that may follow each."""
 
-_TRUTHS: dict[str, tuple[int, ...]] = {
+_CONDITION_ARGUMENTS: dict[str, tuple[int, ...]] = {
     "and": (),
     "implies": (0, 1),
     **dict.fromkeys(("when", "condition", "not", "if"), (0,)),
@@ -70,7 +70,7 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
         "sum": _check_numbers,
         "product": _check_numbers,
         "compare": _check_numbers,
-        **dict.fromkeys(_TRUTHS, _check_truth),
+        **dict.fromkeys(_CONDITION_ARGUMENTS, _check_truth),
     }
     for token in tree.scan_values(lambda each: isinstance(each, Token)):
         if token.type in ("INT", "NUMBER") and not _NUMBER.fullmatch(token):
@@ -118,7 +118,7 @@ def _check_places(node: Tree[Token], fail: Fail) -> None:
     for word in (token for places in node.find_data("places") for token in places.children):
         if str(word) not in known:
             raise fail(
-                f"{word} is no {'initial value' if known is INITIAL else 'place'}; known: {_listed(known)}", word
+                f"{word} is no {'initial value' if known is INITIAL else 'place'}; known: {_quote_list(known)}", word
             )
 
 
@@ -190,7 +190,7 @@ def _check_slot(node: Tree[Token], fail: Fail) -> None:
 def _check_space(node: Tree[Token], fail: Fail) -> None:
     (word,) = node.children
     if isinstance(word, Tree) and word.data == "word" and str(word.children[0])[1:] not in SPACES:
-        raise fail(f"{word.children[0]} is no state space; known: {_dotted(SPACES)}", word)
+        raise fail(f"{word.children[0]} is no state space; known: {_add_dots(SPACES)}", word)
 
 
 def _check_alignment(node: Tree[Token], fail: Fail) -> None:
@@ -202,7 +202,7 @@ def _check_alignment(node: Tree[Token], fail: Fail) -> None:
 
 
 def _check_truth(node: Tree[Token], fail: Fail) -> None:
-    for place in _TRUTHS[str(node.data)] or range(len(node.children)):
+    for place in _CONDITION_ARGUMENTS[str(node.data)] or range(len(node.children)):
         part = node.children[place]
         if node.data == "allowed_if" and node.children[0] == "space":
             _check_space(Tree("space", [part]), fail)
@@ -226,7 +226,7 @@ def _check_call(node: Tree[Token], fail: Fail) -> None:
     given = len([argument for argument in arguments if argument is not None])
     known = str(name)
     if known in FUNCTIONS:
-        least, most = _counts(FUNCTIONS[known])
+        least, most = _argument_counts(FUNCTIONS[known])
     elif known in VALUE_OPERATIONS or known == "invert":
         least = most = VALUE_OPERATIONS["not" if known == "invert" else known]
     elif known in ("present", "default"):
@@ -238,7 +238,7 @@ def _check_call(node: Tree[Token], fail: Fail) -> None:
         raise fail(f"{known} takes {wanted} argument{'s' if wanted != '1' else ''}, and has {given}", node)
 
 
-def _counts(function: Callable[..., object]) -> tuple[int, int]:
+def _argument_counts(function: Callable[..., object]) -> tuple[int, int]:
     """The least and the most arguments that a function takes."""
     if not inspect.isfunction(function):
         return 2, 1 << 16  # min and max
@@ -253,12 +253,12 @@ def _check_effect(node: Tree[Token], fail: Fail) -> None:
         return  # whoever builds the effect says so
     types = {each.name: str(each.type) for each in effect_fields(name)}
     for field, value in _fields(node, list(types)):
-        legal = words_of(name, field)
+        legal = allowed_words(name, field)
         for word in _results(value):
             is_word = word.data in ("word", "string")
             text = str(word.children[0]).strip('"').removeprefix(".") if is_word else ""
             if legal is not None and is_word and text not in legal:
-                raise fail(f"{field} is never {word.children[0]}; known: {_dotted(legal)}", word)
+                raise fail(f"{field} is never {word.children[0]}; known: {_add_dots(legal)}", word)
             is_wrong = is_word and legal is None and field not in ROLE_FIELDS and field in types
             if is_wrong or (types.get(field) == "bool" and word.data in ("integer", "signed")):
                 raise fail(f"{field} of {name} holds no such thing", word)
@@ -291,9 +291,9 @@ def _results(node: Tree[Token]) -> Iterator[Tree[Token]]:
             yield from _results(part)
 
 
-def _listed(words: Iterable[object]) -> str:
+def _quote_list(words: Iterable[object]) -> str:
     return " ".join(sorted(map(str, words)))
 
 
-def _dotted(words: frozenset[str]) -> str:
+def _add_dots(words: frozenset[str]) -> str:
     return " ".join(sorted(f".{word}" for word in words))

@@ -7,8 +7,8 @@ from typing import Any
 
 from lark import Token, Tree
 
-from ptxkit.isa.expression_builder import ExpressionBuilder, Fail
-from ptxkit.isa.expressions import Const, Expression
+from ptxkit.isa.expression_builder import ErrorFactory, ExpressionBuilder
+from ptxkit.isa.expressions import ConstantExpr, Expression
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.notation import Node
 from ptxkit.records import replace
@@ -56,7 +56,9 @@ def roles_of(node: Node | None) -> list[str]:
 class OperandBuilder:
     """Builds the operand forms of one form; their types stay expressions."""
 
-    def __init__(self, fail: Fail, expressions: ExpressionBuilder, values: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self, fail: ErrorFactory, expressions: ExpressionBuilder, values: Mapping[str, tuple[str, ...]]
+    ) -> None:
         self.fail, self.expressions, self.values = fail, expressions, values
         self._groups = 0
 
@@ -100,9 +102,9 @@ class OperandBuilder:
         elements = tuple(self._slot(child) for child in node.children)
         if len(elements) == 1:
             only = elements[0]
-            count = only.count or Const(1)
+            count = only.count or ConstantExpr(1)
             return replace(only, kind="vector", count=count, braced=True)
-        return OperandForm(elements[0].role, "vector", count=Const(len(elements)), elements=elements)
+        return OperandForm(elements[0].role, "vector", count=ConstantExpr(len(elements)), elements=elements)
 
     def _address(self, node: Node) -> OperandForm:
         space: Expression | None = None
@@ -165,7 +167,7 @@ class OperandBuilder:
             form = replace(form, kind="vector_or_register", count=self.expressions.build(number), more=more is not None)
         for part in rest:
             if part not in counts:
-                form = self._allow(form, part)
+                form = self._add_alternative(form, part)
         return form
 
     def _parts(self, selector: Node) -> tuple[str, ...]:
@@ -174,12 +176,12 @@ class OperandBuilder:
             raise self.fail(f"the selector {name} has no line `{name} = ...`", selector)
         return self.values[str(name)]
 
-    def _allow(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
+    def _add_alternative(self, form: OperandForm, alternative: Node | Token) -> OperandForm:
         if isinstance(alternative, Tree) and alternative.data == "allowed_if":
             mark, condition = alternative.children
             if mark == "space":
                 return replace(form, space=self.expressions.build(condition))
-            allowed = self._allow(form, mark)
+            allowed = self._add_alternative(form, mark)
             return replace(allowed, allowed_if=(*form.allowed_if, (str(mark), self.expressions.build(condition))))
         if isinstance(alternative, Tree):
             return replace(form, immediates=immediates_of(alternative))

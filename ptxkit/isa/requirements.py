@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lark import Token
 
-from ptxkit.isa.expression_builder import Fail
+from ptxkit.isa.expression_builder import ErrorFactory
 from ptxkit.isa.forms import Requirement
 from ptxkit.isa.notation import Node
 
 
-def requirement_of(node: Node, fail: Fail) -> Requirement:
+def requirement_of(node: Node, fail: ErrorFactory) -> Requirement:
     """The requirement under a node of that name; raises what `fail` makes for a target that is none."""
     version, minimum, families = (1, 0), 0, []
     before: tuple[int, int] | None = None

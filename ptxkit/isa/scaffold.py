@@ -24,7 +24,7 @@ FIRST_LINE = 3
 _REGISTER = re.compile(r"%(v[248])?((?:pred|[busf]\d+(?:x2)?))_\d")
 _NAME = re.compile(r"[a-z]\w*_\w*|target|callee|parameter|incoming|returned|outgoing")
 
-_OUTSIDE = {
+_MODULE_DECLARATIONS = {
     "global_": ".global .align 1024 .b8 global_[4096];",
     "const_": ".const .align 1024 .b8 const_[4096];",
     "shared_": ".shared .align 1024 .b8 shared_[4096];",
@@ -36,7 +36,7 @@ _OUTSIDE = {
     "callee_out": ".extern .func (.param .b32 r) callee_out;",
     "callee_in_out": ".extern .func (.param .b32 r) callee_in_out (.param .b32 a);",
 }
-_INSIDE = {
+_BODY_DECLARATIONS = {
     "local_": ".local .align 1024 .b8 local_[4096];",
     "targets_": "targets_: .branchtargets target, target;",
     "prototype_callee": "prototype_callee: .callprototype _ ();",
@@ -48,32 +48,35 @@ _INSIDE = {
     "functions_callee_out": "functions_callee_out: .calltargets callee_out;",
     "functions_callee_in_out": "functions_callee_in_out: .calltargets callee_in_out;",
 }
-_AROUND = {
+_BLOCK_DECLARATIONS = {
     "outgoing": ".param .align 16 .b8 outgoing[256];",
     "argument_": ".param .b32 argument_;",
     "result_": ".param .b32 result_;",
 }
-_OWN_FUNCTION = frozenset({"incoming", "returned"})
+_NEEDS_OWN_FUNCTION = frozenset({"incoming", "returned"})
 
 
-def scaffold(texts: Sequence[str], version: tuple[int, int], target: str) -> str:
+def harness_module(texts: Sequence[str], version: tuple[int, int], target: str) -> str:
     """A module with one instruction a line, the first on line `FIRST_LINE`."""
     joined = "\n".join(texts)
     names = {name: None for text in texts for name in _NAME.findall(text)}
     names |= dict.fromkeys(name.partition("_")[2] for name in list(names) if name.startswith("functions_"))
     mode = ", texmode_independent" if "sampler_" in names else ""
-    outside = [_OUTSIDE[name] for name in names if name in _OUTSIDE]
-    inside = [*_registers(joined), *(_INSIDE[name] for name in names if name in _INSIDE)]
+    outside = [_MODULE_DECLARATIONS[name] for name in names if name in _MODULE_DECLARATIONS]
+    inside = [
+        *_register_declarations(joined),
+        *(_BODY_DECLARATIONS[name] for name in names if name in _BODY_DECLARATIONS),
+    ]
     head = (
         ".func (.param .align 16 .b8 returned[256]) function(.param .align 16 .b8 incoming[256])"
-        if _OWN_FUNCTION & names.keys()
+        if _NEEDS_OWN_FUNCTION & names.keys()
         else ".entry kernel(.param .align 16 .b8 parameter[256])"
     )
     return "\n".join(
         [
             f".version {version[0]}.{version[1]} .target {target}{mode} .address_size 64 {' '.join(outside)}",
             f"{head} {{ {' '.join(inside)}",
-            *map(_surrounded, texts),
+            *map(_wrap_in_block, texts),
             "target: ret;",
             "}",
             "",
@@ -81,7 +84,7 @@ def scaffold(texts: Sequence[str], version: tuple[int, int], target: str) -> str
     )
 
 
-def _registers(text: str) -> list[str]:
+def _register_declarations(text: str) -> list[str]:
     found = dict.fromkeys(_REGISTER.findall(text))
     return [
         f".reg .{vector} .{kind} %{vector}{kind}_<{VECTORS}>;" if vector else f".reg .{kind} %{kind}_<{REGISTERS}>;"
@@ -89,7 +92,7 @@ def _registers(text: str) -> list[str]:
     ]
 
 
-def _surrounded(text: str) -> str:
+def _wrap_in_block(text: str) -> str:
     """The instruction in a block of its own where it names a parameter that is handed to a function."""
-    around = [declaration for name, declaration in _AROUND.items() if name in _NAME.findall(text)]
+    around = [declaration for name, declaration in _BLOCK_DECLARATIONS.items() if name in _NAME.findall(text)]
     return f"{{ {' '.join(around)} {text} }}" if around else text

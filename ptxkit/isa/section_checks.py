@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from lark import Token, Tree
 
-from ptxkit.isa.expression_builder import Fail
+from ptxkit.isa.expression_builder import ErrorFactory
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.notation import Node
 from ptxkit.isa.notation_checks import MODULE_LINES
@@ -22,7 +22,7 @@ _OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "means", "tolerate
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class FormScope:
     """What a form's lines are about. own: the lines under the form. modifiers: values by name; roles, lets: names."""
 
     head: Node
@@ -33,11 +33,11 @@ class Scope:
 
 
 def check_section(
-    common: Sequence[Node], scopes: Sequence[Scope], sets: Mapping[str, Sequence[str]], fail: Fail
+    common: Sequence[Node], scopes: Sequence[FormScope], sets: Mapping[str, Sequence[str]], fail: ErrorFactory
 ) -> None:
     """Raise what `fail` makes where a line of the section says nothing. common: the lines before the first form."""
     checker = _Checker(sets, fail)
-    checker.lines(common, scopes)
+    checker.check_lines(common, scopes)
     if not scopes:
         for node in common:
             raise fail("no form follows to which this line belongs", node)
@@ -46,23 +46,23 @@ def check_section(
     for scope in scopes:
         for name, values in scope.modifiers.items():
             everywhere.setdefault(name, set()).update(values)
-        checker.names_of_a_form(scope)
-        checker.lines(scope.own, [scope])
+        checker.check_form_names(scope)
+        checker.check_lines(scope.own, [scope])
     for scope in scopes:
-        checker.words(scope.own, scope.modifiers, everywhere)
-        checker.types(scope)
-    checker.words(common, everywhere, everywhere)
+        checker.check_words(scope.own, scope.modifiers, everywhere)
+        checker.check_types(scope)
+    checker.check_words(common, everywhere, everywhere)
     heads = [scope.head for scope in scopes]
-    checker.used(common, [*common, *heads, *(node for scope in scopes for node in scope.own)])
+    checker.check_used(common, [*common, *heads, *(node for scope in scopes for node in scope.own)])
     for scope in scopes:
-        checker.used(scope.own, [*common, scope.head, *scope.own])
+        checker.check_used(scope.own, [*common, scope.head, *scope.own])
 
 
 class _Checker:
-    def __init__(self, sets: Mapping[str, Sequence[str]], fail: Fail) -> None:
+    def __init__(self, sets: Mapping[str, Sequence[str]], fail: ErrorFactory) -> None:
         self.sets, self.fail = sets, fail
 
-    def lines(self, nodes: Sequence[Node], scopes: Sequence[Scope]) -> None:
+    def check_lines(self, nodes: Sequence[Node], scopes: Sequence[FormScope]) -> None:
         """Lines of another kind, lines said twice, and what a condition or gate cannot be about."""
         seen: set[tuple[str, str]] = set()
         roles = {role for scope in scopes for role in scope.roles}
@@ -77,7 +77,7 @@ class _Checker:
             seen.add(key)
             if kind == "gate" and node.children[0] is not None and str(node.children[0]) not in words:
                 raise self.fail(f"no modifier here can be {node.children[0]}", node.children[0])
-            for condition in _conditions(node):
+            for condition in _modifier_conditions(node):
                 for token in _names(condition, outside=("present", "default")):
                     if str(token) in roles:
                         raise self.fail(f"{token} is an operand, and modifiers alone decide here; see `need`", token)
@@ -92,7 +92,7 @@ class _Checker:
             str(each.data) for each in node.iter_subtrees()
         )
 
-    def names_of_a_form(self, scope: Scope) -> None:
+    def check_form_names(self, scope: FormScope) -> None:
         """A line under a form is about that form, not about another one of the section."""
         known = {*scope.modifiers, *scope.roles, *scope.lets, "unknown"}
         for node in scope.own:
@@ -100,7 +100,7 @@ class _Checker:
                 if str(token) not in known:
                     raise self.fail(f"{token} belongs to another form of the section", token)
 
-    def words(
+    def check_words(
         self, nodes: Sequence[Node], modifiers: Mapping[str, Collection[str]], everywhere: Mapping[str, Collection[str]]
     ) -> None:
         """`t == .b23` where t is never .b23; in a list of words those that it never is in any form of the section."""
@@ -110,12 +110,12 @@ class _Checker:
                     sides = comparison.children[0], comparison.children[2]
                     for name, word in (sides, sides[::-1]):
                         if name.data == "name" and word.data == "word":
-                            self._word(name.children[0], word.children[0], modifiers)
+                            self._check_word(name.children[0], word.children[0], modifiers)
                 elif comparison.data in ("member", "stranger") and comparison.children[0].data == "name":
                     for word in comparison.children[1].children:
-                        self._word(comparison.children[0].children[0], word, everywhere)
+                        self._check_word(comparison.children[0].children[0], word, everywhere)
 
-    def types(self, scope: Scope) -> None:
+    def check_types(self, scope: FormScope) -> None:
         """A modifier that gives an operand its type is a type whatever its value."""
         for slot in scope.head.find_data("slot"):
             kind = slot.children[2]
@@ -124,7 +124,7 @@ class _Checker:
                     if not is_type(value):
                         raise self.fail(f"{kind.children[0]} can be .{value}, which is no type", kind)
 
-    def _word(self, name: Token, word: Token, modifiers: Mapping[str, Collection[str]]) -> None:
+    def _check_word(self, name: Token, word: Token, modifiers: Mapping[str, Collection[str]]) -> None:
         legal = modifiers.get(str(name))
         wanted = [str(word)[1:]] if word.startswith(".") else self.sets.get(str(word), ())
         if legal is None or not wanted:
@@ -132,7 +132,7 @@ class _Checker:
         if not any(value == each or fnmatchcase(value, each) for value in wanted for each in legal):
             raise self.fail(f"{name} is never {word}; it is {' '.join(f'.{each}' for each in sorted(legal))}", word)
 
-    def used(self, nodes: Sequence[Node], where: Sequence[Node]) -> None:
+    def check_used(self, nodes: Sequence[Node], where: Sequence[Node]) -> None:
         """Variables and lets that nothing names; lets that are defined by themselves."""
         named = {str(token) for node in where for token in _names(node)}
         lets = {str(node.children[0]): node for node in where if node.data == "let"}
@@ -143,11 +143,11 @@ class _Checker:
             if node.data == "let":
                 if name not in named:
                     raise self.fail(f"{name} is never used", node)
-                if name in _reached(name, lets):
+                if name in _transitive_lets(name, lets):
                     raise self.fail(f"{name} is defined by itself", node)
 
 
-def _conditions(node: Node) -> Iterator[Node]:
+def _modifier_conditions(node: Node) -> Iterator[Node]:
     """What of a line modifiers alone must decide."""
     if node.data == "when":
         yield node.children[0]
@@ -168,7 +168,7 @@ def _names(node: Node, outside: Collection[str] = ()) -> Iterator[Token]:
             yield from _names(child, outside)
 
 
-def _reached(name: str, lets: Mapping[str, Node]) -> set[str]:
+def _transitive_lets(name: str, lets: Mapping[str, Node]) -> set[str]:
     """The lets that a let is made of, directly or not."""
     found: set[str] = set()
     waiting = [name]

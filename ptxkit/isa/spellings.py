@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.functions import bits, kind
 from ptxkit.isa.scaffold import REGISTERS, VECTORS
@@ -32,17 +32,19 @@ Spellings = Mapping[str, str]
 """By what varies (`plain`, `constant`, `symbol`...), the text. Empty where the scaffold has no stand-in."""
 
 
-def spellings(operand: OperandForm, random: Random) -> Spellings:
+def operand_spellings(operand: OperandForm, random: Random) -> Spellings:
     """Every kind of thing that a bound operand may be, each once, `plain` among them."""
     maker = _MAKERS.get(operand.kind)
     return maker(operand, random) if maker is not None else _FIXED.get(operand.kind, {})
 
 
-def offers(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
+def instruction_spellings(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
     """The spellings of all operands of an instruction, which agree with each other where it names a function."""
     places = [place for place, operand in enumerate(operands) if operand.kind == "function"]
     if not places:
-        return [_in_place(spellings(operand, random), place) for place, operand in enumerate(operands)]
+        return [
+            _filter_by_position(operand_spellings(operand, random), place) for place, operand in enumerate(operands)
+        ]
     (place,) = places
     results, rest = list(operands[:place]), list(operands[place + 1 :])
     callee = "callee" + "_in" * any(each.kind == "arguments" for each in rest) + "_out" * bool(results)
@@ -56,7 +58,7 @@ def offers(operands: Sequence[OperandForm], random: Random) -> list[Spellings]:
     return [received for _ in results] + [found["function"]] + [found.get(each.kind, parameters) for each in rest]
 
 
-def _in_place(found: Spellings, place: int) -> Spellings:
+def _filter_by_position(found: Spellings, place: int) -> Spellings:
     """An address in the first place is stored to: that of a parameter is one for a call."""
     if place or found.get("plain") != "[parameter]":
         return found
@@ -65,42 +67,43 @@ def _in_place(found: Spellings, place: int) -> Spellings:
 
 def register_type(operand: OperandForm) -> str:
     """A declarable type for an operand: narrow and packed types stand in untyped registers."""
-    wanted = operand.type.value if isinstance(operand.type, Const) else "b32"
+    wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else "b32"
     if wanted in DECLARABLE:
         return str(wanted)
     return f"b{max(bits(wanted), 8)}"
 
 
-def _name(kind_: str, random: Random) -> str:
+def _register_name(kind_: str, random: Random) -> str:
     return f"%{kind_}_{random.randrange(REGISTERS)}"
 
 
 def _register(operand: OperandForm, random: Random) -> Spellings:
     own = register_type(operand)
-    found = {"plain": _name(own, random)}
+    found = {"plain": _register_name(own, random)}
     if own != "pred":
         width = bits(own)
-        kin = [each for each in DECLARABLE if each != "pred" and bits(each) == width and _stands_for(each, own)]
-        kin = [each for each in kin if _is_kin(each, operand)]
-        found |= {f"as {each}": _name(each, random) for each in kin if each != own}
+        kin = [each for each in DECLARABLE if each != "pred" and bits(each) == width and _is_compatible_type(each, own)]
+        kin = [each for each in kin if _allows_type(each, operand)]
+        found |= {f"as {each}": _register_name(each, random) for each in kin if each != own}
         if width in (16, 32, 64) and not operand.scalar:
             found["component"] = f"%v2{own}_{random.randrange(VECTORS)}.{random.choice('xy')}"
         if operand.wider:
             wider = [each for each in ("b16", "b32", "b64") if bits(each) > width]
-            found |= {f"in {each}": _name(each, random) for each in wider}
+            found |= {f"in {each}": _register_name(each, random) for each in wider}
         if operand.narrower:
             narrower = [each for each in ("b8", "b16", "b32") if bits(each) < width]
-            found |= {f"in {each}": _name(each, random) for each in narrower}
+            found |= {f"in {each}": _register_name(each, random) for each in narrower}
     if operand.sink:
         found["sink"] = "_"
     if operand.negatable:
-        found["negated"] = f"!{_name(own, random)}"
+        found["negated"] = f"!{_register_name(own, random)}"
     if operand.minus:
-        found["with a minus"] = f"-{_name(own, random)}"
+        found["with a minus"] = f"-{_register_name(own, random)}"
     if operand.negative:
         return {"plain": found["with a minus"]}
     found |= {
-        f"part {index}": f"{_name(own, random)}.{_selector(each, random)}" for index, each in enumerate(operand.parts)
+        f"part {index}": f"{_register_name(own, random)}.{_selector(each, random)}"
+        for index, each in enumerate(operand.parts)
     }
     if not operand.whole:
         found["plain"] = found["part 0"]
@@ -116,7 +119,7 @@ def _selector(pattern: str, random: Random) -> str:
     return re.sub(r"\[(\d)-(\d)\]", lambda ends: str(random.randint(int(ends[1]), int(ends[2]))), pattern)
 
 
-def _is_kin(found: str, operand: OperandForm) -> bool:
+def _allows_type(found: str, operand: OperandForm) -> bool:
     """Whether the form lets a register of another type stand for the operand."""
     if operand.exact:
         return kind(found) == "b"
@@ -125,7 +128,7 @@ def _is_kin(found: str, operand: OperandForm) -> bool:
     return not (operand.integer and kind(found) == "f")
 
 
-def _stands_for(found: str, wanted: str) -> bool:
+def _is_compatible_type(found: str, wanted: str) -> bool:
     kinds = {kind(found), kind(wanted)}
     return "b" in kinds or kinds <= {"u", "s"} or found == wanted
 
@@ -159,36 +162,38 @@ def _constants(limits: Immediates, random: Random) -> Spellings:
 
 def _vector(operand: OperandForm, random: Random) -> Spellings:
     if operand.elements:
-        return _inside(operand, random, "{{{}}}".format)
-    assert isinstance(operand.count, Const)
+        return _container_spellings(operand, random, "{{{}}}".format)
+    assert isinstance(operand.count, ConstantExpr)
     count, own = int(operand.count.value or 0), register_type(operand)
     first = random.randrange(4)
     if operand.bare:
         return {"plain": f"%v{count}{own}_{random.randrange(VECTORS)}"}
     names = [f"%{own}_{first + index}" for index in range(count)]
-    found = {"plain": _braced(names)}
+    found = {"plain": _in_braces(names)}
     if not operand.braced and count in (2, 4) and bits(own) * count <= 128 and own != "pred":
         found["vector register"] = f"%v{count}{own}_{random.randrange(VECTORS)}"
     if count and own != "pred":
         for each in DECLARABLE:
-            if not _is_kin(each, operand):
+            if not _allows_type(each, operand):
                 continue
-            if each not in (own, "pred") and bits(each) == bits(own) and _stands_for(each, own):
-                found[f"as {each}"] = _braced(f"%{each}_{first + index}" for index in range(count))
+            if each not in (own, "pred") and bits(each) == bits(own) and _is_compatible_type(each, own):
+                found[f"as {each}"] = _in_braces(f"%{each}_{first + index}" for index in range(count))
     if operand.sink and count > 1:
-        found["sink"] = _braced([*names[:-1], "_"])
+        found["sink"] = _in_braces([*names[:-1], "_"])
     if operand.immediates is not None and count:
-        found |= {way: _braced([word, *names[1:]]) for way, word in _constants_of_type(operand, own, random).items()}
+        found |= {way: _in_braces([word, *names[1:]]) for way, word in _constants_of_type(operand, own, random).items()}
     return found
 
 
-def _braced(names: object) -> str:
+def _in_braces(names: object) -> str:
     return "{" + ", ".join(names) + "}"  # type: ignore[arg-type]
 
 
-def _inside(operand: OperandForm, random: Random, wrap: Callable[[str], str], joint: str = ", ") -> Spellings:
+def _container_spellings(
+    operand: OperandForm, random: Random, wrap: Callable[[str], str], joint: str = ", "
+) -> Spellings:
     """A container with each of its elements varied in turn, the others plain."""
-    offered = [spellings(element, random) for element in operand.elements]
+    offered = [operand_spellings(element, random) for element in operand.elements]
     if not all(offered):
         return {}
     plain = [ways["plain"] for ways in offered]
@@ -202,19 +207,21 @@ def _inside(operand: OperandForm, random: Random, wrap: Callable[[str], str], jo
 
 
 def _pair(operand: OperandForm, random: Random) -> Spellings:
-    return _inside(operand, random, str, "|")
+    return _container_spellings(operand, random, str, "|")
 
 
 def _address(operand: OperandForm, random: Random) -> Spellings:
-    place = str(operand.space.value) if isinstance(operand.space, Const) else "generic"
+    place = str(operand.space.value) if isinstance(operand.space, ConstantExpr) else "generic"
     bases = _bases(place, operand, random)
     if not operand.elements:
         array = _VARIABLES.get(place) if operand.symbol and place != "param" else None
         elements = (
-            {"element": f"{array}[16]", "counted element": f"{array}[{_name('b32', random)}+16]"} if array else {}
+            {"element": f"{array}[16]", "counted element": f"{array}[{_register_name('b32', random)}+16]"}
+            if array
+            else {}
         )
         return {way: f"[{base}]" for way, base in bases.items()} | elements
-    inner = _inside(operand, random, str)
+    inner = _container_spellings(operand, random, str)
     if not inner:
         return {}
     bases = {way: base for way, base in bases.items() if "+" not in base}  # no offset goes with an index
@@ -223,19 +230,25 @@ def _address(operand: OperandForm, random: Random) -> Spellings:
 
 
 def _bases(place: str, operand: OperandForm, random: Random) -> Spellings:
-    alignment = operand.alignment.value if isinstance(operand.alignment, Const) else 16
+    alignment = operand.alignment.value if isinstance(operand.alignment, ConstantExpr) else 16
     step = max(int(alignment or 16), 16)
     if place in ("tensor", "fabric"):
-        return {"plain": _name("b32", random)} | ({} if operand.exact else {"as u32": _name("u32", random)})
-    found = {"plain": _name("b64", random), "as u64": _name("u64", random), "as s64": _name("s64", random)}
+        return {"plain": _register_name("b32", random)} | (
+            {} if operand.exact else {"as u32": _register_name("u32", random)}
+        )
+    found = {
+        "plain": _register_name("b64", random),
+        "as u64": _register_name("u64", random),
+        "as s64": _register_name("s64", random),
+    }
     variable = _VARIABLES.get(place)
     if place == "param" and variable is not None:
         found = {"plain": variable, "of a function": "incoming", "of a call": "outgoing+16", "result": "returned"}
     elif place in ("shared::cta", "local"):
-        found["as b32"] = _name("b32", random)
+        found["as b32"] = _register_name("b32", random)
     if variable is not None:
         found |= {"symbol": variable, "symbol and offset": f"{variable}+{step}"}
-    found |= {"absolute": "16", "in b32": _name("b32", random), "of another space": random.choice(_ELSEWHERE)}
+    found |= {"absolute": "16", "in b32": _register_name("b32", random), "of another space": random.choice(_ELSEWHERE)}
     if place != "param":
         found |= {"offset": f"{found['plain']}+{step}", "negative offset": f"{found['plain']}+-{step}"}
     return found

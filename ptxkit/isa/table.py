@@ -13,26 +13,26 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from ptxkit.isa.assignment import Misfit, assign, fixed_stem
-from ptxkit.isa.binding import bind
-from ptxkit.isa.forms import Form, Gate, Ignored, Instructions, Match, SpecialRegister
+from ptxkit.isa.assignment import ModifierMismatch, assign_modifiers, fixed_stem
+from ptxkit.isa.binding import bind_form
+from ptxkit.isa.forms import Form, Gate, IgnoredModifiers, InstructionSet, Match, SpecialRegister
 from ptxkit.isa.functions import bits, is_type
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.module_forms import ModuleForms
-from ptxkit.isa.shapes import Shape, fit_all, fits, shape_of
-from ptxkit.isa.words import clip, operand_words
+from ptxkit.isa.shapes import OperandShape, accept_shapes, accepts_shape, shape_of
+from ptxkit.isa.words import clip_text, describe_operand
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax.tree import Instruction
 
 if TYPE_CHECKING:
-    from ptxkit.isa.meanings import Meaning
-    from ptxkit.isa.memory import Choice, Choosing, Memory
+    from ptxkit.isa.meanings import Semantics
+    from ptxkit.isa.memory import ChoiceKey, FormChoice, MatchStore
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 _AMONG_TYPES = ("last", "later", "beside")
-_COMPARED = 4
+_MAX_COMPARED_TYPES = 4
 """Of so many types, those of a product's matrices, assemblers look how wide they are."""
-_MOST = {"once": 1, "twice": 2}
+_MAX_REPEATS = {"once": 1, "twice": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +49,22 @@ class Mismatch:
     operand: int | None = None
 
 
-class Table:
+class InstructionTable:
     """The instructions of PTX, as the `.isa` files give them. given: those, or what reads them when they are first
     needed. recall: reads what other processes asked."""
 
     def __init__(
-        self, given: Instructions | Callable[[], Instructions], recall: Callable[[], Memory] | None = None
+        self, given: InstructionSet | Callable[[], InstructionSet], recall: Callable[[], MatchStore] | None = None
     ) -> None:
-        self._given = given
-        self._recall = recall
-        self._memory: Memory | None = None
+        self._source = given
+        self._load_store = recall
+        self._store: MatchStore | None = None
         self._candidates: dict[str, tuple[Match, ...]] = {}
         self._matches: dict[tuple[object, ...], Match | Mismatch] = {}
 
     @cached_property
-    def _instructions(self) -> Instructions:
-        return self._given if isinstance(self._given, Instructions) else self._given()
+    def _instructions(self) -> InstructionSet:
+        return self._source if isinstance(self._source, InstructionSet) else self._source()
 
     @cached_property
     def _specials(self) -> Mapping[str, SpecialRegister]:
@@ -93,15 +93,15 @@ class Table:
             raise NotationError(message, "grammars/isa/tolerated.isa", "", 1, 1)
         return reason
 
-    def meanings(self, match: Match) -> tuple[Meaning, ...]:
+    def semantics_of(self, match: Match) -> tuple[Semantics, ...]:
         """What the `means` lines say of a match, in their order; ValueError where one cannot be bound."""
-        from ptxkit.isa.meanings import bind_meaning, key_of
+        from ptxkit.isa.meanings import bind_semantics, form_key
 
-        lines = self._instructions.meanings.get(key_of(match.form), ())
-        return tuple(found for line in lines if (found := bind_meaning(line, match)) is not None)
+        lines = self._instructions.meanings.get(form_key(match.form), ())
+        return tuple(found for line in lines if (found := bind_semantics(line, match)) is not None)
 
     @property
-    def named_meanings(self) -> frozenset[str]:
+    def semantics_names(self) -> frozenset[str]:
         """The names of all functions and actions that forms mean."""
         return frozenset(line.function for lines in self._instructions.meanings.values() for line in lines)
 
@@ -131,41 +131,41 @@ class Table:
         """Every form that the opcode string alone allows, each once for every choice of optional operands."""
         found = self._candidates.get(opcode)
         if found is None:
-            found = None if self._memory is None else self._memory.candidates(opcode)
+            found = None if self._store is None else self._store.candidates(opcode)
             found = self._candidates[opcode] = tuple(self._bind(opcode)) if found is None else found
         return found
 
-    def recall(self) -> None:
+    def load_match_store(self) -> None:
         """Reads what other processes asked, once: it serves those who build a kernel, and takes time."""
-        if self._memory is None and self._recall is not None:
-            self._memory = self._recall()
+        if self._store is None and self._load_store is not None:
+            self._store = self._load_store()
 
-    def chosen(self, key: Choosing) -> Match | None:
+    def stored_choice(self, key: ChoiceKey) -> Match | None:
         """What an earlier process chose, by what it called it; None where nothing is remembered."""
-        found = None if self._memory is None else self._memory.chosen.get(key)
+        found = None if self._store is None else self._store.choices.get(key)
         return None if found is None else self.candidates(found[0])[found[1]]
 
-    def was_chosen(self, name: str) -> bool:
+    def has_stored_choice(self, name: str) -> bool:
         """Whether an earlier process chose something by a key that begins so."""
-        return self._memory is not None and name in self._memory.names
+        return self._store is not None and name in self._store.choice_names
 
-    def remember(self, chosen: Mapping[Choosing, Match]) -> None:
+    def store_choices(self, chosen: Mapping[ChoiceKey, Match]) -> None:
         """Keeps for later processes what opcodes were bound to in this one, and what was chosen, by plain keys."""
-        if self._memory is not None:
+        if self._store is not None:
             seen = {str(key[0]) for key, found in self._matches.items() if isinstance(found, Match)}
-            choices: dict[Choosing, Choice] = {}
+            choices: dict[ChoiceKey, FormChoice] = {}
             for key, match in chosen.items():
                 at = next((at for at, each in enumerate(self.candidates(match.canonical)) if each is match), None)
                 if at is not None:
                     choices[key] = match.canonical, at
-            self._memory.keep({opcode: self.candidates(opcode) for opcode in seen}, choices)
+            self._store.store({opcode: self.candidates(opcode) for opcode in seen}, choices)
 
     def match(self, instruction: Instruction) -> Match | Mismatch:
         """The form of an instruction, or why it has none."""
         key = (instruction.opcode, *map(shape_of, instruction.operands))
         found = self._matches.get(key)
         if found is None:
-            found = self._matches[key] = self._decide(instruction.opcode, key[1:])
+            found = self._matches[key] = self._find_match(instruction.opcode, key[1:])
         return found
 
     def _bind(self, opcode: str) -> Iterable[Match]:
@@ -177,30 +177,30 @@ class Table:
             if why == "ignored_modifier" and not ignored:
                 return
             for form in self.forms(name):
-                spelled = self._seen(form, words, ignored) if ignored else words
+                spelled = self._strip_ignored(form, words, ignored) if ignored else words
                 if spelled is None:
                     continue
                 try:
-                    found = assign(form, spelled, lax=lax)
-                    if isinstance(found, Misfit):
+                    found = assign_modifiers(form, spelled, lax=lax)
+                    if isinstance(found, ModifierMismatch):
                         continue
                     reason = self.tolerance(why) if why else form.tolerated
-                    bound = bind(form, found, self._instructions.value_gates, tolerated=reason)
+                    bound = bind_form(form, found, self._instructions.value_gates, tolerated=reason)
                 except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-                    raise _mistake(form, opcode, error) from error
+                    raise _notation_error(form, opcode, error) from error
                 matched = True
                 unseen = [gate for word in words if word not in spelled for gate in self._gates_of_ignored(word)]
                 yield from (replace(match, gates=(*match.gates, *unseen)) for match in bound) if unseen else bound
             if matched:
                 return
 
-    def _ignored_in(self, opcode: str, words: Sequence[str]) -> list[tuple[Ignored, set[int]]]:
+    def _ignored_in(self, opcode: str, words: Sequence[str]) -> list[tuple[IgnoredModifiers, set[int]]]:
         """What assemblers may ignore in an opcode, and where it stands there; nothing where one of it is too many."""
-        found: list[tuple[Ignored, set[int]]] = []
+        found: list[tuple[IgnoredModifiers, set[int]]] = []
         for each in self._instructions.ignored:
-            there = {place for place, word in enumerate(words) if word in each.words}
-            if there and _is_like(opcode, each.on or ("*",)) and not _is_like(opcode, each.beyond):
-                if len(there) > _MOST.get(each.place, len(there)):
+            there = {place for place, word in enumerate(words) if word in each.modifiers}
+            if there and _matches_any(opcode, each.on or ("*",)) and not _matches_any(opcode, each.beyond):
+                if len(there) > _MAX_REPEATS.get(each.position, len(there)):
                     return []
                 found.append((each, there))
         return found
@@ -209,10 +209,12 @@ class Table:
     def _placed(self) -> frozenset[str]:
         """The words that are ignored by their place among the types."""
         return frozenset(
-            word for each in self._instructions.ignored if each.place in _AMONG_TYPES for word in each.words
+            word for each in self._instructions.ignored if each.position in _AMONG_TYPES for word in each.modifiers
         )
 
-    def _seen(self, form: Form, words: Sequence[str], found: Iterable[tuple[Ignored, set[int]]]) -> list[str] | None:
+    def _strip_ignored(
+        self, form: Form, words: Sequence[str], found: Iterable[tuple[IgnoredModifiers, set[int]]]
+    ) -> list[str] | None:
         """The words of an opcode without those that assemblers ignore in an instruction of this form; None where there
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
@@ -220,12 +222,12 @@ class Table:
         beside: set[int] = set()
         types = [place for place, word in enumerate(words) if is_type(word) or word in self._placed]
         for each, there in found:
-            if each.place == "last":
+            if each.position == "last":
                 last |= there
-            elif each.place == "later":
+            elif each.position == "later":
                 ignored |= there.difference(types[:1])
-            elif not self._has_any(form, each):
-                unseen = beside if each.place == "beside" else ignored
+            elif not self._has_ignorable(form, each):
+                unseen = beside if each.position == "beside" else ignored
                 unseen |= there
         types = [place for place in types if place not in ignored]
         ignored.update(takewhile(last.__contains__, reversed(types)))
@@ -238,22 +240,22 @@ class Table:
             return None  # what begins another instruction's name stands in front
         return [word for place, word in enumerate(words) if place not in ignored]
 
-    def _has_any(self, form: Form, unseen: Ignored) -> bool:
+    def _has_ignorable(self, form: Form, unseen: IgnoredModifiers) -> bool:
         """Whether instructions like this form, or of its name where no opcode is said, have such modifiers."""
         alike = [form] if unseen.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
-        return any(set(slot.values).intersection(unseen.words) for other in alike for slot in other.modifiers)
+        return any(set(slot.values).intersection(unseen.modifiers) for other in alike for slot in other.modifiers)
 
     def _gates_of_ignored(self, word: str) -> Iterable[Gate]:
         """What a modifier needs though assemblers do not see it."""
         yield from self.value_gates.get(word, ())
         for each in self._instructions.ignored:
-            if each.requirements and word in each.words:
+            if each.requirements and word in each.modifiers:
                 yield Gate(f".{word}", each.requirements)
 
-    def _decide(self, opcode: str, shapes: tuple[Shape, ...]) -> Match | Mismatch:
+    def _find_match(self, opcode: str, shapes: tuple[OperandShape, ...]) -> Match | Mismatch:
         candidates = self.candidates(opcode)
         for candidate in candidates:
-            if fit_all(candidate.operands, shapes):
+            if accept_shapes(candidate.operands, shapes):
                 return candidate
         if candidates:
             return _operand_mismatch(opcode, candidates, shapes)
@@ -265,15 +267,17 @@ class Table:
         if not forms:
             near = get_close_matches(name, self.names, n=1)
             hint = f"; did you mean `{near[0]}`?" if near else ""
-            return Mismatch("unknown-opcode", f"`{clip(name)}` is not in the instruction table{hint}")
-        misfits = [found for found in (assign(form, words) for form in forms) if isinstance(found, Misfit)]
+            return Mismatch("unknown-opcode", f"`{clip_text(name)}` is not in the instruction table{hint}")
+        misfits = [
+            found for found in (assign_modifiers(form, words) for form in forms) if isinstance(found, ModifierMismatch)
+        ]
         best = max(misfits, key=lambda found: found.score)
         return Mismatch("modifiers", _explain(opcode, best, forms), best.form)
 
 
-def _mistake(form: Form, opcode: str, error: Exception) -> NotationError:
+def _notation_error(form: Form, opcode: str, error: Exception) -> NotationError:
     """What the notation cannot show to be wrong until the form is used, such as `bits(t)` of a word that is no type."""
-    message = f"this form cannot be used for `{clip(opcode)}`: {error}"
+    message = f"this form cannot be used for `{clip_text(opcode)}`: {error}"
     return NotationError(message, form.file, "\n" * (form.line - 1) + form.syntax, form.line, 1)
 
 
@@ -282,58 +286,58 @@ def _stem(form: Form) -> list[str]:
     return fixed_stem([slot.name for slot in form.modifiers if slot.stem])
 
 
-def _is_like(opcode: str, patterns: Iterable[str]) -> bool:
+def _matches_any(opcode: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(opcode, pattern) for pattern in patterns)
 
 
 def _keeps_widths(words: Sequence[str], types: Sequence[int], unseen: set[int]) -> bool:
     """Whether the types that assemblers compare are as wide as they are without the unseen ones among them."""
     own = [place for place in types if place not in unseen]
-    pairs = list(zip(types, own, strict=False))[:_COMPARED]
+    pairs = list(zip(types, own, strict=False))[:_MAX_COMPARED_TYPES]
     return all(bits(words[there]) == bits(words[wanted]) for there, wanted in pairs)
 
 
-def _explain(opcode: str, misfit: Misfit, forms: tuple[Form, ...]) -> str:
+def _explain(opcode: str, misfit: ModifierMismatch, forms: tuple[Form, ...]) -> str:
     form = misfit.form
     if misfit.rule is not None:
-        return f"`{clip(opcode)}` breaks a rule of `{form.syntax.removeprefix('form ')}`: {misfit.rule.text}"
+        return f"`{clip_text(opcode)}` breaks a rule of `{form.syntax.removeprefix('form ')}`: {misfit.rule.text}"
     if misfit.word is not None:
         legal = {value for slot in form.modifiers for value in slot.values}
         everywhere = {value for each in forms for slot in each.modifiers for value in slot.values}
         near = get_close_matches(misfit.word, legal, n=1) or get_close_matches(misfit.word, everywhere, n=1)
         hint = f"; did you mean `.{near[0]}`?" if near and near[0] != misfit.word else ""
         known = "does not go with the other modifiers" if misfit.word in everywhere else "is no modifier"
-        return f"`.{clip(misfit.word)}` {known} of `{form.name}`{hint}{_wanted(misfit)}"
-    return f"`{clip(opcode)}` lacks a modifier{_wanted(misfit)}"
+        return f"`.{clip_text(misfit.word)}` {known} of `{form.name}`{hint}{_expected_words(misfit)}"
+    return f"`{clip_text(opcode)}` lacks a modifier{_expected_words(misfit)}"
 
 
-def _wanted(misfit: Misfit) -> str:
+def _expected_words(misfit: ModifierMismatch) -> str:
     if misfit.missing is None:
         return ""
     slot = next(slot for slot in misfit.form.modifiers if slot.name == misfit.missing)
     return f"; one of {', '.join(f'.{value}' for value in slot.values)} is needed"
 
 
-def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[Shape, ...]) -> Mismatch:
+def _operand_mismatch(opcode: str, candidates: tuple[Match, ...], shapes: tuple[OperandShape, ...]) -> Mismatch:
     same = [candidate for candidate in candidates if len(candidate.operands) == len(shapes)]
     if not same:
         counts = sorted({len(candidate.operands) for candidate in candidates})
         wanted = " or ".join(str(count) for count in counts)
         return Mismatch(
             "operands",
-            f"`{clip(opcode)}` takes {wanted} operand{'s' if counts != [1] else ''}, and has {len(shapes)}",
+            f"`{clip_text(opcode)}` takes {wanted} operand{'s' if counts != [1] else ''}, and has {len(shapes)}",
             candidates[0].form,
         )
 
     def fitting(candidate: Match) -> int:
         pairs = enumerate(zip(candidate.operands, shapes, strict=True))
-        return next((index for index, (operand, shape) in pairs if not fits(operand, shape)), len(shapes))
+        return next((index for index, (operand, shape) in pairs if not accepts_shape(operand, shape)), len(shapes))
 
     best = max(same, key=fitting)
     index = fitting(best)
     return Mismatch(
         "operands",
-        f"operand {index + 1} of `{clip(opcode)}` must be {operand_words(best.operands[index])}",
+        f"operand {index + 1} of `{clip_text(opcode)}` must be {describe_operand(best.operands[index])}",
         best.form,
         index,
     )

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from lark import Token
 
-from ptxkit.isa.expression_builder import Fail
-from ptxkit.isa.forms import Form, Instructions
+from ptxkit.isa.expression_builder import ErrorFactory
+from ptxkit.isa.forms import Form, InstructionSet
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.notation import Node
 
@@ -23,11 +23,11 @@ class Chapter(Protocol):
     tree: Node
 
     @property
-    def fail(self) -> Fail:
+    def fail(self) -> ErrorFactory:
         """Makes the error for a place in the file."""
 
 
-def check_table(instructions: Instructions, chapters: Sequence[Chapter]) -> None:
+def check_table(instructions: InstructionSet, chapters: Sequence[Chapter]) -> None:
     """Raise `NotationError` at the first such mistake."""
     values = {
         value
@@ -42,7 +42,7 @@ def check_table(instructions: Instructions, chapters: Sequence[Chapter]) -> None
             if named[str(node.children[0])] == 1:  # here
                 raise chapter.fail(f"the set {node.children[0]} is never used", node)
         _check_targets(chapter, instructions)
-        _check_twice(chapter)
+        _check_duplicates(chapter)
         for node in chapter.tree.children:
             if getattr(node, "data", "") == "section":
                 break
@@ -59,7 +59,7 @@ def _is_name(token: object) -> bool:
     return isinstance(token, Token) and token.type == "NAME"
 
 
-def _check_targets(chapter: Chapter, instructions: Instructions) -> None:
+def _check_targets(chapter: Chapter, instructions: InstructionSet) -> None:
     """Versions and targets of gates; where the chapters say which there are."""
     targets = {target.name for target in instructions.module.targets}
     numbers = {int(name.removeprefix("sm_").rstrip("af")) for name in targets if name.startswith("sm_")}
@@ -79,7 +79,7 @@ def _check_targets(chapter: Chapter, instructions: Instructions) -> None:
                 raise chapter.fail(f"there is no target sm_{value}", value)
 
 
-def _check_twice(chapter: Chapter) -> None:
+def _check_duplicates(chapter: Chapter) -> None:
     """Special registers, directives and the like are described once."""
     seen: set[tuple[str, str]] = set()
     for node in chapter.tree.children:
@@ -93,10 +93,10 @@ def _check_twice(chapter: Chapter) -> None:
                 for name in (names[:1] if kind in ("feature", "tolerance") else names)
                 for place in where
             ]
-            _enter(keys, seen, chapter, node)
+            _add_unique(keys, seen, chapter, node)
 
 
-def _enter(keys: Iterable[tuple[str, str]], seen: set[tuple[str, str]], chapter: Chapter, node: Node) -> None:
+def _add_unique(keys: Iterable[tuple[str, str]], seen: set[tuple[str, str]], chapter: Chapter, node: Node) -> None:
     for key in keys:
         if key in seen:
             raise chapter.fail(f"{key[1]} is described twice", node)

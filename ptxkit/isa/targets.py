@@ -11,7 +11,7 @@ from functools import cache
 
 from ptxkit.isa.forms import Gate, Requirement
 from ptxkit.records import dataclass
-from ptxkit.syntax.tree import names_architecture
+from ptxkit.syntax.tree import is_architecture
 
 # Chips that share family-specific features, the first being the one the family is named after.
 # Source: PTX ISA, ".target"; sm_101 was renamed sm_110 in PTX 9.0.
@@ -38,7 +38,7 @@ def canonical_target(word: str) -> str | None:
     The number is the first one in the word, the suffix its last letter, so that `sm_90abc` is `sm_90`. Whether there is
     such a target is another question.
     """
-    number = _FIRST_NUMBER.search(word) if names_architecture(word) else None
+    number = _FIRST_NUMBER.search(word) if is_architecture(word) else None
     suffix = word[-1] if word.endswith(("a", "f")) else ""
     return f"sm_{number[1]}{suffix}" if number else None
 
@@ -50,7 +50,7 @@ def parse_target(word: str) -> Target | None:
     return Target(int(match[1]), match[2]) if match else None
 
 
-def has(target: Target, wanted: str) -> bool:
+def has_features_of(target: Target, wanted: str) -> bool:
     """Whether `target` has the features of `wanted`, a target with a suffix such as `sm_90a` or `sm_100f`."""
     needed = parse_target(wanted)
     if needed is None:
@@ -67,7 +67,7 @@ def _same_family(number: int, base: int) -> bool:
     return number in family and (number >= base or base in (101, 110))
 
 
-def satisfied(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> bool:
+def is_satisfied(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> bool:
     """Whether a module's version and target meet one requirement; what the module does not say counts as met."""
     if version is not None and version < requirement.version:
         return False
@@ -80,18 +80,18 @@ def satisfied(requirement: Requirement, version: tuple[int, int] | None, target:
     if requirement.texmode and requirement.texmode != target.texmode:
         return False
     if requirement.families:
-        return any(has(target, family) for family in requirement.families)
+        return any(has_features_of(target, family) for family in requirement.families)
     return target.number >= requirement.minimum
 
 
-def unmet(gates: tuple[Gate, ...], version: tuple[int, int] | None, target: Target | None) -> list[Gate]:
+def unmet_gates(gates: tuple[Gate, ...], version: tuple[int, int] | None, target: Target | None) -> list[Gate]:
     """The gates that a version and a target do not open."""
-    return [gate for gate in gates if not any(satisfied(each, version, target) for each in gate.alternatives)]
+    return [gate for gate in gates if not any(is_satisfied(each, version, target) for each in gate.alternatives)]
 
 
-def remedy(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> str:
+def suggest_target(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> str:
     """The smallest `.version` and `.target` that open gates: for each gate the alternative that changes least."""
-    chosen = [min(gate.alternatives, key=lambda each: _distance(each, version, target)) for gate in gates]
+    chosen = [min(gate.alternatives, key=lambda each: _change_cost(each, version, target)) for gate in gates]
     parts = [f"a `.version` before {before[0]}.{before[1]}" for before in {each.before for each in chosen} if before]
     parts += [f"a `.target` before sm_{below}" for below in {each.below for each in chosen} if below]
     parts += [f"`.target texmode_{mode}`" for mode in {each.texmode for each in chosen} if mode]
@@ -100,21 +100,21 @@ def remedy(gates: list[Gate], version: tuple[int, int] | None, target: Target | 
         parts.append(f"`.version {newest[0]}.{newest[1]}`")
     families = next((each.families for each in chosen if each.families), ())
     minimum = max(each.minimum for each in chosen)
-    if families and not (target and any(has(target, family) for family in families)):
+    if families and not (target and any(has_features_of(target, family) for family in families)):
         parts.append(f"`.target {families[0]}`" + "".join(f" or `{family}`" for family in families[1:]))
     elif not families and minimum > (target.number if target else 0):
         parts.append(f"`.target sm_{minimum}` or later")
     return " and ".join(parts)
 
 
-def _distance(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> tuple[int, ...]:
+def _change_cost(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> tuple[int, ...]:
     """How much a module must change to meet a requirement: first the target's family, then the version."""
-    target_fits = satisfied(Requirement((1, 0), requirement.minimum, requirement.families), None, target)
+    target_fits = is_satisfied(Requirement((1, 0), requirement.minimum, requirement.families), None, target)
     version_fits = version is None or version >= requirement.version
     return (not target_fits, not version_fits, *requirement.version, requirement.minimum)
 
 
-def stated(version: tuple[int, int] | None, target: Target | None) -> str:
+def target_words(version: tuple[int, int] | None, target: Target | None) -> str:
     """A module's version and target in words, as far as it says."""
     parts = [f"`.version {version[0]}.{version[1]}`"] if version else []
     return " and ".join([*parts, f"`.target {target}`"] if target else parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.isa.effects import Effect
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Gate, Immediates, OperandForm, Requirement
 from ptxkit.records import MISSING, fields
 
@@ -20,55 +20,55 @@ _KINDS = {
 }
 
 
-_LONGEST = 120
+_MAX_TEXT = 120
 
 
-def clip(text: str) -> str:
+def clip_text(text: str) -> str:
     """A name from the program, cut where a message could not hold it."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
 
 
-def operand_words(operand: OperandForm) -> str:
+def describe_operand(operand: OperandForm) -> str:
     """What may stand in an operand position, in words: `a .u32 register or a constant from 0 to 31`."""
     match operand.kind:
         case "register":
-            words = f"a {_type(operand)}register"
+            words = f"a {_describe_type(operand)}register"
             if operand.immediates is not None:
-                words += f" or {immediate_words(operand.immediates)}"
+                words += f" or {describe_immediates(operand.immediates)}"
             return words + (" or _" if operand.sink else "")
         case "immediate":
-            return immediate_words(operand.immediates or Immediates())
+            return describe_immediates(operand.immediates or Immediates())
         case "address":
-            return _address_words(operand)
+            return _describe_address(operand)
         case "vector":
-            count = f"{operand.count.value} " if isinstance(operand.count, Const) else ""
-            return f"{count}{_type(operand)}registers in braces"
+            count = f"{operand.count.value} " if isinstance(operand.count, ConstantExpr) else ""
+            return f"{count}{_describe_type(operand)}registers in braces"
         case "pair" | "maybe_pair":
             first, second = operand.elements
-            return f"{operand_words(first)} | {operand_words(second)}"
+            return f"{describe_operand(first)} | {describe_operand(second)}"
         case kind:
             return _KINDS.get(kind, kind)
 
 
-def _address_words(operand: OperandForm) -> str:
-    space = operand.space.value if isinstance(operand.space, Const) else None
+def _describe_address(operand: OperandForm) -> str:
+    space = operand.space.value if isinstance(operand.space, ConstantExpr) else None
     words = "an address in brackets" if space is None else f"a {space} address in brackets"
     if operand.object is not None:
         words += (
             f", of {'an' if operand.object[0] in 'aeiou' or operand.object.startswith('mb') else 'a'} {operand.object}"
         )
-    if isinstance(operand.alignment, Const) and operand.alignment.value != 1:
+    if isinstance(operand.alignment, ConstantExpr) and operand.alignment.value != 1:
         words += f", aligned to {operand.alignment.value} bytes"
     if operand.elements:
-        words += f", and {', '.join(operand_words(element) for element in operand.elements)} inside them"
+        words += f", and {', '.join(describe_operand(element) for element in operand.elements)} inside them"
     return words
 
 
-def _type(operand: OperandForm) -> str:
-    return f".{operand.type.value} " if isinstance(operand.type, Const) else ""
+def _describe_type(operand: OperandForm) -> str:
+    return f".{operand.type.value} " if isinstance(operand.type, ConstantExpr) else ""
 
 
-def immediate_words(immediates: Immediates) -> str:
+def describe_immediates(immediates: Immediates) -> str:
     if immediates.members is not None:
         return f"one of {', '.join(map(str, immediates.members))}"
     if immediates.low is None and immediates.high is None:
@@ -79,13 +79,13 @@ def immediate_words(immediates: Immediates) -> str:
     return f"a constant {ends}" + (f" in steps of {immediates.step}" if immediates.step != 1 else "")
 
 
-def gate_words(gate: Gate) -> str:
+def describe_gate(gate: Gate) -> str:
     """What a gate asks for: `PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for .cta_group::1`."""
-    asked = ", or ".join(_requirement_words(each) for each in gate.alternatives)
+    asked = ", or ".join(_describe_requirement(each) for each in gate.alternatives)
     return f"{asked}, for {gate.subject}" if gate.subject else asked
 
 
-def _requirement_words(requirement: Requirement) -> str:
+def _describe_requirement(requirement: Requirement) -> str:
     parts = []
     if requirement.version > (1, 0):
         parts.append(f"PTX {requirement.version[0]}.{requirement.version[1]}")
@@ -102,25 +102,25 @@ def _requirement_words(requirement: Requirement) -> str:
     return " and ".join(parts) or "nothing"
 
 
-def effect_words(effect: Effect) -> str:
+def describe_effect(effect: Effect) -> str:
     """A bound effect in one line: its class, and the fields that say something."""
     parts = []
     for field in fields(effect):
         value = getattr(effect, field.name)
         if field.default is MISSING or value != field.default:
-            shown = expression_words(value) if isinstance(value, Const | Role | Call) else value
+            shown = describe_expression(value) if isinstance(value, ConstantExpr | OperandRole | CallExpr) else value
             parts.append(f"{field.name}={shown}")
     return f"{type(effect).__name__}({', '.join(parts)})"
 
 
-def expression_words(expression: Expression) -> str:
+def describe_expression(expression: Expression) -> str:
     """An expression as it would be written: `add(32, a, b)`."""
     match expression:
-        case Const(value):
+        case ConstantExpr(value):
             return str(value)
-        case Role(name):
+        case OperandRole(name):
             return name
-        case Call(function, (left, right)) if not function.isidentifier():
-            return f"{expression_words(left)} {function} {expression_words(right)}"
-        case Call(function, arguments):
-            return f"{function}({', '.join(expression_words(argument) for argument in arguments)})"
+        case CallExpr(function, (left, right)) if not function.isidentifier():
+            return f"{describe_expression(left)} {function} {describe_expression(right)}"
+        case CallExpr(function, arguments):
+            return f"{function}({', '.join(describe_expression(argument) for argument in arguments)})"

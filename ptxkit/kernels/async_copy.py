@@ -52,19 +52,19 @@ def async_copy(*, debug: bool = False) -> Kernel:
     index = k.variable(u32, k.ctaid.x * TILE + mine, multiple=VECTOR)
     stride = k.nctaid.x * TILE
 
-    _start(k, stages[slot], source, index, count)
+    _start_copy(k, stages[slot], source, index, count)
     with k.while_(lambda: index < count):
         other = slot ^ TILE
         following = index + stride
-        _start(k, stages[other], source, following, count)
+        _start_copy(k, stages[other], source, following, count)
         k.cp_async_wait_group(1)
-        _finish(k, target, stages[slot], index, count)
+        _finish_copy(k, target, stages[slot], index, count)
         index.set(following)
         slot.set(other)
     return k
 
 
-def _start(k: Kernel, stage: Shared[f32], source: Global[f32], index: Register[u32], count: Register[u32]) -> None:
+def _start_copy(k: Kernel, stage: Shared[f32], source: Global[f32], index: Register[u32], count: Register[u32]) -> None:
     """Starts the copy of four elements from `index` on, as many as there are; always closes a group."""
     with k.if_(index < count):
         size = k.min(count - index, VECTOR) * f32.size()
@@ -72,7 +72,9 @@ def _start(k: Kernel, stage: Shared[f32], source: Global[f32], index: Register[u
     k.cp_async_commit_group()
 
 
-def _finish(k: Kernel, target: Global[f32], stage: Shared[f32], index: Register[u32], count: Register[u32]) -> None:
+def _finish_copy(
+    k: Kernel, target: Global[f32], stage: Shared[f32], index: Register[u32], count: Register[u32]
+) -> None:
     """Writes the four elements that have arrived: at once, or one by one at the end of the array."""
     values = k.ld_v4(stage)
     place = target[index]

@@ -40,13 +40,13 @@ from ptxkit.build import Global, Kernel, Register, Shared, u32
 BINS = 1 << 16
 CLUSTER = 2
 """CTAs that share the bins."""
-SHARE = BINS // CLUSTER
+BINS_PER_CTA = BINS // CLUSTER
 """Bins of a CTA: a power of two."""
-_SHARE_BITS = SHARE.bit_length() - 1
+_BINS_PER_CTA_BITS = BINS_PER_CTA.bit_length() - 1
 THREADS = 512
 VECTOR = 4
 """Keys of one load: 16 bytes."""
-LEAST = THREADS * VECTOR * CLUSTER
+MIN_KEYS_PER_CLUSTER = THREADS * VECTOR * CLUSTER
 """Keys for which a cluster is worth starting."""
 _SHARED, _THREADS = 228 * 1024, 2048
 """Bytes and threads of a multiprocessor of sm_90; each CTA takes 1,024 bytes beside its own."""
@@ -64,12 +64,12 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
     keys = k.param(Global[u32], "keys", align=16)
     target = k.param(Global[u32], "target", align=16)
     count = k.param(u32, "count")
-    counts = k.dynamic_shared(u32, SHARE, align=16)
+    counts = k.dynamic_shared(u32, BINS_PER_CTA, align=16)
 
     # 1. No counts, in all CTAs of the cluster.
     mine = k.tid.x * VECTOR
     own = counts[mine]
-    for start in k.unroll(0, SHARE, THREADS * VECTOR):
+    for start in k.unroll(0, BINS_PER_CTA, THREADS * VECTOR):
         k.st_v4(own[start], [0] * VECTOR)
     k.cluster_sync()
 
@@ -78,16 +78,16 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
     whole = count & -VECTOR
     with k.for_range(first, whole, k.nctaid.x * (THREADS * VECTOR)) as index:
         for key in k.ld_nc_v4(keys[index]):
-            _count(k, counts, key)
+            _count_key(k, counts, key)
     rest = whole + (k.ctaid.x * THREADS + k.tid.x)
     with k.if_(rest < count):
-        _count(k, counts, keys[rest].load())
+        _count_key(k, counts, keys[rest].load())
     k.fence_proxy_async_shared_cluster()
     k.cluster_sync()
 
     # 3. All counts of this CTA's bins are in.
     with k.thread_is(0):
-        k.cp_reduce_async_bulk_add(target[k.cluster_ctarank * SHARE], counts, SHARE * u32.size())
+        k.cp_reduce_async_bulk_add(target[k.cluster_ctarank * BINS_PER_CTA], counts, BINS_PER_CTA * u32.size())
         k.tma_store_arrive()
         k.tma_store_wait()
     return k
@@ -95,17 +95,17 @@ def cluster_histogram(*, debug: bool = False) -> Kernel:
 
 def room(multiprocessors: int) -> int:
     """The CTAs that are on a device of so many multiprocessors at once: by their shared memory and their threads."""
-    return multiprocessors * min(_SHARED // (SHARE * u32.size() + 1024), _THREADS // THREADS)
+    return multiprocessors * min(_SHARED // (BINS_PER_CTA * u32.size() + 1024), _THREADS // THREADS)
 
 
 def ctas(count: int, room: int) -> int:
     """The grid for `count` keys, where `room` CTAs are on the device at once; a multiple of CLUSTER."""
-    return max(min(room // CLUSTER, -(-count // LEAST)), 1) * CLUSTER
+    return max(min(room // CLUSTER, -(-count // MIN_KEYS_PER_CLUSTER)), 1) * CLUSTER
 
 
-def _count(k: Kernel, counts: Shared[u32], key: Register[u32]) -> None:
+def _count_key(k: Kernel, counts: Shared[u32], key: Register[u32]) -> None:
     """Counts a key where its bin is: in the CTA of the rank that its upper bits say."""
-    rank, place = key >> _SHARE_BITS, counts[key & (SHARE - 1)]
+    rank, place = key >> _BINS_PER_CTA_BITS, counts[key & (BINS_PER_CTA - 1)]
     with k.if_(rank == k.cluster_ctarank):
         k.red_relaxed_cluster_add(place, 1)
     with k.elif_(lambda: rank < CLUSTER):

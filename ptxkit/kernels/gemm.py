@@ -60,21 +60,21 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Tensors: S
 from __future__ import annotations
 
 from ptxkit.build import BuildValueError, Global, Kernel, Ring, TensorMap, b8, bf16, f32, u16, u32
-from ptxkit.kernels.gemm_consumer import consume
+from ptxkit.kernels.gemm_consumer import emit_consumer
 from ptxkit.kernels.gemm_parts import (
-    BOX,
+    A_STAGE_BYTES,
     CLUSTERS,
     CONSUMERS,
-    DEPTH,
     ELEMENTS,
-    OF_A,
+    K_BLOCK_BYTES,
     PRODUCERS,
     ROWS,
-    STRIP,
+    STAGING_BOX_BYTES,
+    STRIP_COLUMNS,
     THREADS,
-    Form,
-    Gemm,
-    each_item,
+    GemmConfig,
+    GemmContext,
+    iterate_work_items,
 )
 
 
@@ -103,23 +103,25 @@ def gemm(
         raise BuildValueError(f"a cluster has {' or '.join(map(str, CLUSTERS))} CTAs, not {cluster!r}")
     if by_columns and element != "bf16":
         raise BuildValueError(f"wgmma reads {element} only along K: B is [N, K]")
-    form = Form(element, cluster, by_columns, precise)
-    if precise and not form.scaled:
+    form = GemmConfig(element, cluster, by_columns, precise)
+    if precise and not form.is_scaled:
         raise BuildValueError(f"{element} is summed in fp32 anyway: precise is for e4m3 and e5m2")
     shape = cluster if cluster > 1 else None
     k = Kernel("gemm", threads=THREADS, target="sm_90a", cluster=shape, registers=168, debug=debug)
     kind = ELEMENTS[element]
-    a = k.tensor_map("a", kind, box=(form.depth, ROWS), swizzle=128)
-    b = k.tensor_map("b", kind, box=(form.depth, STRIP if by_columns else form.share), swizzle=128)
-    c = k.tensor_map("c", bf16, box=(STRIP, 16), swizzle=128)
+    a = k.tensor_map("a", kind, box=(form.k_block_elements, ROWS), swizzle=128)
+    b = k.tensor_map(
+        "b", kind, box=(form.k_block_elements, STRIP_COLUMNS if by_columns else form.multicast_columns), swizzle=128
+    )
+    c = k.tensor_map("c", bf16, box=(STRIP_COLUMNS, 16), swizzle=128)
     items = k.param(Global[u32], "items", align=16)
     parts = k.param(Global[f32], "parts", align=16)
     flags = k.param(Global[u32], "flags")
-    scales = [k.param(Global[f32], f"scale_{each}") for each in "ab"] if form.scaled else []
-    memory = k.dynamic_shared(b8, form.stages * form.stage_bytes + CONSUMERS * 2 * BOX, align=1024)
+    scales = [k.param(Global[f32], f"scale_{each}") for each in "ab"] if form.is_scaled else []
+    memory = k.dynamic_shared(b8, form.stages * form.stage_bytes + CONSUMERS * 2 * STAGING_BOX_BYTES, align=1024)
     full, empty = k.mbarrier("full", form.stages), k.mbarrier("empty", form.stages)
     rank = k.cluster_ctarank if cluster > 1 else 0
-    self = Gemm(k, form, rank, k.uniform(k.warp), memory, full, empty)
+    self = GemmContext(k, form, rank, k.uniform(k.warp), memory, full, empty)
 
     with k.thread_is(0):
         for each in (a, b, c):
@@ -134,21 +136,21 @@ def gemm(
         k.cta_sync()
 
     with k.role(warps=range(PRODUCERS), registers=40, by=self.warp), k.if_(self.warp == 0), k.elect_one():
-        _produce(self, a, b, items)
+        _emit_producer(self, a, b, items)
     with k.role(warps=range(PRODUCERS, PRODUCERS + CONSUMERS), registers=232, by=self.warp):
-        consume(self, c, items, parts, flags, scales)
+        emit_consumer(self, c, items, parts, flags, scales)
     if cluster > 1:
         k.cluster_sync(aligned=False)
     return k
 
 
-def _produce(gemm: Gemm, a: TensorMap, b: TensorMap, items: Global[u32]) -> None:
+def _emit_producer(gemm: GemmContext, a: TensorMap, b: TensorMap, items: Global[u32]) -> None:
     """One thread: for each k-block of each row, waits for a free stage and has it filled."""
-    k, form = gemm.k, gemm.form
-    ring, depth, share = Ring(k, form.stages), form.depth, form.share
+    k, form = gemm.k, gemm.config
+    ring, depth, share = Ring(k, form.stages), form.k_block_elements, form.multicast_columns
     everyone = (1 << form.cluster) - 1 if form.cluster > 1 else None
     mask = None if everyone is None else k.constant_register(everyone).convert(u16)
-    with each_item(gemm, items) as item:
+    with iterate_work_items(gemm, items) as item:
         row = item.row(gemm)
         column = item.column(gemm) + share * gemm.rank
         left, along = k.variable(u32, item.blocks), k.variable(u32, item.first * depth)
@@ -157,12 +159,12 @@ def _produce(gemm: Gemm, a: TensorMap, b: TensorMap, items: Global[u32]) -> None
             gemm.empty[ring.stage].wait(ring.opposite())
             full.arrive_expect_tx(form.stage_bytes)
             stage = gemm.memory[ring.stage * form.stage_bytes]
-            mine = stage[OF_A:][share * DEPTH * gemm.rank]
+            mine = stage[A_STAGE_BYTES:][share * K_BLOCK_BYTES * gemm.rank]
             a.load(stage, (along, row), full)
             if form.by_columns:
-                for number in range(share // STRIP):
-                    strip = mine[number * STRIP * DEPTH :]
-                    b.load(strip, (column + number * STRIP, along), full, multicast=mask)
+                for number in range(share // STRIP_COLUMNS):
+                    strip = mine[number * STRIP_COLUMNS * K_BLOCK_BYTES :]
+                    b.load(strip, (column + number * STRIP_COLUMNS, along), full, multicast=mask)
             else:
                 b.load(mine, (along, column), full, multicast=mask)
             ring.advance()

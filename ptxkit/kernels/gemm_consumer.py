@@ -6,64 +6,75 @@ What they do and why is in `gemm`.
 from __future__ import annotations
 
 from ptxkit.build import Global, Register, RemoteBarrier, Ring, Shared, TensorMap, b16, b32, bf16, f32, pred, u32
-from ptxkit.kernels.gemm_parts import BOX, CONSUMERS, DEPTH, GROUP, OF_A, PRODUCERS, STRIP, Gemm, Item, each_item
+from ptxkit.kernels.gemm_parts import (
+    A_STAGE_BYTES,
+    CONSUMERS,
+    K_BLOCK_BYTES,
+    PRODUCERS,
+    STAGING_BOX_BYTES,
+    STRIP_COLUMNS,
+    WARPGROUP_A_BYTES,
+    GemmContext,
+    WorkItem,
+    iterate_work_items,
+)
 from ptxkit.kernels.gemm_schedule import FINISH, PARTIAL
 
 
 class _Consumer:
     """A warp of a consumer warpgroup: its sums, where it is in the ring, and the tile that is still to be stored."""
 
-    def __init__(self, gemm: Gemm, c: TensorMap) -> None:
+    def __init__(self, gemm: GemmContext, c: TensorMap) -> None:
         k = self.k = gemm.k
         self.gemm, self.c = gemm, c
         self.warp = gemm.warp - PRODUCERS
-        form = gemm.form
+        form = gemm.config
         self.ring = Ring(k, form.stages)
-        self.leads = k.laneid == 0
-        self.never = k.laneid > 31
+        self.is_leader = k.laneid == 0
+        self.false_predicate = k.laneid > 31
         # The sums, where they come to be, and the matrices of stage 0.
         self.sums = k.accumulator(form.columns)
-        self.fresh = k.accumulator(form.columns) if form.precise else self.sums
-        self.left = k.matrix(gemm.memory[(self.warp >> 2) * GROUP].aligned(GROUP))
-        apart = STRIP * DEPTH if form.by_columns else 16
-        self.right = k.matrix(gemm.memory[OF_A:], leading=apart, transposed=form.by_columns)
+        self.block_sums = k.accumulator(form.columns) if form.precise else self.sums
+        self.a_matrix = k.matrix(gemm.memory[(self.warp >> 2) * WARPGROUP_A_BYTES].aligned(WARPGROUP_A_BYTES))
+        apart = STRIP_COLUMNS * K_BLOCK_BYTES if form.by_columns else 16
+        self.b_matrix = k.matrix(gemm.memory[A_STAGE_BYTES:], leading=apart, transposed=form.by_columns)
         # Lane l frees the stage of the cluster's CTA l. The multiplications have read it when their wait is over; the
         # arrival is a release in the own CTA, as in other libraries: for the cluster it costs a fifth of the speed.
-        self.frees = k.laneid < form.cluster
-        target = k.selected(k.laneid, gemm.rank, self.frees) if not isinstance(gemm.rank, int) else None
+        self.is_releaser = k.laneid < form.cluster
+        target = k.selected(k.laneid, gemm.rank, self.is_releaser) if not isinstance(gemm.rank, int) else None
         self.empty = gemm.empty if target is None else gemm.empty.map_rank(target)
-        self.before = k.variable(u32, 0)
+        self.previous_stage = k.variable(u32, 0)
         # The finished tile: packed sums, where they belong, and whether there is one.
-        self.packed = [k.variable(b32, 0) for _ in range(form.sums // 2)]
+        self.packed = [k.variable(b32, 0) for _ in range(form.sums_per_thread // 2)]
         self.row, self.column = k.variable(u32, 0), k.variable(u32, 0)
-        self.pending = k.variable(pred, self.never)
-        self.boxes = gemm.memory[form.stages * form.stage_bytes :][self.warp * (2 * BOX)]
+        self.pending = k.variable(pred, self.false_predicate)
+        self.boxes = gemm.memory[form.stages * form.stage_bytes :][self.warp * (2 * STAGING_BOX_BYTES)]
         lane = k.laneid
-        self.place = self.boxes.to_register() + (lane & 15) * (2 * STRIP) + (((lane >> 4) ^ (lane & 7)) << 4)
+        self.place = self.boxes.to_register() + (lane & 15) * (2 * STRIP_COLUMNS) + (((lane >> 4) ^ (lane & 7)) << 4)
 
     def multiply(self, *, fresh: bool = False) -> None:
         """Waits for the stage and issues its multiplications; fresh: the first one begins the sums."""
-        k, ring, form = self.k, self.ring, self.gemm.form
+        k, ring, form = self.k, self.ring, self.gemm.config
         assert isinstance(ring.stage, Register)
         self.gemm.full[ring.stage].wait(ring.parity)
-        left, right = self.left.at(ring.stage, form.stage_bytes), self.right.at(ring.stage, form.stage_bytes)
-        step = 16 * DEPTH if form.by_columns else 32
+        left, right = self.a_matrix.at(ring.stage, form.stage_bytes), self.b_matrix.at(ring.stage, form.stage_bytes)
+        step = 16 * K_BLOCK_BYTES if form.by_columns else 32
         k.wgmma_fence()
-        for number in k.unroll(DEPTH // 32):
+        for number in k.unroll(K_BLOCK_BYTES // 32):
             a, b = left.moved(32 * number), right.moved(step * number)
-            self.fresh.multiply(a, b, form.element, accumulate=not (fresh and number == 0))
+            self.block_sums.multiply(a, b, form.element, accumulate=not (fresh and number == 0))
         k.wgmma_commit_group()
 
     def advance(self) -> None:
         """Goes on to the next stage; this one is the one `before`."""
-        self.before.set(self.ring.stage)
+        self.previous_stage.set(self.ring.stage)
         self.ring.advance()
 
     def free(self, pending: int) -> None:
         """Waits for all multiplications but the newest `pending` k-blocks, and frees the stage before."""
         self.k.wgmma_wait_group(pending)
-        barrier = self.empty[self.before]
-        with self.k.predicated(self.frees):
+        barrier = self.empty[self.previous_stage]
+        with self.k.predicated(self.is_releaser):
             if isinstance(barrier, RemoteBarrier):
                 barrier.arrive(scope="cta")
             else:
@@ -71,7 +82,7 @@ class _Consumer:
 
     def promote(self, *, begins: bool) -> None:
         """Adds the sums of a k-block, which are complete, to those before, in fp32; begins: there are none before."""
-        for fresh, value in zip(self.fresh.registers, self.sums.registers, strict=True):
+        for fresh, value in zip(self.block_sums.registers, self.sums.registers, strict=True):
             if begins:
                 self.k.mov_f32(fresh, into=value)
             else:
@@ -80,49 +91,54 @@ class _Consumer:
     def store(self, strip: int) -> None:
         """Stores a strip of the finished tile: registers to a staging box, and the box to C."""
         k, box = self.k, strip % 2
-        with k.predicated(self.leads):
+        with k.predicated(self.is_leader):
             k.tma_store_wait(1)  # the box is free: only the other one may still be read
         k.warp_sync()
         for number in range(4):
             place = k.pointer(Shared[b16], self.place ^ (number << 5), align=16)
             first = 16 * strip + 4 * number
-            k.stmatrix_m8n8_x4(place[box * BOX // 2], tuple(self.packed[first : first + 4]))
+            k.stmatrix_m8n8_x4(place[box * STAGING_BOX_BYTES // 2], tuple(self.packed[first : first + 4]))
         k.fence_view_async()
         k.warp_sync()
         with k.predicated(self.pending):
-            column = self.column + STRIP * strip if strip else self.column
-            self.c.store((column, self.row), self.boxes[box * BOX :])
-        with k.predicated(self.leads):
+            column = self.column + STRIP_COLUMNS * strip if strip else self.column
+            self.c.store((column, self.row), self.boxes[box * STAGING_BOX_BYTES :])
+        with k.predicated(self.is_leader):
             k.tma_store_arrive()  # also a group of nothing, so that the count holds
 
-    def pack(self, item: Item, scale: Register[f32] | None) -> None:
+    def pack(self, item: WorkItem, scale: Register[f32] | None) -> None:
         """The sums are a finished tile: rounds them, and remembers where they belong."""
         self.row.set(item.row(self.gemm) + self.warp * 16)
         self.column.set(item.column(self.gemm))
         self.sums.packed(bf16, into=self.packed, scale=scale)
-        self.pending.set(self.leads)
+        self.pending.set(self.is_leader)
 
 
-def consume(
-    gemm: Gemm, c: TensorMap, items: Global[u32], parts: Global[f32], flags: Global[u32], scales: list[Global[f32]]
+def emit_consumer(
+    gemm: GemmContext,
+    c: TensorMap,
+    items: Global[u32],
+    parts: Global[f32],
+    flags: Global[u32],
+    scales: list[Global[f32]],
 ) -> None:
     """Two warpgroups: multiply, and store the tile before meanwhile."""
     k = gemm.k
     consumer = _Consumer(gemm, c)
     scale = scales[0].load() * scales[1].load() if scales else None
-    sums = _sums_precisely if gemm.form.precise else _sums
-    with each_item(gemm, items) as item:
+    sums = _multiply_row_precisely if gemm.config.precise else _multiply_row
+    with iterate_work_items(gemm, items) as item:
         sums(consumer, item)
-        _join(consumer, item, parts, flags, scale)
-    for strip in range(gemm.form.columns // STRIP):
+        _combine_partial_sums(consumer, item, parts, flags, scale)
+    for strip in range(gemm.config.columns // STRIP_COLUMNS):
         consumer.store(strip)
-    with k.predicated(consumer.leads):
+    with k.predicated(consumer.is_leader):
         k.tma_store_wait(read=False)
 
 
-def _sums(consumer: _Consumer, item: Item) -> None:
+def _multiply_row(consumer: _Consumer, item: WorkItem) -> None:
     """The k-blocks of a row: one is multiplied while the one before completes."""
-    k, strips = consumer.k, consumer.gemm.form.columns // STRIP
+    k, strips = consumer.k, consumer.gemm.config.columns // STRIP_COLUMNS
     consumer.multiply(fresh=True)
     consumer.advance()
     for strip in range(strips):
@@ -140,9 +156,9 @@ def _sums(consumer: _Consumer, item: Item) -> None:
     consumer.free(0)
 
 
-def _sums_precisely(consumer: _Consumer, item: Item) -> None:
+def _multiply_row_precisely(consumer: _Consumer, item: WorkItem) -> None:
     """The same, with a sum of its own for each k-block. While it is added, the other warpgroup multiplies."""
-    k, strips = consumer.k, consumer.gemm.form.columns // STRIP
+    k, strips = consumer.k, consumer.gemm.config.columns // STRIP_COLUMNS
 
     def block(strip: int | None = None) -> None:
         consumer.multiply(fresh=True)
@@ -161,27 +177,29 @@ def _sums_precisely(consumer: _Consumer, item: Item) -> None:
         loop.break_(when=left == 0)
 
 
-def _join(consumer: _Consumer, item: Item, parts: Global[f32], flags: Global[u32], scale: Register[f32] | None) -> None:
+def _combine_partial_sums(
+    consumer: _Consumer, item: WorkItem, parts: Global[f32], flags: Global[u32], scale: Register[f32] | None
+) -> None:
     """The end of a row: hands partial sums on, or takes what was handed on; a whole sum is packed."""
     k, gemm, sums = consumer.k, consumer.gemm, consumer.sums.registers
-    count = gemm.form.sums
+    count = gemm.config.sums_per_thread
     kind = item.kind & 0xFF
-    number = ((item.kind >> 8) * gemm.form.cluster + gemm.rank) * CONSUMERS + consumer.warp
+    number = ((item.kind >> 8) * gemm.config.cluster + gemm.rank) * CONSUMERS + consumer.warp
     with k.if_(kind == PARTIAL):
         room, flag = parts[number * (32 * count) + k.laneid * 4], flags[number]
         for first in range(0, count, 4):
             k.st_v4(room[32 * first], sums[first : first + 4])
         k.warp_sync()
-        with k.predicated(consumer.leads):
+        with k.predicated(consumer.is_leader):
             k.st_release_gpu(flag, 1)
-        consumer.pending.set(consumer.never)
+        consumer.pending.set(consumer.false_predicate)
     with k.else_():
         with k.if_(kind == FINISH):
             room, flag = parts[number * (32 * count) + k.laneid * 4], flags[number]
             with k.loop() as loop:
                 loop.break_(when=k.ld_acquire_gpu(flag) != 0)
             k.warp_sync()
-            with k.predicated(consumer.leads):
+            with k.predicated(consumer.is_leader):
                 k.st_relaxed_gpu(flag, 0)
             for first in range(0, count, 4):
                 for mine, other in zip(sums[first : first + 4], k.ld_v4(room[32 * first]), strict=True):

@@ -13,27 +13,27 @@ ROWS, COLUMNS = 128, 256
 """Of a CTA's tile."""
 PRECISE_COLUMNS = 128
 """Of a tile whose sums are promoted: they take twice the registers."""
-DEPTH = 128
+K_BLOCK_BYTES = 128
 """Bytes of K in a k-block: as much as the swizzle spans."""
 STAGES, PRECISE_STAGES = 4, 6
 PRODUCERS, CONSUMERS = 4, 8
 """Warps of each role."""
 THREADS = 32 * (PRODUCERS + CONSUMERS)
-STRIP = 64
+STRIP_COLUMNS = 64
 """Columns of C that are stored at once: 128 bytes."""
 CLUSTERS = (1, 2)
 ELEMENTS: dict[str, type[Scalar]] = {"bf16": bf16, "e4m3": u8, "e5m2": u8}
 """Types of A and B, and how tensor maps call them."""
-OF_A = ROWS * DEPTH
+A_STAGE_BYTES = ROWS * K_BLOCK_BYTES
 """Bytes of A in a stage."""
-BOX = 16 * 2 * STRIP
+STAGING_BOX_BYTES = 16 * 2 * STRIP_COLUMNS
 """Bytes of a staging box: 16 rows of C."""
-GROUP = 64 * DEPTH
+WARPGROUP_A_BYTES = 64 * K_BLOCK_BYTES
 """Bytes of A that a consumer warpgroup multiplies."""
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class GemmConfig:
     """Which GEMM it is. element: of A and B. cluster: CTAs that share B. by_columns: B is [K, N].
 
     precise: the sums of each k-block are added to others in fp32.
@@ -57,35 +57,35 @@ class Form:
     @property
     def stage_bytes(self) -> int:
         """Of a stage: A and B."""
-        return OF_A + self.columns * DEPTH
+        return A_STAGE_BYTES + self.columns * K_BLOCK_BYTES
 
     @property
-    def share(self) -> int:
+    def multicast_columns(self) -> int:
         """Columns of B that a CTA of the cluster brings to all."""
         return self.columns // self.cluster
 
     @property
-    def scaled(self) -> bool:
+    def is_scaled(self) -> bool:
         """Whether the product is multiplied by two factors, as those of 8-bit numbers are."""
         return ELEMENTS[self.element].size() == 1
 
     @property
-    def depth(self) -> int:
+    def k_block_elements(self) -> int:
         """Elements of K in a k-block."""
-        return DEPTH // ELEMENTS[self.element].size()
+        return K_BLOCK_BYTES // ELEMENTS[self.element].size()
 
     @property
-    def sums(self) -> int:
+    def sums_per_thread(self) -> int:
         """Of a consumer's thread."""
         return self.columns // 2
 
 
 @dataclass(frozen=True, slots=True)
-class Gemm:
+class GemmContext:
     """What the parts of the kernel share. rank: of the CTA in its cluster. warp: uniform."""
 
     k: Kernel
-    form: Form
+    config: GemmConfig
     rank: Register[u32] | int
     warp: Register[u32]
     memory: Shared[b8]
@@ -94,28 +94,28 @@ class Gemm:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class WorkItem:
     """A row of the schedule."""
 
-    place: Register[u32]
+    packed_tile: Register[u32]
     blocks: Register[u32]
     first: Register[u32]
     kind: Register[u32]
 
-    def row(self, gemm: Gemm) -> Register[u32]:
+    def row(self, gemm: GemmContext) -> Register[u32]:
         """The first row of the CTA's tile."""
-        m = self.place & 0xFFFF
-        return (m * gemm.form.cluster + gemm.rank) * ROWS
+        m = self.packed_tile & 0xFFFF
+        return (m * gemm.config.cluster + gemm.rank) * ROWS
 
-    def column(self, gemm: Gemm) -> Register[u32]:
+    def column(self, gemm: GemmContext) -> Register[u32]:
         """The first column of the tile."""
-        return (self.place >> 16) * gemm.form.columns
+        return (self.packed_tile >> 16) * gemm.config.columns
 
 
 @contextmanager
-def each_item(gemm: Gemm, items: Global[u32]) -> Iterator[Item]:
+def iterate_work_items(gemm: GemmContext, items: Global[u32]) -> Iterator[WorkItem]:
     """The worker's rows of the schedule, one after another; the next one is fetched while this one is at work."""
-    k, cluster = gemm.k, gemm.form.cluster
+    k, cluster = gemm.k, gemm.config.cluster
     worker, step = (k.clusterid.x, k.nctaid.x // cluster) if cluster > 1 else (k.ctaid.x, k.nctaid.x)
     index = k.variable(u32, worker * 4, multiple=4)
     words = [k.variable(u32, word) for word in k.ld_nc_v4(items[index])]
@@ -123,6 +123,6 @@ def each_item(gemm: Gemm, items: Global[u32]) -> Iterator[Item]:
         index.set(index + step * 4)
         following = k.ld_nc_v4(items[index])
         place, blocks, first, kind = words
-        yield Item(place, blocks, first, kind)
+        yield WorkItem(place, blocks, first, kind)
         for word, value in zip(words, following, strict=True):
             word.set(value)

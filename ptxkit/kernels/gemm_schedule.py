@@ -29,18 +29,18 @@ from ptxkit.records import dataclass
 
 NORMAL, PARTIAL, FINISH = 0, 1, 2
 """Kinds of a row: a whole tile; the beginning of one, whose sums are handed on; the end of one."""
-HEIGHT = 8
+GROUP_ROWS = 8
 """Rows of tiles in a group."""
-LEAST = 5
+MIN_K_BLOCKS = 5
 """The least k-blocks of a row: the tile before is stored under the first of them."""
-SPREADING = 16
+STREAM_K_THRESHOLD = 16
 """k-blocks for which a worker would have to be idle, in the mean, before handing partial sums on pays."""
 
-_KIND_FIRST = (PARTIAL, NORMAL, FINISH)
+_KIND_ORDER = (PARTIAL, NORMAL, FINISH)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScheduleRow:
     """A worker's turn: tile m, n of the workers' tiles; `blocks` of its k-blocks, from `first` on."""
 
     m: int
@@ -50,73 +50,77 @@ class Row:
     kind: int = NORMAL
     slot: int = 0
 
-    def words(self) -> tuple[int, int, int, int]:
+    def to_words(self) -> tuple[int, int, int, int]:
         """As the kernel reads it."""
         return self.m | self.n << 16, self.blocks, self.first, self.kind | self.slot << 8
 
 
-def cells(down: int, across: int) -> list[tuple[int, int]]:
+def order_tiles(down: int, across: int) -> list[tuple[int, int]]:
     """All tiles of a grid of `down` x `across`: groups of HEIGHT rows, each walked column by column."""
-    groups = [range(top, min(top + HEIGHT, down)) for top in range(0, down, HEIGHT)]
+    groups = [range(top, min(top + GROUP_ROWS, down)) for top in range(0, down, GROUP_ROWS)]
     return [(m, n) for rows in groups for n in range(across) for m in rows]
 
 
-def may_spread(tiles: int, blocks: int, workers: int) -> bool:
+def can_split_k(tiles: int, blocks: int, workers: int) -> bool:
     """Whether the last wave can be spread over all workers, and is not full anyway."""
-    return tiles >= workers and tiles % workers != 0 and blocks >= 4 * LEAST
+    return tiles >= workers and tiles % workers != 0 and blocks >= 4 * MIN_K_BLOCKS
 
 
-def pays(tiles: int, blocks: int, workers: int) -> bool:
+def is_split_worthwhile(tiles: int, blocks: int, workers: int) -> bool:
     """Whether workers would be idle for longer than the spreading takes."""
-    return (-(-tiles // workers) - tiles / workers) * blocks > SPREADING
+    return (-(-tiles // workers) - tiles / workers) * blocks > STREAM_K_THRESHOLD
 
 
-def schedule(down: int, across: int, blocks: int, workers: int, *, spread: bool | None = None) -> list[list[Row]]:
+def make_schedule(
+    down: int, across: int, blocks: int, workers: int, *, spread: bool | None = None
+) -> list[list[ScheduleRow]]:
     """The rows of each worker, for `down` x `across` tiles of `blocks` k-blocks each (at least LEAST are taken).
 
     spread: whether the last one to two waves are spread along K, where they can be; None does it where it pays.
     """
-    blocks = max(blocks, LEAST)
-    order = cells(down, across)
+    blocks = max(blocks, MIN_K_BLOCKS)
+    order = order_tiles(down, across)
     tiles = len(order)
-    wanted = pays(tiles, blocks, workers) if spread is None else spread
-    lists: list[list[Row]] = [[] for _ in range(workers)]
+    wanted = is_split_worthwhile(tiles, blocks, workers) if spread is None else spread
+    lists: list[list[ScheduleRow]] = [[] for _ in range(workers)]
     first = 0
-    if wanted and may_spread(tiles, blocks, workers):
+    if wanted and can_split_k(tiles, blocks, workers):
         first = tiles % workers + workers
-        lists = [_segments(order, worker, first * blocks, blocks, workers) for worker in range(workers)]
+        lists = [_split_worker_rows(order, worker, first * blocks, blocks, workers) for worker in range(workers)]
     for number, (m, n) in enumerate(order[first:]):
-        lists[number % workers].append(Row(m, n, 0, blocks))
+        lists[number % workers].append(ScheduleRow(m, n, 0, blocks))
     return lists
 
 
-def _segments(order: list[tuple[int, int]], worker: int, total: int, blocks: int, workers: int) -> list[Row]:
+def _split_worker_rows(
+    order: list[tuple[int, int]], worker: int, total: int, blocks: int, workers: int
+) -> list[ScheduleRow]:
     """The worker's share of `total` k-blocks: a stretch of the tiles laid end to end."""
-    begin, end = (_cut(total * each // workers, blocks) for each in (worker, worker + 1))
+    begin, end = (_snap_cut(total * each // workers, blocks) for each in (worker, worker + 1))
     found = []
     while begin < end:
         tile, start = divmod(begin, blocks)
         count = min(blocks - start, end - begin)
         kind = NORMAL if count == blocks else PARTIAL if start == 0 else FINISH
         m, n = order[tile]
-        found.append(Row(m, n, start, count, kind, worker - 1 if kind == FINISH else worker))
+        found.append(ScheduleRow(m, n, start, count, kind, worker - 1 if kind == FINISH else worker))
         begin += count
-    return sorted(found, key=lambda row: _KIND_FIRST.index(row.kind))
+    return sorted(found, key=lambda row: _KIND_ORDER.index(row.kind))
 
 
-def _cut(place: int, blocks: int) -> int:
+def _snap_cut(place: int, blocks: int) -> int:
     """The nearest place that leaves no part shorter than LEAST."""
     rest = place % blocks
-    if rest < LEAST:
+    if rest < MIN_K_BLOCKS:
         return place - rest
-    return place + blocks - rest if rest > blocks - LEAST else place
+    return place + blocks - rest if rest > blocks - MIN_K_BLOCKS else place
 
 
-def table(lists: list[list[Row]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
+def encode_schedule(lists: list[list[ScheduleRow]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
     """The rows as words, (turns, workers, 4): row by row, behind the last one an end."""
     turns = max(map(len, lists)) + 1
     words = np.zeros((turns, len(lists), 4), np.uint32)
     for worker, rows in enumerate(lists):
         for turn, row in enumerate(rows):
-            words[turn, worker] = row.words()
+            words[turn, worker] = row.to_words()
     return words

@@ -48,11 +48,11 @@ from ptxkit.records import dataclass
 THREADS = 256
 VECTOR = 4
 """Elements of one load: 16 bytes."""
-PER = 16
+ELEMENTS_PER_THREAD = 16
 """Elements of a thread."""
 CLUSTER = 4
 """CTAs that hold a rod."""
-LENGTH = CLUSTER * THREADS * PER
+ROD_ELEMENTS = CLUSTER * THREADS * ELEMENTS_PER_THREAD
 """Elements of a rod."""
 
 
@@ -75,21 +75,25 @@ def halo_exchange(*, debug: bool = False) -> Kernel:
         k.fence_barrier_init()
     k.cluster_sync()
 
-    place = k.ctaid.x.convert(u64) * (THREADS * PER) + (k.tid.x * PER).convert(u64)
-    rod = [k.variable(f32, value) for part in range(0, PER, VECTOR) for value in k.ld_v4(source[place][part])]
+    place = k.ctaid.x.convert(u64) * (THREADS * ELEMENTS_PER_THREAD) + (k.tid.x * ELEMENTS_PER_THREAD).convert(u64)
+    rod = [
+        k.variable(f32, value)
+        for part in range(0, ELEMENTS_PER_THREAD, VECTOR)
+        for value in k.ld_v4(source[place][part])
+    ]
     with k.for_range(0, steps >> 1, unroll=False) as pair:
         following: Sequence[Register[f32]] = rod
         for half in range(2):
-            following = _step(k, edges, half, pair & 1, following)
-        _scaled(k, following, 1 / 16, rod)
+            following = _emit_step(k, edges, half, pair & 1, following)
+        _scale_into(k, following, 1 / 16, rod)
     with k.if_((steps & 1) == 1):
-        _scaled(k, _step(k, edges, 0, (steps >> 1) & 1, rod), 1 / 4, rod)
-    for part in range(0, PER, VECTOR):
+        _scale_into(k, _emit_step(k, edges, 0, (steps >> 1) & 1, rod), 1 / 4, rod)
+    for part in range(0, ELEMENTS_PER_THREAD, VECTOR):
         k.st_v4(target[place][part], rod[part : part + VECTOR])
     return k
 
 
-def _step(
+def _emit_step(
     k: Kernel, edges: _Edges, half: int, parity: Register[u32], rod: Sequence[Register[f32]]
 ) -> list[Register[f32]]:
     """The elements after a step, times four."""
@@ -97,10 +101,10 @@ def _step(
     k.cta_sync()
     before, behind = edges.neighbours(half, parity, rod[0], rod[-1])
     around = [before, *rod, behind]
-    return [k.fma_rn(rod[i], 2.0, around[i] + around[i + 2]) for i in range(PER)]
+    return [k.fma_rn(rod[i], 2.0, around[i] + around[i + 2]) for i in range(ELEMENTS_PER_THREAD)]
 
 
-def _scaled(k: Kernel, values: Sequence[Register[f32]], factor: float, into: Sequence[Register[f32]]) -> None:
+def _scale_into(k: Kernel, values: Sequence[Register[f32]], factor: float, into: Sequence[Register[f32]]) -> None:
     """The values times a power of two."""
     for value, place in zip(values, into, strict=True):
         k.mul(value, factor, into=place)
@@ -132,8 +136,8 @@ class _Edges:
 
     def init(self) -> None:
         """Makes the mbarriers; for one thread."""
-        self.left.came.init(1)
-        self.right.came.init(1)
+        self.left.arrived.init(1)
+        self.right.arrived.init(1)
 
     def publish(self, half: int, first: Register[f32], last: Register[f32]) -> None:
         """Shows the CTA the thread's elements, and sends them to the neighbours where those are elsewhere."""
@@ -167,7 +171,7 @@ class _Side:
     """What comes from one neighbour. value: an element for even and one for odd steps. came: the mbarriers of both."""
 
     value: Shared[f32]
-    came: Barrier
+    arrived: Barrier
 
     @classmethod
     def of(cls, k: Kernel, name: str) -> _Side:
@@ -176,11 +180,11 @@ class _Side:
     def send(self, half: int, value: Register[f32], rank: Register[u32]) -> None:
         """Stores an element in the same place of the CTA of that rank."""
         k = self.value.builder
-        k.instruction("st_async", (self.value[half].map_rank(rank), value, self.came[half].map_rank(rank)))
+        k.instruction("st_async", (self.value[half].map_rank(rank), value, self.arrived[half].map_rank(rank)))
 
     def receive(self, half: int, parity: Register[u32], into: Register[f32]) -> None:
         """Waits for the element that is sent to this place."""
-        came = self.came[half]
+        came = self.arrived[half]
         came.arrive_expect_tx(f32.size())
         came.wait(parity, scope="cluster")
         self.value.builder.instruction("ld", (self.value[half],), into=into)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
-from ptxkit.build.reduce import cta_merge
+from ptxkit.build.reduce import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
@@ -49,8 +49,8 @@ def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = Fals
     squares = _sum([each * each for each in differences])
 
     # 2. Those of all: at each step both halves have equally many elements.
-    counts = _Halves(len(row))
-    middle, spread = cta_merge(k, (mean, squares), lambda a, b: counts.merged(k, a, b), (0.0, 0.0))
+    counts = _MomentMerger(len(row))
+    middle, spread = reduce_over_cta(k, (mean, squares), lambda a, b: counts.merge(k, a, b), (0.0, 0.0))
 
     # 3. The row, normalised.
     scale = k.rsqrt_approx_ftz(k.fma_rn(spread, 1 / columns, epsilon))
@@ -65,13 +65,13 @@ def layer_norm(columns: int = 8192, epsilon: float = 1e-5, *, debug: bool = Fals
     return k
 
 
-class _Halves:
+class _MomentMerger:
     """Merges parts that double at each step, the first of `count` elements."""
 
     def __init__(self, count: int) -> None:
         self._count = count
 
-    def merged(
+    def merge(
         self, k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]
     ) -> tuple[Register[f32], Register[f32]]:
         """Two pairs of mean and sum of squared differences as one."""

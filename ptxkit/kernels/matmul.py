@@ -18,11 +18,11 @@ import numpy as np
 
 from ptxkit.build import Kernel
 from ptxkit.device import ArgumentError, DeviceArray, TensorMap, to_device, use_device
-from ptxkit.device.arguments import holds
-from ptxkit.device.arrays import view_of
+from ptxkit.device.arguments import has_element_type
+from ptxkit.device.arrays import view_device_array
 from ptxkit.kernels.gemm import gemm
-from ptxkit.kernels.gemm_parts import CONSUMERS, ELEMENTS, ROWS, STRIP, Form
-from ptxkit.kernels.gemm_schedule import Row, schedule, table
+from ptxkit.kernels.gemm_parts import CONSUMERS, ELEMENTS, ROWS, STRIP_COLUMNS, GemmConfig
+from ptxkit.kernels.gemm_schedule import ScheduleRow, encode_schedule, make_schedule
 
 _FLAG = np.dtype(np.uint32)
 _SUM = np.dtype(np.float32)
@@ -52,15 +52,15 @@ class Matmul:
         spread: bool | None = None,
     ) -> None:
         self.shape = rows, columns, depth
-        self.kernel: Kernel = _kernel(element, cluster, by_columns, precise)
-        self.form = Form(element, cluster, by_columns, precise)
+        self.kernel: Kernel = _build_kernel(element, cluster, by_columns, precise)
+        self.form = GemmConfig(element, cluster, by_columns, precise)
         self.spread = spread
 
-    def rows_of(self, workers: int) -> list[list[Row]]:
+    def rows_of(self, workers: int) -> list[list[ScheduleRow]]:
         """The schedule for so many workers, each of `cluster` CTAs."""
         rows, columns, depth = self.shape
         down, across = -(-rows // (ROWS * self.form.cluster)), -(-columns // self.form.columns)
-        return schedule(down, across, -(-depth // self.form.depth), workers, spread=self.spread)
+        return make_schedule(down, across, -(-depth // self.form.k_block_elements), workers, spread=self.spread)
 
     @cached_property
     def workers(self) -> int:
@@ -73,13 +73,13 @@ class Matmul:
         lists = self.rows_of(self.workers)
         warps = self.workers * self.form.cluster * CONSUMERS
         whole = all(row.kind == 0 for rows in lists for row in rows)
-        parts = DeviceArray((1 if whole else warps * 32 * self.form.sums,), _SUM)
-        return to_device(table(lists).reshape(-1)), parts, to_device(np.zeros(warps, _FLAG))
+        parts = DeviceArray((1 if whole else warps * 32 * self.form.sums_per_thread,), _SUM)
+        return to_device(encode_schedule(lists).reshape(-1)), parts, to_device(np.zeros(warps, _FLAG))
 
     @cached_property
     def _ones(self) -> tuple[DeviceArray, ...]:
         """The factors where none are given."""
-        return (to_device(np.ones(1, _SUM)),) * 2 if self.form.scaled else ()
+        return (to_device(np.ones(1, _SUM)),) * 2 if self.form.is_scaled else ()
 
     def maps(self, a: Any, b: Any, out: Any) -> tuple[TensorMap, TensorMap, TensorMap]:
         """The tensor maps of the matrices. Errors: `ArgumentError` for other shapes and elements, `TensorMapError`."""
@@ -88,15 +88,15 @@ class Matmul:
             if tuple(array.shape) != wanted:
                 raise ArgumentError(f"{name} has the shape {wanted}, not {tuple(array.shape)}")
         for name, array, element in (("a", a, self.form.element), ("b", b, self.form.element), ("out", out, "bf16")):
-            view = view_of(array, f"{name} is a matrix in device memory")
-            if not holds(element, view):
+            view = view_device_array(array, f"{name} is a matrix in device memory")
+            if not has_element_type(element, view):
                 raise ArgumentError(f"{name} is a matrix of {element}, or of its bits, not of {view.elements}")
-        word, along, by_columns = ELEMENTS[self.form.element].word, self.form.depth, self.form.by_columns
-        boxes = (along, STRIP if by_columns else self.form.share)
+        word, along, by_columns = ELEMENTS[self.form.element].word, self.form.k_block_elements, self.form.by_columns
+        boxes = (along, STRIP_COLUMNS if by_columns else self.form.multicast_columns)
         return (
             TensorMap.tiled(a, box=(along, ROWS), element=word, swizzle=128, l2_promotion=PROMOTION),
             TensorMap.tiled(b if by_columns else b.T, box=boxes, element=word, swizzle=128, l2_promotion=PROMOTION),
-            TensorMap.tiled(out, box=(STRIP, 16), element="bf16", swizzle=128, l2_promotion=PROMOTION),
+            TensorMap.tiled(out, box=(STRIP_COLUMNS, 16), element="bf16", swizzle=128, l2_promotion=PROMOTION),
         )
 
     def __call__(self, a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
@@ -120,10 +120,10 @@ def matmul(a: Any, b: Any, out: Any, *scales: Any, precise: bool = False, stream
     What the tensors hold decides; integers are the bits of bf16, or of e4m3 where they are bytes.
     """
     (rows, depth), (_, columns) = a.shape, b.shape
-    view = view_of(b, "b is a matrix in device memory")
+    view = view_device_array(b, "b is a matrix in device memory")
     by_columns = view.strides[1] == view.size and columns > 1
     element = view.word if view.word in ELEMENTS else "e4m3" if view.size == 1 else "bf16"
-    plan = _plan(rows, columns, depth, element, by_columns, precise)
+    plan = _get_plan(rows, columns, depth, element, by_columns, precise)
     plan(a, b, out, *scales, stream=stream)
 
 
@@ -135,10 +135,10 @@ def _current_stream(array: Any) -> Any:
 
 
 @cache
-def _kernel(element: str, cluster: int, by_columns: bool, precise: bool) -> Kernel:
+def _build_kernel(element: str, cluster: int, by_columns: bool, precise: bool) -> Kernel:
     return gemm(element, cluster=cluster, by_columns=by_columns, precise=precise)
 
 
 @cache
-def _plan(rows: int, columns: int, depth: int, element: str, by_columns: bool, precise: bool) -> Matmul:
+def _get_plan(rows: int, columns: int, depth: int, element: str, by_columns: bool, precise: bool) -> Matmul:
     return Matmul(rows, columns, depth, element=element, by_columns=by_columns, precise=precise)

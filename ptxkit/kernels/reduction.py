@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit.build import Global, Kernel, Register, f32, u32
-from ptxkit.build.reduce import cta_merge
+from ptxkit.build.reduce import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
@@ -70,7 +70,7 @@ def reduction(*, debug: bool = False) -> Kernel:
         own.set(_sum([k.ld_nc_L1_no_allocate_v4(mine[load * STEP]) for load in k.unroll(LOADS)]))
     with k.else_(), k.for_range(k.tid.x, left, THREADS) as index:
         k.add(own, source[begin][index].load(), into=own)
-    (part,) = cta_merge(k, (own,), _added, (0.0,))
+    (part,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
 
     # 2. It is written, and the CTA counted; the last one goes on.
     last = k.nctaid.x - 1
@@ -89,7 +89,7 @@ def reduction(*, debug: bool = False) -> Kernel:
                 value if not at else k.selected(value, 0, index + at < k.nctaid.x) for at, value in enumerate(values)
             ]
             k.add(own, (there[0] + there[1]) + (there[2] + there[3]), into=own)
-        (whole,) = cta_merge(k, (own,), _added, (0.0,))
+        (whole,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
         with k.thread_is(0):
             total.store(whole)
     return k
@@ -108,5 +108,5 @@ def _sum(vectors: list[Sequence[Register[f32]]]) -> Register[f32]:
     return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
 
-def _added(a: Sequence[Register[f32]], b: Sequence[Register[f32]]) -> tuple[Register[f32]]:
+def _add_partial_sums(a: Sequence[Register[f32]], b: Sequence[Register[f32]]) -> tuple[Register[f32]]:
     return (a[0] + b[0],)

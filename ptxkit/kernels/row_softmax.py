@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 
 from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
-from ptxkit.build.reduce import cta_merge
+from ptxkit.build.reduce import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4
@@ -54,7 +54,7 @@ def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
     total = powers[0]
     for power in powers[1:]:
         total = total + power
-    top, whole = cta_merge(k, (largest, total), lambda a, b: _merged(k, a, b), (float("-inf"), 0.0))
+    top, whole = reduce_over_cta(k, (largest, total), lambda a, b: _merge_partials(k, a, b), (float("-inf"), 0.0))
 
     # 3. Each power of two was taken relative to the thread's own maximum.
     scale = k.ex2_approx_ftz(largest - top) / whole
@@ -64,7 +64,9 @@ def row_softmax(columns: int = 8192, *, debug: bool = False) -> Kernel:
     return k
 
 
-def _merged(k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]) -> tuple[Register[f32], Register[f32]]:
+def _merge_partials(
+    k: Kernel, a: Sequence[Register[f32]], b: Sequence[Register[f32]]
+) -> tuple[Register[f32], Register[f32]]:
     """Two pairs of maximum and sum as one. A part without elements has the maximum -inf and the sum 0."""
     top = k.max(a[0], b[0])
     return top, k.fma_rn(a[1], k.ex2_approx_ftz(a[0] - top), b[1] * k.ex2_approx_ftz(b[0] - top))

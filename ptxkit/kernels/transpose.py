@@ -59,7 +59,7 @@ def transpose(*, debug: bool = False) -> Kernel:
             source.load(incoming[half * _BOX :].aligned(1024), (column + half * COLUMNS, row), full, policy=keep)
     k.cta_sync()
     full.wait(0)
-    _turn(k, incoming, outgoing)
+    _transpose_blocks(k, incoming, outgoing)
     k.fence_view_async()
     k.cta_sync()
     with k.thread_is(0):
@@ -75,7 +75,7 @@ def tiles(rows: int, columns: int) -> int:
     return -(-rows // TILE) * -(-columns // TILE)
 
 
-def _turn(k: Kernel, incoming: Shared[f32], outgoing: Shared[f32]) -> None:
+def _transpose_blocks(k: Kernel, incoming: Shared[f32], outgoing: Shared[f32]) -> None:
     """64 threads turn a block of 32 x 32: each reads four pieces of four rows and writes them as columns."""
     thread = k.tid.x
     group = thread >> 6
@@ -84,11 +84,11 @@ def _turn(k: Kernel, incoming: Shared[f32], outgoing: Shared[f32]) -> None:
     to = down * _BOX + across * (_BLOCK * COLUMNS)
     quad = thread & 7
     piece = quad ^ ((thread >> 3) & 7)
-    read = [k.ld_v4(incoming[of + _place(quad * 4 + i, piece)].aligned(16)) for i in range(4)]
+    read = [k.ld_v4(incoming[of + _swizzled_offset(quad * 4 + i, piece)].aligned(16)) for i in range(4)]
     for j in range(4):
-        k.st_v4(outgoing[to + _place(piece * 4 + j, quad)].aligned(16), [row[j] for row in read])
+        k.st_v4(outgoing[to + _swizzled_offset(piece * 4 + j, quad)].aligned(16), [row[j] for row in read])
 
 
-def _place(row: Register[u32], piece: Register[u32]) -> Register[u32]:
+def _swizzled_offset(row: Register[u32], piece: Register[u32]) -> Register[u32]:
     """Where the swizzle puts a piece of four elements of a row of 32."""
     return row * COLUMNS + ((row & 7) ^ piece) * 4

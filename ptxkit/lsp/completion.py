@@ -7,29 +7,29 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from ptxkit.isa import table
-from ptxkit.isa.continuations import continuations
+from ptxkit.isa.continuations import complete_opcode
 from ptxkit.isa.forms import Gate
-from ptxkit.isa.targets import stated, unmet
-from ptxkit.isa.words import gate_words
-from ptxkit.lsp.documents import Snapshot
+from ptxkit.isa.targets import target_words, unmet_gates
+from ptxkit.isa.words import describe_gate
+from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import target_of
-from ptxkit.lsp.written import Written, written_at
+from ptxkit.lsp.written import CursorContext, context_at
 from ptxkit.records import dataclass
 from ptxkit.source import Span
 from ptxkit.syntax.tree import Module
-from ptxkit.validate.names import class_words
-from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, Scope
+from ptxkit.validate.names import describe_class
+from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, NameScope
 
 TRIGGERS = [".", "%", "@", "$", ":"]
 """Characters after which an editor asks by itself."""
-MOST = 500
+MAX_ITEMS = 500
 """Items of one answer."""
 
 _Kind = types.CompletionItemKind
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
+class _Candidate:
     """One thing to write. order: the lower, the earlier it stands."""
 
     word: str
@@ -39,21 +39,21 @@ class _Offer:
     description: str = ""
 
 
-def completions_at(text: Snapshot, position: types.Position) -> types.CompletionList | None:
+def completions_at(text: TextSnapshot, position: types.Position) -> types.CompletionList | None:
     """What may stand at a position; None where nothing is known, as in a comment."""
-    written = written_at(text.text, text.lines.offset(position))
+    written = context_at(text.text, text.lines.offset(position))
     if written is None:
         return None
-    names = text.reading.names
+    names = text.tolerant_parse.names
     module = names.module if names is not None else None
-    scope = names.scope_at(written.start) if names is not None else Scope()
-    found = [offer for offer in _offers(written, module, scope) if offer.word.startswith(written.word)]
+    scope = names.scope_at(written.start) if names is not None else NameScope()
+    found = [offer for offer in _candidates(written, module, scope) if offer.word.startswith(written.word)]
     place = text.lines.range(Span(written.start, written.end))
-    items = [_item(offer, place) for offer in found[:MOST]]
-    return types.CompletionList(is_incomplete=len(found) > MOST, items=items)
+    items = [_completion_item(offer, place) for offer in found[:MAX_ITEMS]]
+    return types.CompletionList(is_incomplete=len(found) > MAX_ITEMS, items=items)
 
 
-def _item(offer: _Offer, place: types.Range) -> types.CompletionItem:
+def _completion_item(offer: _Candidate, place: types.Range) -> types.CompletionItem:
     return types.CompletionItem(
         offer.word,
         kind=offer.kind,
@@ -65,7 +65,7 @@ def _item(offer: _Offer, place: types.Range) -> types.CompletionItem:
     )
 
 
-def _offers(written: Written, module: Module | None, scope: Scope) -> Iterator[_Offer]:
+def _candidates(written: CursorContext, module: Module | None, scope: NameScope) -> Iterator[_Candidate]:
     match written.kind:
         case "opcode":
             yield from _opcodes()
@@ -86,24 +86,24 @@ def _offers(written: Written, module: Module | None, scope: Scope) -> Iterator[_
 # ------------------------------------------------------------------------------------------------- instructions
 
 
-def _opcodes() -> Iterator[_Offer]:
+def _opcodes() -> Iterator[_Candidate]:
     for name in table().names:
         forms = table().forms(name)
-        yield _Offer(name, _Kind.Keyword, forms[0].section, description=forms[0].summary)
+        yield _Candidate(name, _Kind.Keyword, forms[0].section, description=forms[0].summary)
 
 
-def _modifiers(opcode: str, module: Module | None) -> Iterator[_Offer]:
+def _modifiers(opcode: str, module: Module | None) -> Iterator[_Candidate]:
     version, target = (module.version, target_of(module)) if module is not None else (None, None)
-    for place, found in enumerate(continuations(opcode)):
-        closed = found.closed(version, target)
+    for place, found in enumerate(complete_opcode(opcode)):
+        closed = found.unmet_gates(version, target)
         gates = closed or table().value_gates.get(found.word, ())
-        detail = "; ".join(dict.fromkeys(f"needs {gate_words(gate)}" for gate in gates))
-        detail += f" (the module has {stated(version, target)})" if closed else ""
+        detail = "; ".join(dict.fromkeys(f"needs {describe_gate(gate)}" for gate in gates))
+        detail += f" (the module has {target_words(version, target)})" if closed else ""
         forms = "\n".join(form.syntax.removeprefix("form ") for form in found.forms[:3])
-        yield _Offer(f".{found.word}", _Kind.EnumMember, detail, min(place, 40) + 50 * bool(closed), forms)
+        yield _Candidate(f".{found.word}", _Kind.EnumMember, detail, min(place, 40) + 50 * bool(closed), forms)
 
 
-def _operands(written: Written, module: Module | None, scope: Scope) -> Iterator[_Offer]:
+def _operands(written: CursorContext, module: Module | None, scope: NameScope) -> Iterator[_Candidate]:
     """The names that may stand there; those of the type that the forms ask for first."""
     kinds: set[str] = set()
     wanted: set[str] = set()
@@ -123,37 +123,40 @@ def _operands(written: Written, module: Module | None, scope: Scope) -> Iterator
         version, target = (module.version, target_of(module)) if module is not None else (None, None)
         for special in table().specials:
             gate = Gate(special.name, special.requirements)
-            closed = bool(special.requirements) and bool(unmet((gate,), version, target))
+            closed = bool(special.requirements) and bool(unmet_gates((gate,), version, target))
             detail = (
-                f"special register, .{special.type}" + f"; needs {gate_words(Gate('', special.requirements))}" * closed
+                f"special register, .{special.type}"
+                + f"; needs {describe_gate(Gate('', special.requirements))}" * closed
             )
             for part in [f"{special.name}.{axis}" for axis in "xyz"] if special.vector else [special.name]:
-                yield _Offer(part, _Kind.Constant, detail, 8 + closed)
+                yield _Candidate(part, _Kind.Constant, detail, 8 + closed)
 
 
-def _names(written: Written, scope: Scope, kinds: set[str] | None, wanted: set[str] | None = None) -> Iterator[_Offer]:
+def _names(
+    written: CursorContext, scope: NameScope, kinds: set[str] | None, wanted: set[str] | None = None
+) -> Iterator[_Candidate]:
     """The names that can be used in a scope, of some classes (None: of all)."""
     for name in dict.fromkeys(_visible(scope, written.word)):
         kind = scope.type_of(name)
         if kinds is None or kind in kinds:
             known = _Kind.Variable if kind[0] != "&" else _KINDS.get(kind, _Kind.Field)
-            yield _Offer(name, known, class_words(kind), 1 if wanted and kind in wanted else 2)
+            yield _Candidate(name, known, describe_class(kind), 1 if wanted and kind in wanted else 2)
 
 
 _KINDS = {LABEL: _Kind.Reference, FUNCTION: _Kind.Function, ENTRY: _Kind.Function}
-_MOST_NUMBERED = 64
+_MAX_NUMBERED_REGISTERS = 64
 
 
-def _visible(scope: Scope, begun: str) -> Iterator[str]:
+def _visible(scope: NameScope, begun: str) -> Iterator[str]:
     """The names that begin so; of many numbered registers the first ones, and those whose number is begun."""
-    at: Scope | None = scope
+    at: NameScope | None = scope
     while at is not None:
         yield from at.names
         yield from at.labels
         for prefix, (count, _) in at.numbered.items():
             digits = begun.removeprefix(prefix) if begun.startswith(prefix) else ""
             first = int(digits) if digits.isdecimal() and len(digits) < 9 else 0
-            yield from (f"{prefix}{number}" for number in range(min(count, _MOST_NUMBERED)))
+            yield from (f"{prefix}{number}" for number in range(min(count, _MAX_NUMBERED_REGISTERS)))
             if digits:
                 tens = [first * 10 + last for last in range(10)]
                 yield from (f"{prefix}{number}" for number in [first, *tens] if number < count)
@@ -162,43 +165,43 @@ def _visible(scope: Scope, begun: str) -> Iterator[str]:
 
 # ------------------------------------------------------------------------------------------------- directives
 
-_BODY = {"body", "entry_body", "variable"}
+_BODY_PLACES = {"body", "entry_body", "variable"}
 
 
-def _directives(*, inside: bool) -> Iterator[_Offer]:
+def _directives(*, inside: bool) -> Iterator[_Candidate]:
     """Directives, and the state spaces with which declarations begin."""
     module = table().module
     for form in module.directives:
         places = set(form.places)
-        if bool(places & _BODY) if inside else places - {"body", "entry_body"}:
-            yield _Offer(f".{form.name}", _Kind.Keyword, form.section, description=form.summary)
+        if bool(places & _BODY_PLACES) if inside else places - {"body", "entry_body"}:
+            yield _Candidate(f".{form.name}", _Kind.Keyword, form.section, description=form.summary)
     spaces = dict.fromkeys(space for each in module.types for space in each.spaces)
     for space in spaces:
-        yield _Offer(f".{space}", _Kind.Keyword, "state space")
+        yield _Candidate(f".{space}", _Kind.Keyword, "state space")
     if not inside:
         for name in ("version", "target", "entry", "func"):
-            yield _Offer(f".{name}", _Kind.Keyword, "directive")
+            yield _Candidate(f".{name}", _Kind.Keyword, "directive")
 
 
-def _types(space: str) -> Iterator[_Offer]:
+def _types(space: str) -> Iterator[_Candidate]:
     """The types of variables in a state space, their alignment and vectors."""
     for each in table().module.types:
         if space in each.spaces:
-            yield _Offer(f".{each.name}", _Kind.TypeParameter, f"type of .{space} variables", 1)
+            yield _Candidate(f".{each.name}", _Kind.TypeParameter, f"type of .{space} variables", 1)
     for word in ("align", "v2", "v4", "ptr"):
         if word != "ptr" or space == "param":
-            yield _Offer(f".{word}", _Kind.Keyword, "", 2)
+            yield _Candidate(f".{word}", _Kind.Keyword, "", 2)
 
 
-def _headings(directive: str) -> Iterator[_Offer]:
+def _headings(directive: str) -> Iterator[_Candidate]:
     """The versions, or the targets and what may stand behind one; the newest first."""
     module = table().module
     if directive == "version":
         for place, (major, minor) in enumerate(reversed(module.versions)):
-            yield _Offer(f"{major}.{minor}", _Kind.Value, "version of PTX", place)
+            yield _Candidate(f"{major}.{minor}", _Kind.Value, "version of PTX", place)
         return
     for place, target in enumerate(reversed(module.targets)):
-        needs = "; ".join(f"needs {gate_words(gate)}" for gate in target.gates)
-        yield _Offer(target.name, _Kind.Value, needs or target.words, min(place, 98))
+        needs = "; ".join(f"needs {describe_gate(gate)}" for gate in target.gates)
+        yield _Candidate(target.name, _Kind.Value, needs or target.description, min(place, 98))
     for option in module.options:
-        yield _Offer(option.name, _Kind.Keyword, option.summary, 99)
+        yield _Candidate(option.name, _Kind.Keyword, option.summary, 99)

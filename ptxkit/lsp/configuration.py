@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cache
 
 from ptxkit import baseline
-from ptxkit.baseline import Baseline, BaselineError, read
-from ptxkit.lsp.documents import Snapshot
+from ptxkit.baseline import Baseline, BaselineError, read_baseline
+from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.records import replace
 from ptxkit.results import FileResult
-from ptxkit.settings.files import OWN, SHARED, SettingsFiles
+from ptxkit.settings.files import OWN_FILE, SHARED_FILE, SettingsFiles
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.settings.model import DEFAULT, Choice, Settings
+from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
 
-FILES = (OWN, SHARED)
+FILES = (OWN_FILE, SHARED_FILE)
 """Names of settings files."""
 
 
-def settings_for(snapshot: Snapshot, root: str | None) -> Settings:
+def settings_for(snapshot: TextSnapshot, root: str | None) -> Settings:
     """What counts for a text. root: the folder whose settings count for one that is in no file. Raises SettingsError.
 
     The files are read anew each time: a person who edits them wants to see what that does.
@@ -25,7 +25,7 @@ def settings_for(snapshot: Snapshot, root: str | None) -> Settings:
     folder = snapshot.folder or root
     if folder is None:
         return DEFAULT
-    level = SettingsFiles().level_for(folder)
+    level = SettingsFiles().find_level(folder)
     return DEFAULT if level is None else Settings.of([level], snapshot.path)
 
 
@@ -37,21 +37,21 @@ def codes_of_analysis() -> frozenset[str]:
     return frozenset(rule.code for rule in RULES) | {UNREACHED}
 
 
-def without_analysis(settings: Settings) -> Settings:
+def without_analysis_rules(settings: Settings) -> Settings:
     """The same settings without those codes: what is left takes no time."""
-    return replace(settings, choices=(*settings.choices, Choice(None, (), tuple(codes_of_analysis()))))
+    return replace(settings, selections=(*settings.selections, CodeSelection(None, (), tuple(codes_of_analysis()))))
 
 
-def known_findings(path: str) -> Baseline:
+def read_known_findings(path: str) -> Baseline:
     """The baseline at a path. Raises SettingsError."""
     try:
-        return read(path)
+        return read_baseline(path)
     except BaselineError as error:
         raise SettingsError(str(error)) from error
 
 
-def without_known(result: FileResult, settings: Settings) -> FileResult:
+def remove_known(result: FileResult, settings: Settings) -> FileResult:
     """The result without the findings of its baseline. Raises SettingsError."""
     if settings.baseline is None:
         return result
-    return baseline.without_known(result, known_findings(settings.baseline), settings.baseline)
+    return baseline.remove_known(result, read_known_findings(settings.baseline), settings.baseline)

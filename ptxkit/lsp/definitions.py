@@ -7,36 +7,36 @@ import os
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from ptxkit.lsp.documents import Snapshot
-from ptxkit.lsp.names import Meaning, Names
+from ptxkit.lsp.documents import TextSnapshot
+from ptxkit.lsp.names import NameIndex, ResolvedName
 from ptxkit.syntax.tree import Directive
 
 
-def meaning_at(text: Snapshot, position: types.Position) -> tuple[Names, Meaning] | None:
+def resolve_at(text: TextSnapshot, position: types.Position) -> tuple[NameIndex, ResolvedName] | None:
     """What the name at a position stands for."""
-    names = text.reading.names
+    names = text.tolerant_parse.names
     word = names.word_at(text.lines.offset(position)) if names is not None else None
     if names is None or word is None or word.opcode:
         return None
-    meaning = names.meaning(word.text, word.place)
+    meaning = names.resolve(word.text, word.statement)
     return None if meaning is None else (names, meaning)
 
 
-def definition_at(text: Snapshot, position: types.Position) -> types.Location | None:
+def definition_at(text: TextSnapshot, position: types.Position) -> types.Location | None:
     """Where the name at a position is declared, of a `.loc` the line of the program that it names.
 
     None for what the machine has, and for what nothing declares.
     """
-    found = meaning_at(text, position)
+    found = resolve_at(text, position)
     if found is None:
-        return _compiled_from(text, position)
+        return _loc_target(text, position)
     return types.Location(text.uri, text.lines.range(found[1].span))
 
 
-def _compiled_from(text: Snapshot, position: types.Position) -> types.Location | None:
+def _loc_target(text: TextSnapshot, position: types.Position) -> types.Location | None:
     """The place that a `.loc` names, where such a file is there."""
-    names = text.reading.names
-    place = names.before(text.lines.offset(position)) if names is not None else None
+    names = text.tolerant_parse.names
+    place = names.statement_before(text.lines.offset(position)) if names is not None else None
     node = place.node if place is not None else None
     if names is None or not isinstance(node, Directive) or node.name != "loc" or len(node.words) < 2:
         return None
@@ -51,19 +51,19 @@ def _compiled_from(text: Snapshot, position: types.Position) -> types.Location |
     return None
 
 
-def highlights_at(text: Snapshot, position: types.Position) -> list[types.DocumentHighlight]:
+def highlights_at(text: TextSnapshot, position: types.Position) -> list[types.DocumentHighlight]:
     """Every place where the name at a position stands for the same."""
     places = references_at(text, position, declared=True)
     return [types.DocumentHighlight(place.range, types.DocumentHighlightKind.Text) for place in places]
 
 
-def references_at(text: Snapshot, position: types.Position, *, declared: bool) -> list[types.Location]:
+def references_at(text: TextSnapshot, position: types.Position, *, declared: bool) -> list[types.Location]:
     """Every place where the name at a position stands for the same. declared: its declaration, too."""
-    found = meaning_at(text, position)
+    found = resolve_at(text, position)
     if found is None:
         return []
     names, meaning = found
-    spans = {span for span in names.uses(meaning) if span != meaning.span}
+    spans = {span for span in names.find_uses(meaning) if span != meaning.span}
     if declared:
         spans.add(meaning.span)
     return [types.Location(text.uri, text.lines.range(span)) for span in sorted(spans)]

@@ -9,11 +9,11 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.foreign_text import visible, visible_lines
-from ptxkit.lsp.documents import Snapshot
+from ptxkit.foreign_text import escape_lines, escape_text
+from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.records import dataclass
 from ptxkit.settings.model import ON_REQUEST
-from ptxkit.source import Place
+from ptxkit.source import SourceLine
 
 SOURCE = "ptxkit"
 _SEVERITIES = {
@@ -24,7 +24,7 @@ _SEVERITIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Abilities:
+class ClientFeatures:
     """What the client shows. related: other places beside a finding. tags: that something is in vain. markdown: of a
     hover."""
 
@@ -33,7 +33,7 @@ class Abilities:
     markdown: bool = True
 
     @classmethod
-    def of(cls, capabilities: types.ClientCapabilities) -> Abilities:
+    def of(cls, capabilities: types.ClientCapabilities) -> ClientFeatures:
         document = capabilities.text_document
         shown = document.publish_diagnostics if document is not None else None
         formats = (document.hover.content_format if document is not None and document.hover is not None else None) or ()
@@ -44,22 +44,22 @@ class Abilities:
         return cls(bool(shown.related_information), types.DiagnosticTag.Unnecessary in tags, markdown)
 
 
-def converted(item: Diagnostic, snapshot: Snapshot, abilities: Abilities) -> types.Diagnostic:
+def to_lsp_diagnostic(item: Diagnostic, snapshot: TextSnapshot, abilities: ClientFeatures) -> types.Diagnostic:
     """A finding in a text. Its places are offsets in that text."""
-    related = list(_related(item, snapshot)) if abilities.related else None
+    related = list(_related_information(item, snapshot)) if abilities.related else None
     unnecessary = abilities.tags and item.code.startswith(ON_REQUEST)
     return types.Diagnostic(
         range=snapshot.lines.range(item.span),
         severity=_SEVERITIES[item.severity],
         code=item.code,
         source=SOURCE,
-        message="\n".join(map(visible_lines, _words(item, snapshot, labels=not abilities.related))),
+        message="\n".join(map(escape_lines, _message_lines(item, snapshot, labels=not abilities.related))),
         tags=[types.DiagnosticTag.Unnecessary] if unnecessary else None,
         related_information=related or None,
     )
 
 
-def _words(item: Diagnostic, snapshot: Snapshot, *, labels: bool) -> Iterator[str]:
+def _message_lines(item: Diagnostic, snapshot: TextSnapshot, *, labels: bool) -> Iterator[str]:
     yield item.message
     if labels:
         for label in item.labels:
@@ -72,27 +72,27 @@ def _words(item: Diagnostic, snapshot: Snapshot, *, labels: bool) -> Iterator[st
         yield f"isa: {'; '.join(item.isa)}"
 
 
-def _related(item: Diagnostic, snapshot: Snapshot) -> Iterator[types.DiagnosticRelatedInformation]:
+def _related_information(item: Diagnostic, snapshot: TextSnapshot) -> Iterator[types.DiagnosticRelatedInformation]:
     """The other places, each with the line of the program that it was compiled from, where such a file is there."""
-    yield from _compiled_from(item.origin)
+    yield from _origin_information(item.origin)
     for label in item.labels:
         where = types.Location(snapshot.uri, snapshot.lines.range(label.span))
-        yield types.DiagnosticRelatedInformation(where, visible(label.message))
-        yield from _compiled_from(label.origin, label)
+        yield types.DiagnosticRelatedInformation(where, escape_text(label.message))
+        yield from _origin_information(label.origin, label)
 
 
-def _compiled_from(
-    origin: tuple[Place, ...], label: Label | None = None
+def _origin_information(
+    origin: tuple[SourceLine, ...], label: Label | None = None
 ) -> Iterator[types.DiagnosticRelatedInformation]:
     for number, place in enumerate(origin):
-        if _is_here(place.file):
+        if _is_local_file(place.file):
             start = types.Position(max(place.line - 1, 0), 0)
             where = types.Location(from_fs_path(place.file) or "", types.Range(start, start))
             words = "inlined here" if number else "compiled from here"
-            said = words if label is None else f"{visible(label.message)}: {words}"
+            said = words if label is None else f"{escape_text(label.message)}: {words}"
             yield types.DiagnosticRelatedInformation(where, said)
 
 
-def _is_here(path: str) -> bool:
+def _is_local_file(path: str) -> bool:
     """Whether a file that a text names is there. Another machine is not asked for it, as a path with its name would."""
     return os.path.isabs(path) and not path.startswith(("//", "\\\\")) and os.path.isfile(path)

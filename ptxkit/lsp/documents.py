@@ -11,16 +11,16 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.lsp.jobs import Finding
-from ptxkit.lsp.positions import Lines
-from ptxkit.lsp.reading import Reading
+from ptxkit.lsp.jobs import FindingKey
+from ptxkit.lsp.positions import TextLines
+from ptxkit.lsp.reading import TolerantParse
 from ptxkit.records import replace
 from ptxkit.results import FileResult
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile, Span
 
 
-class Snapshot:
+class TextSnapshot:
     """A text at one version: it does not change, so that any thread may read it."""
 
     def __init__(self, uri: str, version: int | None, text: str, encoding: str) -> None:
@@ -43,17 +43,17 @@ class Snapshot:
         return SourceFile(self.path, self.text)
 
     @cached_property
-    def lines(self) -> Lines:
+    def lines(self) -> TextLines:
         """Its places as the client counts them."""
-        return Lines(self.text, self.encoding)
+        return TextLines(self.text, self.encoding)
 
     @cached_property
-    def reading(self) -> Reading:
+    def tolerant_parse(self) -> TolerantParse:
         """Its tree, as far as there is one. It takes time: not to be asked for by the thread that hears the client."""
-        return Reading(self.source)
+        return TolerantParse(self.source)
 
 
-class Document:
+class OpenDocument:
     """An open text. found: what the analysis said of an earlier version, moved along with the text since.
 
     checked: what a whole check of this very version gave, under `settings`; None as long as there is none. offers:
@@ -61,31 +61,31 @@ class Document:
     """
 
     def __init__(self, uri: str, version: int | None, text: str, encoding: str) -> None:
-        self.now = Snapshot(uri, version, text, encoding)
-        self.found: tuple[Diagnostic, ...] = ()
-        self.checked: FileResult | None = None
+        self.snapshot = TextSnapshot(uri, version, text, encoding)
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self.result: FileResult | None = None
         self.settings: Settings = DEFAULT
-        self.offers: dict[Finding, asyncio.Task[object]] = {}
+        self.pending_fixes: dict[FindingKey, asyncio.Task[object]] = {}
 
     def change(self, version: int | None, changes: Sequence[types.TextDocumentContentChangeEvent]) -> None:
         """Takes changes over, one after the other."""
-        text, now = self.now.text, self.now
+        text, now = self.snapshot.text, self.snapshot
         for change in changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
                 span = (
-                    Lines(text, now.encoding).span(change.range)
+                    TextLines(text, now.encoding).span(change.range)
                     if text is not now.text
                     else now.lines.span(change.range)
                 )
                 text = text[: span.start] + change.text + text[span.end :]
-                self.found = tuple(_moved(self.found, span, len(change.text)))
+                self.diagnostics = tuple(_shift_findings(self.diagnostics, span, len(change.text)))
             else:
-                text, self.found = change.text, ()
-        self.now = Snapshot(now.uri, version, text, now.encoding)
-        self.checked = None
+                text, self.diagnostics = change.text, ()
+        self.snapshot = TextSnapshot(now.uri, version, text, now.encoding)
+        self.result = None
 
 
-def _moved(found: Sequence[Diagnostic], span: Span, length: int) -> Iterator[Diagnostic]:
+def _shift_findings(found: Sequence[Diagnostic], span: Span, length: int) -> Iterator[Diagnostic]:
     """Findings after the text of a span was replaced by another one of that length; those inside of it are gone."""
     by = length - (span.end - span.start)
 
@@ -97,10 +97,10 @@ def _moved(found: Sequence[Diagnostic], span: Span, length: int) -> Iterator[Dia
         return None
 
     for item in found:
-        yield from _moved_one(item, move)
+        yield from _shift_finding(item, move)
 
 
-def _moved_one(item: Diagnostic, move: Callable[[Span], Span | None]) -> Iterator[Diagnostic]:
+def _shift_finding(item: Diagnostic, move: Callable[[Span], Span | None]) -> Iterator[Diagnostic]:
     place = move(item.span)
     if place is not None:
         labels = ((label, move(label.span)) for label in item.labels)
@@ -108,25 +108,25 @@ def _moved_one(item: Diagnostic, move: Callable[[Span], Span | None]) -> Iterato
         yield replace(item, span=place, labels=kept, proposals=(), fix=None)
 
 
-class Documents:
+class OpenDocuments:
     """The open texts by the names that the client gives them."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Document] = {}
+        self._open: dict[str, OpenDocument] = {}
         self.encoding = "utf-16"
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[OpenDocument]:
         return iter(list(self._open.values()))
 
-    def get(self, uri: str) -> Document | None:
+    def get(self, uri: str) -> OpenDocument | None:
         """The text of that name; None where none is open."""
         return self._open.get(uri)
 
-    def open(self, item: types.TextDocumentItem) -> Document:
+    def open(self, item: types.TextDocumentItem) -> OpenDocument:
         """A text that is open from now on."""
-        document = self._open[item.uri] = Document(item.uri, item.version, item.text, self.encoding)
+        document = self._open[item.uri] = OpenDocument(item.uri, item.version, item.text, self.encoding)
         return document
 
-    def close(self, uri: str) -> Document | None:
+    def close(self, uri: str) -> OpenDocument | None:
         """A text that is open no longer."""
         return self._open.pop(uri, None)

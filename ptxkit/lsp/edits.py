@@ -7,37 +7,37 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from ptxkit.diagnostics import Edit
-from ptxkit.lsp.documents import Snapshot
+from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.mending.text import with_line_ends
 from ptxkit.source import Span
 
 
-def edits_of(text: Snapshot, changes: Sequence[Edit]) -> list[types.TextEdit]:
+def to_text_edits(text: TextSnapshot, changes: Sequence[Edit]) -> list[types.TextEdit]:
     """Changes that the library proposes. Lines that are put in end as those of the text do."""
     return [types.TextEdit(text.lines.range(change.span), with_line_ends(text.text, change)) for change in changes]
 
 
-def rewritten(text: Snapshot, new: str) -> list[types.TextEdit]:
+def minimal_edits(text: TextSnapshot, new: str) -> list[types.TextEdit]:
     """What leads from a text to another one: the lines that differ, from the first to the last; nothing where none."""
     old = text.text
     if old == new:
         return []
-    start = _common(old, new)
+    start = _common_prefix_length(old, new)
     start = old.rfind("\n", 0, start) + 1
     most = min(len(old), len(new)) - start
-    end = _common(old[: -most - 1 : -1], new[: -most - 1 : -1]) if most else 0
+    end = _common_prefix_length(old[: -most - 1 : -1], new[: -most - 1 : -1]) if most else 0
     if end and old[len(old) - end - 1 : len(old) - end + 1] == "\r\n":
         end -= 1  # a place between the two is none
     return [types.TextEdit(text.lines.range(Span(start, len(old) - end)), new[start : len(new) - end])]
 
 
-def of_document(text: Snapshot, edits: Sequence[types.TextEdit]) -> types.WorkspaceEdit:
+def workspace_edit(text: TextSnapshot, edits: Sequence[types.TextEdit]) -> types.WorkspaceEdit:
     """Changes of one version of a text."""
     document = types.OptionalVersionedTextDocumentIdentifier(text.uri, text.version)
     return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(document, list(edits))])
 
 
-def _common(first: str, second: str) -> int:
+def _common_prefix_length(first: str, second: str) -> int:
     """How many characters two texts begin with alike."""
     low, high = 0, min(len(first), len(second))
     while low < high:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from ptxkit.lsp.documents import Snapshot
-from ptxkit.lsp.edits import rewritten
+from ptxkit.lsp.documents import TextSnapshot
+from ptxkit.lsp.edits import minimal_edits
 from ptxkit.syntax import PTXSyntaxError, format_source
 
 
-def formatted(text: Snapshot) -> list[types.TextEdit] | str:
+def format_edits(text: TextSnapshot) -> list[types.TextEdit] | str:
     """What leads to the canonical form; why a text is left alone, where it has a syntax error."""
     try:
         new = format_source(text.source)
@@ -19,4 +19,4 @@ def formatted(text: Snapshot) -> list[types.TextEdit] | str:
         return f"ptxkit: not formatted, as line {line} has a syntax error: {first.message}"
     if "\r\n" in text.text:
         new = new.replace("\r\n", "\n").replace("\n", "\r\n")
-    return rewritten(text, new)
+    return minimal_edits(text, new)

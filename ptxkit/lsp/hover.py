@@ -8,81 +8,81 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from ptxkit.foreign_text import visible, visible_lines
+from ptxkit.foreign_text import escape_lines, escape_text
 from ptxkit.isa.describe_module import describe_directive, describe_special
-from ptxkit.isa.words import clip
-from ptxkit.lsp.documents import Snapshot
-from ptxkit.lsp.instructions import instruction_words
-from ptxkit.lsp.names import Meaning, Names, Word
-from ptxkit.lsp.values import value_words
+from ptxkit.isa.words import clip_text
+from ptxkit.lsp.documents import TextSnapshot
+from ptxkit.lsp.instructions import describe_instruction
+from ptxkit.lsp.names import NameIndex, ResolvedName, SourceWord
+from ptxkit.lsp.values import describe_value
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Declaration, Function, Instruction
-from ptxkit.validate.names import class_words
+from ptxkit.validate.names import describe_class
 from ptxkit.validate.scopes import LABEL, is_symbol
 
-MOST_TEXT = 600
+MAX_TEXT = 600
 """Characters of a declaration that are shown."""
 
-_MARKS = re.compile(r"^```.*\n?|\*\*|`", re.MULTILINE)
-_TICKS = re.compile("`+")
+_MARKDOWN_MARKS = re.compile(r"^```.*\n?|\*\*|`", re.MULTILINE)
+_BACKTICKS = re.compile("`+")
 _FLOAT = re.compile(r"0([fFdD])([0-9A-Fa-f]+)")
 _HEXADECIMAL = re.compile(r"0[xX]([0-9A-Fa-f]+)U?")
 
 
-def hover_at(text: Snapshot, position: types.Position, *, markdown: bool = True) -> types.Hover | None:
+def hover_at(text: TextSnapshot, position: types.Position, *, markdown: bool = True) -> types.Hover | None:
     """What to show, as Markdown or as plain text; None where nothing is known."""
-    names = text.reading.names
+    names = text.tolerant_parse.names
     word = names.word_at(text.lines.offset(position)) if names is not None else None
     if names is None or word is None:
         return None
-    words = "\n\n".join(_words(names, word))
+    words = "\n\n".join(_describe_word(names, word))
     if not words:
         return None
     kind = types.MarkupKind.Markdown if markdown else types.MarkupKind.PlainText
-    shown = words if markdown else _MARKS.sub("", words)
+    shown = words if markdown else _MARKDOWN_MARKS.sub("", words)
     return types.Hover(types.MarkupContent(kind, shown), text.lines.range(word.span))
 
 
-def _words(names: Names, word: Word) -> Iterator[str]:
-    if word.opcode and isinstance(word.place.node, Instruction):
-        yield from instruction_words(names.module, word.place.node, word.place.scope)
+def _describe_word(names: NameIndex, word: SourceWord) -> Iterator[str]:
+    if word.opcode and isinstance(word.statement.node, Instruction):
+        yield from describe_instruction(names.module, word.statement.node, word.statement.scope)
         return
-    meaning = names.meaning(word.text, word.place)
+    meaning = names.resolve(word.text, word.statement)
     if meaning is not None:
-        yield from _name(names, word, meaning)
+        yield from _describe_name(names, word, meaning)
     elif word.text[0] in "%W":
-        yield from _told(describe_special, word.text)
+        yield from _describe_in_isa(describe_special, word.text)
     elif word.text[0] == "." or word.text.startswith("sm_"):
-        yield from _told(describe_directive, word.text)
+        yield from _describe_in_isa(describe_directive, word.text)
     else:
-        yield from _constant(word.text)
+        yield from _describe_constant(word.text)
 
 
-def _told(describe: object, word: str) -> Iterator[str]:
+def _describe_in_isa(describe: object, word: str) -> Iterator[str]:
     """What `ptxkit isa` says."""
     assert callable(describe)
     try:
-        yield code(str(describe(word.rstrip(":"))))
+        yield code_block(str(describe(word.rstrip(":"))))
     except LookupError:
         return
 
 
-def _name(names: Names, word: Word, meaning: Meaning) -> Iterator[str]:
+def _describe_name(names: NameIndex, word: SourceWord, meaning: ResolvedName) -> Iterator[str]:
     named = meaning.named
-    yield f"{phrase(clip(word.text))}: {class_words(named.kind)}"
+    yield f"{code_span(clip_text(word.text))}: {describe_class(named.kind)}"
     if named.kind == LABEL:
         line, _ = names.source.position(named.start)
-        yield f"line {line}: {phrase(clip(names.source.line_text(line + 1).strip()))}"
+        yield f"line {line}: {code_span(clip_text(names.source.line_text(line + 1).strip()))}"
         return
     span = statement_spans(names.source, named.start).statement
     declared = names.source.text[span.start : span.end]
     if isinstance(named.node, Function | Declaration):
-        yield code(declared if len(declared) <= MOST_TEXT else f"{declared[:MOST_TEXT]} ...", "ptx")
+        yield code_block(declared if len(declared) <= MAX_TEXT else f"{declared[:MAX_TEXT]} ...", "ptx")
     if not is_symbol(named.kind):
-        yield from value_words(names, word)
+        yield from describe_value(names, word)
 
 
-def _constant(word: str) -> Iterator[str]:
+def _describe_constant(word: str) -> Iterator[str]:
     """A constant in decimal digits."""
     found = _FLOAT.fullmatch(word)
     if found is not None and len(found[2]) == (8 if found[1] in "fF" else 16):
@@ -93,20 +93,20 @@ def _constant(word: str) -> Iterator[str]:
         yield f"`{word}` = {int(found[1], 16):,}"
 
 
-def code(text: str, language: str = "text") -> str:
+def code_block(text: str, language: str = "text") -> str:
     """A text as it stands, in Markdown: in a fence that nothing in it ends. Line ends are LF."""
-    marks = _marks(text, 3)
-    shown = visible_lines(text.replace("\r\n", "\n").rstrip())
+    marks = _backtick_fence(text, 3)
+    shown = escape_lines(text.replace("\r\n", "\n").rstrip())
     return f"{marks}{language}\n{shown}\n{marks}"
 
 
-def phrase(text: str) -> str:
+def code_span(text: str) -> str:
     """A part of a line as it stands, in Markdown. Source: CommonMark, "Code spans"."""
-    marks = _marks(text, 1)
+    marks = _backtick_fence(text, 1)
     blank = " " * text.startswith("`") or " " * text.endswith("`")
-    return f"{marks}{blank}{visible(text)}{blank}{marks}" if text else ""
+    return f"{marks}{blank}{escape_text(text)}{blank}{marks}" if text else ""
 
 
-def _marks(text: str, least: int) -> str:
+def _backtick_fence(text: str, least: int) -> str:
     """Backticks, more than stand beside each other in a text: it was written by others, and is to be shown as text."""
-    return "`" * max([least, *(len(each) + 1 for each in _TICKS.findall(text))])
+    return "`" * max([least, *(len(each) + 1 for each in _BACKTICKS.findall(text))])

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
-from ptxkit.isa.targets import Target, canonical_target, parse_target, stated, unmet
-from ptxkit.isa.words import effect_words, gate_words, operand_words
+from ptxkit.isa.targets import Target, canonical_target, parse_target, target_words, unmet_gates
+from ptxkit.isa.words import describe_effect, describe_gate, describe_operand
 from ptxkit.syntax.tree import Instruction, Module
-from ptxkit.validate.answers import answers
-from ptxkit.validate.scopes import Scope
+from ptxkit.validate.answers import match_cache_for
+from ptxkit.validate.scopes import NameScope
 
-MOST_FORMS = 6
+MAX_FORMS = 6
 """Forms that are shown of an instruction that fits none."""
 
 
@@ -23,44 +23,44 @@ def target_of(module: Module) -> Target | None:
     return next((target for target in map(parse_target, names) if target is not None), None)
 
 
-def match_of(module: Module, instruction: Instruction, scope: Scope) -> Match | Mismatch:
+def match_instruction(module: Module, instruction: Instruction, scope: NameScope) -> Match | Mismatch:
     """The form that the instruction has, given what its operands are; why there is none."""
-    found = answers(module.version, target_of(module)).of(instruction, scope).match
+    found = match_cache_for(module.version, target_of(module)).lookup(instruction, scope).match
     return found if found is not None else table().match(instruction)
 
 
-def instruction_words(module: Module, instruction: Instruction, scope: Scope) -> Iterator[str]:
+def describe_instruction(module: Module, instruction: Instruction, scope: NameScope) -> Iterator[str]:
     """What is known of an instruction, in paragraphs of Markdown."""
-    found = match_of(module, instruction, scope)
+    found = match_instruction(module, instruction, scope)
     if isinstance(found, Mismatch):
         yield found.message
-        forms = [found.nearest] if found.nearest is not None else table().forms(instruction.name)[:MOST_FORMS]
+        forms = [found.nearest] if found.nearest is not None else table().forms(instruction.name)[:MAX_FORMS]
         for form in forms:
-            yield from _heading(form)
+            yield from _form_heading(form)
         return
-    yield from _heading(found.form)
+    yield from _form_heading(found.form)
     if found.tolerated:
         yield f"Tolerated: {found.tolerated}"
-    operands = [f"- `{operand.role}`: {operand_words(operand)}" for operand in found.operands]
+    operands = [f"- `{operand.role}`: {describe_operand(operand)}" for operand in found.operands]
     if operands:
         yield "\n".join(operands)
-    gates = list(_gates(module, found))
+    gates = list(_gate_lines(module, found))
     if gates:
         yield "\n".join(gates)
-    effects = [f"- `{effect_words(effect)}`" for effect in found.effects]
+    effects = [f"- `{describe_effect(effect)}`" for effect in found.effects]
     if effects:
         yield "\n".join(["Effects:", *effects])
 
 
-def _heading(form: Form) -> Iterator[str]:
+def _form_heading(form: Form) -> Iterator[str]:
     yield f"**{form.section}** " + form.summary
     yield f"```text\n{form.syntax.removeprefix('form ')}\n```"
 
 
-def _gates(module: Module, found: Match) -> Iterator[str]:
+def _gate_lines(module: Module, found: Match) -> Iterator[str]:
     """What it needs, and whether the module has that."""
     target = target_of(module)
-    closed = unmet(found.gates, module.version, target)
+    closed = unmet_gates(found.gates, module.version, target)
     for gate in found.gates:
-        missing = f" (the module has {stated(module.version, target)})" if gate in closed else ""
-        yield f"- needs {gate_words(gate)}{missing}"
+        missing = f" (the module has {target_words(module.version, target)})" if gate in closed else ""
+        yield f"- needs {describe_gate(gate)}{missing}"

@@ -12,36 +12,36 @@ from ptxkit.records import dataclass
 from ptxkit.settings.model import Settings
 from ptxkit.source import Span
 
-LENGTH = 8
+LENGTH_BYTES = 8
 """Bytes that say how long a message is."""
 
-Kind: TypeAlias = Literal["check", "offer", "mend"]
+RequestKind: TypeAlias = Literal["check", "offer", "mend"]
 
-Finding: TypeAlias = tuple[str, Span, str]
+FindingKey: TypeAlias = tuple[str, Span, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AnalysisRequest:
     """What to do with a text. check: its result. offer: the mend that holds for a finding, or None. mend: the text
     after all safe ones. finding: its code, place and message.
     """
 
-    kind: Kind
+    kind: RequestKind
     path: str
     text: str
     settings: Settings
-    finding: Finding | None = None
+    finding: FindingKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnalysisReply:
     """value: what the job gives. error: why there is nothing."""
 
     value: Any
     error: str = ""
 
 
-def packed(message: object) -> bytes:
+def encode_message(message: object) -> bytes:
     """A message with its length in front."""
     data = pickle.dumps(message)
-    return len(data).to_bytes(LENGTH, "little") + data
+    return len(data).to_bytes(LENGTH_BYTES, "little") + data

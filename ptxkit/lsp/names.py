@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax import statement_spans, statement_words
+from ptxkit.syntax import statement_spans, statement_tokens
 from ptxkit.syntax.tree import Block, Body, Function, Item, Module, Section, Statement
-from ptxkit.validate.scopes import LABEL, Named, Scope, enter_parameters, exhaust, function_named
+from ptxkit.validate.scopes import LABEL, NameBinding, NameScope, enter_parameters, function_binding, ignore_clashes
 
 if TYPE_CHECKING:
-    from ptxkit.lsp.values import Values
+    from ptxkit.lsp.values import RegisterValues
 
 _WORD = re.compile(r"\.?[%$\w][%$\w.:]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatementContext:
     """A statement, item or head of a function, with the names that can be used there.
 
     function: the one that it is in, or the head of; None outside. start: its first character.
@@ -29,52 +29,52 @@ class Place:
 
     start: int
     node: Statement | Item
-    scope: Scope
+    scope: NameScope
     function: Function | None
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class SourceWord:
     """A word of the text. opcode: whether it is the opcode of an instruction, or a modifier of it."""
 
     text: str
     span: Span
-    place: Place
+    statement: StatementContext
     opcode: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class ResolvedName:
     """What a name stands for. name: without the component of a vector. span: of the name where it is declared."""
 
     name: str
-    named: Named
+    named: NameBinding
     span: Span
 
 
-class Names:
+class NameIndex:
     """The names of one module that has a text."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.source = module.source or SourceFile("<built>", "")
-        self.outer = Scope()
-        self.places: list[Place] = []
-        self._values: dict[int, Values] = {}
+        self.outer = NameScope()
+        self.statements: list[StatementContext] = []
+        self._values: dict[int, RegisterValues] = {}
         for item, start in module.located():
-            self._enter(item, start)
-        self._starts = [place.start for place in self.places]
+            self._index_item(item, start)
+        self._starts = [place.start for place in self.statements]
 
     # ------------------------------------------------------------------------------------------ where is what
 
-    def before(self, offset: int) -> Place | None:
+    def statement_before(self, offset: int) -> StatementContext | None:
         """The last statement that begins at or before an offset."""
         index = bisect_right(self._starts, offset) - 1
-        return self.places[index] if index >= 0 else None
+        return self.statements[index] if index >= 0 else None
 
-    def scope_at(self, offset: int) -> Scope:
+    def scope_at(self, offset: int) -> NameScope:
         """The names that can be used at an offset, be it between two statements."""
-        place = self.before(offset)
+        place = self.statement_before(offset)
         if place is None:
             return self.outer
         scope = place.scope
@@ -83,34 +83,34 @@ class Names:
             scope = scope.outer or scope
         return scope
 
-    def word_at(self, offset: int) -> Word | None:
+    def word_at(self, offset: int) -> SourceWord | None:
         """The word at an offset, or the one that ends there; None in blanks and comments."""
-        place = self.before(offset)
+        place = self.statement_before(offset)
         if place is None:
             return None
         spans = statement_spans(self.source, place.start)
         if not spans.statement.start <= offset <= spans.statement.end:
             return None
         if spans.opcode is not None and spans.opcode.start <= offset <= spans.opcode.end:
-            return Word(self._text(spans.opcode), spans.opcode, place, opcode=True)
-        for text, span in reversed(statement_words(self.source, place.start)):
+            return SourceWord(self._text(spans.opcode), spans.opcode, place, opcode=True)
+        for text, span in reversed(statement_tokens(self.source, place.start)):
             if span.start <= offset <= span.end and _WORD.fullmatch(text):
-                return Word(text, span, place)
+                return SourceWord(text, span, place)
         return None
 
     # ------------------------------------------------------------------------------------------ what it means
 
-    def meaning(self, name: str, place: Place) -> Meaning | None:
+    def resolve(self, name: str, place: StatementContext) -> ResolvedName | None:
         """What a name stands for in a statement; None for what the machine has, and for what nothing declares."""
         for known in dict.fromkeys((name, name.rpartition(".")[0])):
-            named = self._find(known, place) if known else None
+            named = self._find_binding(known, place) if known else None
             if named is not None:
-                return Meaning(known, named, self.declaration(known, named))
+                return ResolvedName(known, named, self.declaration_span(known, named))
         return None
 
-    def declaration(self, name: str, named: Named) -> Span:
+    def declaration_span(self, name: str, named: NameBinding) -> Span:
         """Where a name stands in what declares it."""
-        words = statement_words(self.source, named.start)
+        words = statement_tokens(self.source, named.start)
         prefix = name.rstrip("0123456789")
         for index, (text, span) in enumerate(words):
             counted = text == prefix and words[index + 1 : index + 2] and words[index + 1][0] == "<"
@@ -118,23 +118,23 @@ class Names:
                 return span
         return statement_spans(self.source, named.start).statement
 
-    def uses(self, meaning: Meaning) -> Iterator[Span]:
+    def find_uses(self, meaning: ResolvedName) -> Iterator[Span]:
         """Every place where a name stands for the same, its declaration included."""
         name = re.escape(meaning.name)
         for found in re.finditer(rf"(?<![%$\w]){name}(?![%$\w])", self.source.text):
-            place = self.before(found.start())
-            if place is None or self._find(meaning.name, place) is not meaning.named:
+            place = self.statement_before(found.start())
+            if place is None or self._find_binding(meaning.name, place) is not meaning.named:
                 continue
             if self._is_word(place, found.start()):
                 yield Span(found.start(), found.end())
 
-    def _is_word(self, place: Place, offset: int) -> bool:
-        return any(span.start == offset for _, span in statement_words(self.source, place.start))
+    def _is_word(self, place: StatementContext, offset: int) -> bool:
+        return any(span.start == offset for _, span in statement_tokens(self.source, place.start))
 
-    def _find(self, name: str, place: Place) -> Named | None:
+    def _find_binding(self, name: str, place: StatementContext) -> NameBinding | None:
         """What is declared before the statement counts, from the inside out; then what is declared later."""
         later = None
-        scope: Scope | None = place.scope
+        scope: NameScope | None = place.scope
         while scope is not None:
             named = scope.find(name)
             if named is None:
@@ -150,35 +150,35 @@ class Names:
 
     # ------------------------------------------------------------------------------------------ entering
 
-    def _enter(self, item: Item, start: int) -> None:
+    def _index_item(self, item: Item, start: int) -> None:
         if not isinstance(item, Function):
             if not isinstance(item, Section):
-                exhaust(self.outer.enter(item, start))
-            self.places.append(Place(start, item, self.outer, None))
+                ignore_clashes(self.outer.enter(item, start))
+            self.statements.append(StatementContext(start, item, self.outer, None))
             return
         named = self.outer.names.get(item.name)
         if named is None or item.body is not None:  # a definition counts rather than a declaration
-            self.outer.names[item.name] = function_named(item, start)
-        scope = Scope(self.outer)
-        exhaust(enter_parameters(item, scope, start))
-        self.places.append(Place(start, item, scope, item))
+            self.outer.names[item.name] = function_binding(item, start)
+        scope = NameScope(self.outer)
+        ignore_clashes(enter_parameters(item, scope, start))
+        self.statements.append(StatementContext(start, item, scope, item))
         if item.body is not None:
-            self._body(item.body, scope, item)
+            self._index_body(item.body, scope, item)
 
-    def _body(self, body: Body, scope: Scope, function: Function) -> None:
+    def _index_body(self, body: Body, scope: NameScope, function: Function) -> None:
         scope.enter_labels(body)
         for statement, start in body.located():
             if isinstance(statement, Block):
-                inner = Scope(scope)
-                self.places.append(Place(start, statement, inner, function))
-                self._body(statement.body, inner, function)
+                inner = NameScope(scope)
+                self.statements.append(StatementContext(start, statement, inner, function))
+                self._index_body(statement.body, inner, function)
                 continue
             if isinstance(statement, Function):
-                self.outer.names.setdefault(statement.name, function_named(statement, start))
-            exhaust(scope.enter(statement, start))
-            self.places.append(Place(start, statement, scope, function))
+                self.outer.names.setdefault(statement.name, function_binding(statement, start))
+            ignore_clashes(scope.enter(statement, start))
+            self.statements.append(StatementContext(start, statement, scope, function))
 
-    def values(self, function: Function) -> Values:
+    def values(self, function: Function) -> RegisterValues:
         """What the registers of a function hold; made when it is first asked for."""
         from ptxkit.lsp.values import values_of
 

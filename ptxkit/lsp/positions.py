@@ -27,7 +27,7 @@ def units(text: str, encoding: str) -> int:
     return len(text) + sum(ord(character) > last for character in text)
 
 
-class Lines:
+class TextLines:
     """The lines of one text, in one encoding (`utf-8`, `utf-16` or `utf-32`)."""
 
     def __init__(self, text: str, encoding: str = "utf-16") -> None:

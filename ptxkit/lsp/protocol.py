@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 
-def _passed_on(method: str) -> Callable[..., Iterator[Any]]:
+def _forward_to_server(method: str) -> Callable[..., Iterator[Any]]:
     """A handler that does nothing but call the server's own."""
 
     @lsp_method(method)
@@ -25,7 +25,7 @@ def _passed_on(method: str) -> Callable[..., Iterator[Any]]:
     return handler
 
 
-class Protocol(LanguageServerProtocol):
+class TextlessProtocol(LanguageServerProtocol):
     """Without a copy of the texts, and with an answer to every request, be it malformed."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -37,6 +37,6 @@ class Protocol(LanguageServerProtocol):
                 self._send_response(data["id"], error=error.to_response_error())
             raise
 
-    lsp_text_document__did_open = _passed_on(types.TEXT_DOCUMENT_DID_OPEN)
-    lsp_text_document__did_change = _passed_on(types.TEXT_DOCUMENT_DID_CHANGE)
-    lsp_text_document__did_close = _passed_on(types.TEXT_DOCUMENT_DID_CLOSE)
+    lsp_text_document__did_open = _forward_to_server(types.TEXT_DOCUMENT_DID_OPEN)
+    lsp_text_document__did_change = _forward_to_server(types.TEXT_DOCUMENT_DID_CHANGE)
+    lsp_text_document__did_close = _forward_to_server(types.TEXT_DOCUMENT_DID_CLOSE)

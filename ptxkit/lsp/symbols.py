@@ -6,40 +6,42 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from ptxkit.isa.words import clip
-from ptxkit.lsp.documents import Snapshot
-from ptxkit.lsp.names import Names, Place
+from ptxkit.isa.words import clip_text
+from ptxkit.lsp.documents import TextSnapshot
+from ptxkit.lsp.names import NameIndex, StatementContext
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Declaration, Function, LabelStatement
 
 
-def symbols_of(text: Snapshot) -> list[types.DocumentSymbol]:
+def document_symbols(text: TextSnapshot) -> list[types.DocumentSymbol]:
     """The outline, in the order of the text; empty where nothing of it can be read."""
-    names = text.reading.names
+    names = text.tolerant_parse.names
     return list(_outline(text, names)) if names is not None else []
 
 
-def _outline(text: Snapshot, names: Names) -> Iterator[types.DocumentSymbol]:
+def _outline(text: TextSnapshot, names: NameIndex) -> Iterator[types.DocumentSymbol]:
     inside: dict[int, list[types.DocumentSymbol]] = {}
-    for place in names.places:
+    for place in names.statements:
         if isinstance(place.node, Function):
-            symbol = _function(text, names, place, place.node)
+            symbol = _function_symbol(text, names, place, place.node)
             if place.node.body is not None:
                 symbol.children = inside[id(place.node)] = []
             yield symbol
         elif place.function is None:
-            yield from _names(text, names, place)
+            yield from _declared_symbols(text, names, place)
         elif id(place.function) in inside:
-            inside[id(place.function)].extend(_names(text, names, place))
+            inside[id(place.function)].extend(_declared_symbols(text, names, place))
 
 
-def _function(text: Snapshot, names: Names, place: Place, function: Function) -> types.DocumentSymbol:
+def _function_symbol(
+    text: TextSnapshot, names: NameIndex, place: StatementContext, function: Function
+) -> types.DocumentSymbol:
     head = statement_spans(names.source, place.start).statement
     named = names.outer.names.get(function.name)
-    name = names.declaration(function.name, named) if named is not None and named.start == place.start else head
+    name = names.declaration_span(function.name, named) if named is not None and named.start == place.start else head
     return types.DocumentSymbol(
-        clip(function.name),
+        clip_text(function.name),
         types.SymbolKind.Function,
         text.lines.range(Span(place.start, names.function_ends.get(place.start, head.end))),
         text.lines.range(name),
@@ -47,7 +49,7 @@ def _function(text: Snapshot, names: Names, place: Place, function: Function) ->
     )
 
 
-def _names(text: Snapshot, names: Names, place: Place) -> Iterator[types.DocumentSymbol]:
+def _declared_symbols(text: TextSnapshot, names: NameIndex, place: StatementContext) -> Iterator[types.DocumentSymbol]:
     """The labels and variables that a statement declares. Registers would be too many."""
     match place.node:
         case LabelStatement(name=name):
@@ -60,5 +62,7 @@ def _names(text: Snapshot, names: Names, place: Place) -> Iterator[types.Documen
     whole = statement_spans(names.source, place.start).statement
     for name in declared:
         named = place.scope.find(name)
-        span = names.declaration(name, named) if named is not None and named.start == place.start else whole
-        yield types.DocumentSymbol(clip(name), kind, text.lines.range(whole), text.lines.range(span), detail=detail)
+        span = names.declaration_span(name, named) if named is not None and named.start == place.start else whole
+        yield types.DocumentSymbol(
+            clip_text(name), kind, text.lines.range(whole), text.lines.range(span), detail=detail
+        )

@@ -15,35 +15,35 @@ from traceback import format_exception
 from typing import BinaryIO
 
 from ptxkit.diagnostics import Diagnostic, Fix
-from ptxkit.lsp.jobs import LENGTH, Answer, Job, packed
+from ptxkit.lsp.jobs import LENGTH_BYTES, AnalysisReply, AnalysisRequest, encode_message
 from ptxkit.records import replace
 from ptxkit.results import FileResult
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 
 
-class Desk:
+class RequestHandler:
     """Does jobs. What was found in the last text is kept: its mends are asked for next."""
 
     def __init__(self) -> None:
         self._last: tuple[SourceFile, Settings, FileResult] | None = None
 
-    def done(self, job: Job) -> FileResult | Fix | str | None:
+    def handle(self, job: AnalysisRequest) -> FileResult | Fix | str | None:
         """What a job gives."""
         source = SourceFile(job.path, job.text)
         if job.kind == "mend":
-            from ptxkit.mending import mend
+            from ptxkit.mending import fix_source
 
-            return mend(source, job.settings).source.text
+            return fix_source(source, job.settings).source.text
         result = self._result(source, job.settings)
         if job.kind == "check":
-            return replace(result, diagnostics=tuple(map(_plain, result.diagnostics)))
-        from ptxkit.mending import offered
+            return replace(result, diagnostics=tuple(map(_picklable, result.diagnostics)))
+        from ptxkit.mending import with_verified_fixes
 
         def is_asked(item: Diagnostic) -> bool:
             return (item.code, item.span, item.message) == job.finding
 
-        tried = offered(source, result, job.settings, is_asked)
+        tried = with_verified_fixes(source, result, job.settings, is_asked)
         return next((item.fix for item in tried.diagnostics if is_asked(item)), None)
 
     def _result(self, source: SourceFile, settings: Settings) -> FileResult:
@@ -54,15 +54,15 @@ class Desk:
         return self._last[2]
 
 
-def _plain(item: Diagnostic) -> Diagnostic:
+def _picklable(item: Diagnostic) -> Diagnostic:
     """The finding as it can be sent."""
     return replace(item, properties=dict(item.properties))
 
 
-def _listen(stream: BinaryIO, jobs: Queue[Job]) -> None:
+def _read_requests(stream: BinaryIO, jobs: Queue[AnalysisRequest]) -> None:
     while True:
-        head = stream.read(LENGTH)
-        if len(head) < LENGTH:
+        head = stream.read(LENGTH_BYTES)
+        if len(head) < LENGTH_BYTES:
             os._exit(0)  # the server is gone: nobody waits for what is being done
         jobs.put(pickle.loads(stream.read(int.from_bytes(head, "little"))))
 
@@ -71,18 +71,18 @@ def main() -> None:
     """Does jobs, one after the other, for as long as there is somebody who asks."""
     own = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
-    jobs: Queue[Job] = Queue()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    jobs: Queue[AnalysisRequest] = Queue()
+    threading.Thread(target=_read_requests, args=(sys.stdin.buffer, jobs), daemon=True).start()
     from ptxkit import linter, mending, rules  # noqa: F401  (ready before the first job comes)
 
-    desk = Desk()
+    desk = RequestHandler()
     while True:
         job = jobs.get()
         try:
-            answer = Answer(desk.done(job))
+            answer = AnalysisReply(desk.handle(job))
         except Exception as error:
-            answer = Answer(None, "".join(format_exception(error)))
-        own.write(packed(answer))
+            answer = AnalysisReply(None, "".join(format_exception(error)))
+        own.write(encode_message(answer))
         own.flush()
         del answer, job
         gc.collect()

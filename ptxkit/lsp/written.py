@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 from ptxkit.records import dataclass
 
-Kind: TypeAlias = Literal["opcode", "modifier", "operand", "guard", "directive", "type", "heading"]
+ContextKind: TypeAlias = Literal["opcode", "modifier", "operand", "guard", "directive", "type", "heading"]
 
-MOST_LINES = 8
+MAX_LINES = 8
 """Lines that a statement may have before the one that is being written."""
 
 _WORD = re.compile(r"[%$\w.]*\Z")
@@ -26,7 +26,7 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class CursorContext:
     """What is being written. word: as far as it stands there, which is from `start` to `end`.
 
     opcode: of a modifier, what stands before it; of an operand, that of its instruction; of a type, the state space;
@@ -34,7 +34,7 @@ class Written:
     operand: which one it is, from 0.
     """
 
-    kind: Kind
+    kind: ContextKind
     word: str
     start: int
     end: int
@@ -42,62 +42,66 @@ class Written:
     operand: int = 0
 
 
-def written_at(text: str, offset: int) -> Written | None:
+def context_at(text: str, offset: int) -> CursorContext | None:
     """What is being written before an offset; None in comments and strings."""
-    begun = _statement(text, offset)
+    begun = _statement_prefix(text, offset)
     if begun is None:
         return None
     rest = begun.lstrip()
     if rest.startswith("@"):
         guard = _GUARD.match(rest)
         if guard is None:
-            return _made("guard", _WORD, rest, offset)
+            return _make_context("guard", _WORD, rest, offset)
         rest = rest[guard.end() :]
     if rest.startswith("."):
-        return _of_directive(rest, offset)
+        return _directive_context(rest, offset)
     opcode = _OPCODE.match(rest)
     if opcode is None:
-        return _made("opcode", _WORD, rest, offset) if not rest.strip() else None
+        return _make_context("opcode", _WORD, rest, offset) if not rest.strip() else None
     if opcode.end() == len(rest):
         whole, dot, _ = rest.rpartition(".")
-        return _made("modifier", _MODIFIER, rest, offset, whole) if dot else _made("opcode", _WORD, rest, offset)
+        return (
+            _make_context("modifier", _MODIFIER, rest, offset, whole)
+            if dot
+            else _make_context("opcode", _WORD, rest, offset)
+        )
     operands = rest[opcode.end() :]
-    return _made("operand", _WORD, operands, offset, opcode.group(), _commas(operands))
+    return _make_context("operand", _WORD, operands, offset, opcode.group(), _count_commas(operands))
 
 
-def _made(
-    kind: Kind, pattern: re.Pattern[str], begun: str, offset: int, opcode: str = "", operand: int = 0
-) -> Written | None:
+def _make_context(
+    kind: ContextKind, pattern: re.Pattern[str], begun: str, offset: int, opcode: str = "", operand: int = 0
+) -> CursorContext | None:
     found = pattern.search(begun)
     if found is None or (kind == "operand" and found.group()[:1].isdecimal()):
         return None
-    return Written(kind, found.group(), offset - len(found.group()), offset, opcode, operand)
+    return CursorContext(kind, found.group(), offset - len(found.group()), offset, opcode, operand)
 
 
-def _of_directive(rest: str, offset: int) -> Written | None:
+def _directive_context(rest: str, offset: int) -> CursorContext | None:
     words = rest.split()
     if len(words) == 1 and rest == rest.rstrip():
-        return _made("directive", _MODIFIER, rest, offset)
+        return _make_context("directive", _MODIFIER, rest, offset)
     heading = _HEADING.match(rest)
     if heading is not None:
-        return _made("heading", _WORD, rest, offset, heading[1])
+        return _make_context("heading", _WORD, rest, offset, heading[1])
     space = _SPACES.search(rest)
     tail = _MODIFIER.search(rest)
     if tail is None:
         return None
     if space is not None and rest.count("(") == rest.count(")"):
-        return _made("type", _MODIFIER, rest, offset, space[1])
+        return _make_context("type", _MODIFIER, rest, offset, space[1])
     last = list(_SPACES.finditer(rest[: tail.start()]))
     inside = rest.count("(") > rest.count(")")
     if inside and last and "," not in rest[last[-1].end() :]:
-        return _made("type", _MODIFIER, rest, offset, last[-1][1])
-    return _made("directive", _MODIFIER, rest, offset)
+        return _make_context("type", _MODIFIER, rest, offset, last[-1][1])
+    return _make_context("directive", _MODIFIER, rest, offset)
 
 
-def _statement(text: str, offset: int) -> str | None:
+def _statement_prefix(text: str, offset: int) -> str | None:
     """The text of the statement before an offset, its label and comments left out; None inside of a comment."""
     start = text.rfind("\n", 0, offset) + 1
-    for _ in range(MOST_LINES):
+    for _ in range(MAX_LINES):
         if start == 0 or _ends_statement(text[text.rfind("\n", 0, start - 1) + 1 : start - 1]):
             break
         start = text.rfind("\n", 0, start - 1) + 1
@@ -107,7 +111,7 @@ def _statement(text: str, offset: int) -> str | None:
     begun = _COMMENT.sub(" ", begun)
     if begun.count('"') % 2:
         return None
-    begun = begun[_last_end(begun) :]
+    begun = begun[_last_statement_end(begun) :]
     label = _LABEL.match(begun)
     return begun[label.end() :] if label is not None else begun
 
@@ -121,7 +125,7 @@ def _ends_statement(line: str) -> bool:
     return not line or line[-1] in ";{}:" or (line[0] == "." and line[-1] not in ",(")
 
 
-def _last_end(begun: str) -> int:
+def _last_statement_end(begun: str) -> int:
     """Behind the last semicolon or brace that ends a statement: not one of a vector."""
     depth, end = 0, 0
     for index, character in enumerate(begun):
@@ -134,7 +138,7 @@ def _last_end(begun: str) -> int:
     return end
 
 
-def _commas(operands: str) -> int:
+def _count_commas(operands: str) -> int:
     """How many operands stand before the last one."""
     depth = count = 0
     for character in operands:

@@ -6,48 +6,48 @@ import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ptxkit.many.failures import out_of_memory, took_too_long
-from ptxkit.many.question import Answer, Item, Question, answered
+from ptxkit.many.failures import out_of_memory_result, timeout_result
+from ptxkit.many.question import Job, JobResult, JobSlot, run_job
 
-_TEXTS_A_COLLECTION = 50
+_TEXTS_PER_COLLECTION = 50
 
 
-class _TimeIsUp(BaseException):
+class _TimeLimitExceeded(BaseException):
     """The check has had its time."""
 
 
-class Alone:
+class InProcessRunner:
     """seconds: processor time for one text, where the system counts it."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._count = 0
 
-    def answers(self, items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
+    def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
         """An answer to each, in their order."""
         for item in items:
-            if item.mistake is not None:
-                raise item.mistake
-            if item.answer is not None:
-                yield item, item.answer
-            elif item.question is not None:
-                yield item, self.answer(item.question)
+            if item.error is not None:
+                raise item.error
+            if item.result is not None:
+                yield item, item.result
+            elif item.job is not None:
+                yield item, self.run_job(item.job)
 
-    def answer(self, question: Question) -> Answer:
+    def run_job(self, question: Job) -> JobResult:
         """The answer to one."""
         self._count += 1
-        if self._count % _TEXTS_A_COLLECTION == 0:
+        if self._count % _TEXTS_PER_COLLECTION == 0:
             gc.collect()  # `main` lets Python look for garbage so seldom that thousands of texts would fill the memory
         try:
             with _time_limit(self._seconds):
-                return answered(question)
-        except _TimeIsUp:
-            return took_too_long(question.source, self._seconds)
+                return run_job(question)
+        except _TimeLimitExceeded:
+            return timeout_result(question.source, self._seconds)
         except MemoryError:
             pass  # it holds all that the check had
-        return out_of_memory(question.source)
+        return out_of_memory_result(question.source)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Nothing was begun."""
 
 
@@ -60,7 +60,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
     import signal
 
     def end(*_: object) -> None:
-        raise _TimeIsUp
+        raise _TimeLimitExceeded
 
     try:
         before = signal.signal(signal.SIGPROF, end)

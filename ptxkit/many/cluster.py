@@ -20,20 +20,20 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from ptxkit.cache import contents
-from ptxkit.limits import MAX_WAITING_TEXT
+from ptxkit.cache import installation_checksum
+from ptxkit.limits import MAX_QUEUED_TEXT
 from ptxkit.many.errors import CannotRunError
-from ptxkit.many.packing import Packed, packed, unpacked
-from ptxkit.many.question import Answer, Item, Question
-from ptxkit.many.watched import Watched
+from ptxkit.many.packing import EncodedResult, decode_result, encode_result
+from ptxkit.many.question import Job, JobResult, JobSlot
+from ptxkit.many.watched import SupervisedChecker
 
-LOCAL = "local:"
-_MOST_PROCESSES = 1024
-_AHEAD = 32
+LOCAL_PREFIX = "local:"
+_MAX_PROCESSES = 1024
+_JOBS_AHEAD_PER_THREAD = 32
 """Texts for each thread of the cluster that are sent together, at most: behind the last of them some have to wait."""
 
 
-class There:
+class DaskRunner:
     """Texts on a cluster. address: of the scheduler. seconds: for one text."""
 
     def __init__(self, address: str, seconds: float) -> None:
@@ -41,54 +41,56 @@ class There:
         self._seconds = seconds
         self._client: Any = None
 
-    def answers(self, items: Iterable[Item]) -> Iterator[tuple[Item, Answer]]:
+    def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
         """An answer to each, in their order. Raises CannotRunError."""
         arriving = iter(items)
         for item in arriving:
-            if not _is_open(item):
-                yield _settled(item)
+            if not _needs_run(item):
+                yield _known_result(item)
                 continue
             if self._client is None:
-                self._client = client(self._address)
-            yield from self._together(list(_some(item, arriving, _AHEAD * self._threads())))
+                self._client = connect(self._address)
+            yield from self._run_batch(
+                list(_take_batch(item, arriving, _JOBS_AHEAD_PER_THREAD * self._count_threads()))
+            )
 
-    def _threads(self) -> int:
+    def _count_threads(self) -> int:
         return sum(self._client.nthreads().values()) or 1
 
-    def _together(self, items: list[Item]) -> Iterator[tuple[Item, Answer]]:
+    def _run_batch(self, items: list[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
         from joblib import Parallel, delayed, parallel_config
 
-        questions = [item.question for item in items if _is_open(item) and item.question is not None]
+        questions = [item.job for item in items if _needs_run(item) and item.job is not None]
         with parallel_config(backend="dask"):
-            tasks = (delayed(answered_there)(each, self._seconds, contents()) for each in questions)
+            tasks = (delayed(run_on_worker)(each, self._seconds, installation_checksum()) for each in questions)
             answers = iter(Parallel(return_as="generator")(tasks))
             for item in items:
-                if not _is_open(item) or item.question is None:
-                    yield _settled(item)
+                if not _needs_run(item) or item.job is None:
+                    yield _known_result(item)
                     continue
-                data: Packed | None = next(answers)
+                data: EncodedResult | None = next(answers)
                 if data is None:
                     raise CannotRunError(f"the workers at {self._address} have another ptxkit: install this one there")
-                yield item, unpacked(data, item.question.source)
+                yield item, decode_result(data, item.job.source)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Leaves the cluster."""
         if self._client is not None:
             self._client.close()
 
 
-def processes_here(address: str) -> int | None:
+def local_process_count(address: str) -> int | None:
     """How many processes of this machine `local:2` stands for; None for the address of a scheduler. Raises
     CannotRunError."""
-    if not address.startswith(LOCAL):
+    if not address.startswith(LOCAL_PREFIX):
         return None
-    count = address.removeprefix(LOCAL)
-    if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= _MOST_PROCESSES):
+    count = address.removeprefix(LOCAL_PREFIX)
+    if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= _MAX_PROCESSES):
         raise CannotRunError(f"{address!r}: write local:2 for two processes on this machine")
     return int(count)
 
 
-def client(address: str) -> Any:
+def connect(address: str) -> Any:
     """A client of the scheduler at an address. Raises CannotRunError."""
     try:
         import distributed
@@ -102,36 +104,36 @@ def client(address: str) -> Any:
         raise CannotRunError(f"no scheduler answers at {address}: {error}") from error
 
 
-def answered_there(question: Question, seconds: float, state: str) -> Packed | None:
+def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | None:
     """What runs on a worker of the cluster; None where its ptxkit is in another state than the one that asks."""
-    if contents() != state:
+    if installation_checksum() != state:
         return None
-    return packed(_watched(threading.get_ident(), seconds).answer(question))
+    return encode_result(_supervised_checker(threading.get_ident(), seconds).run_job(question))
 
 
 @cache
-def _watched(_thread: int, seconds: float) -> Watched:
+def _supervised_checker(_thread: int, seconds: float) -> SupervisedChecker:
     """The process of one thread of this worker, which ends with the worker: nobody asks it any more."""
-    return Watched(seconds)
+    return SupervisedChecker(seconds)
 
 
-def _is_open(item: Item) -> bool:
-    return item.question is not None and item.answer is None and item.mistake is None
+def _needs_run(item: JobSlot) -> bool:
+    return item.job is not None and item.result is None and item.error is None
 
 
-def _settled(item: Item) -> tuple[Item, Answer]:
-    if item.mistake is not None:
-        raise item.mistake
-    assert item.answer is not None
-    return item, item.answer
+def _known_result(item: JobSlot) -> tuple[JobSlot, JobResult]:
+    if item.error is not None:
+        raise item.error
+    assert item.result is not None
+    return item, item.result
 
 
-def _some(first: Item, others: Iterator[Item], most: int) -> Iterator[Item]:
+def _take_batch(first: JobSlot, others: Iterator[JobSlot], most: int) -> Iterator[JobSlot]:
     """Items to be sent together: at most so many texts, and no more characters than may wait."""
     count = length = 0
     for item in chain([first], others):
         yield item
-        if item.question is not None:
-            count, length = count + 1, length + len(item.question.source.text)
-        if count >= most or length > MAX_WAITING_TEXT:
+        if item.job is not None:
+            count, length = count + 1, length + len(item.job.source.text)
+        if count >= most or length > MAX_QUEUED_TEXT:
             return

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ptxkit.linter import not_checked
-from ptxkit.many.question import Answer
+from ptxkit.linter import unchecked_result
+from ptxkit.many.question import JobResult
 from ptxkit.source import SourceFile
 
-_REPORT = "this is a fault in ptxkit, not in the file; please report it with the file"
+_REPORT_REMEDY = "this is a fault in ptxkit, not in the file; please report it with the file"
 
 
-def took_too_long(source: SourceFile, seconds: float, stack: str = "") -> Answer:
+def timeout_result(source: SourceFile, seconds: float, stack: str = "") -> JobResult:
     """Of a check that was ended. seconds: what it was given. stack: where it stood."""
-    return _failed(
+    return _failure_result(
         source,
         f"the check of this file took longer than {seconds:g} seconds, and was ended",
         "give it more with --timeout, or report it with the file",
@@ -19,17 +19,17 @@ def took_too_long(source: SourceFile, seconds: float, stack: str = "") -> Answer
     )
 
 
-def out_of_memory(source: SourceFile) -> Answer:
+def out_of_memory_result(source: SourceFile) -> JobResult:
     """Of a check that needs more memory than it may have."""
-    return _failed(source, "the check of this file ran out of memory", _REPORT)
+    return _failure_result(source, "the check of this file ran out of memory", _REPORT_REMEDY)
 
 
-def process_ended(source: SourceFile, how: str, stack: str = "") -> Answer:
+def process_ended_result(source: SourceFile, how: str, stack: str = "") -> JobResult:
     """Of a check whose process is gone. how: `signal SIGSEGV`, `status 1`. stack: the last that it said."""
-    return _failed(source, f"the process that checked this file ended with {how}", _REPORT, stack)
+    return _failure_result(source, f"the process that checked this file ended with {how}", _REPORT_REMEDY, stack)
 
 
-def _failed(source: SourceFile, message: str, remedy: str, stack: str = "") -> Answer:
-    return Answer(
-        not_checked(source.path, message, remedy=remedy, properties={"stack": stack} if stack.strip() else None)
+def _failure_result(source: SourceFile, message: str, remedy: str, stack: str = "") -> JobResult:
+    return JobResult(
+        unchecked_result(source.path, message, remedy=remedy, properties={"stack": stack} if stack.strip() else None)
     )

@@ -9,36 +9,38 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
-from ptxkit.many.question import Answer
+from ptxkit.many.question import JobResult
 from ptxkit.records import replace
 from ptxkit.results import FileResult, Status
-from ptxkit.source import Place, SourceFile, Span
+from ptxkit.source import SourceFile, SourceLine, Span
 
-Packed: TypeAlias = "tuple[Any, ...]"
+EncodedResult: TypeAlias = "tuple[Any, ...]"
 """Numbers, texts, booleans, None, and tuples, lists and dictionaries of them."""
 
 
-def packed(answer: Answer) -> Packed:
+def encode_result(answer: JobResult) -> EncodedResult:
     """The answer as plain data."""
     result = answer.result
     return (
         str(result.status),
-        tuple(map(_diagnostic, result.diagnostics)),
-        tuple((each.code, each.reason, *_span(each.span), each.missing, each.kernel) for each in result.undecided),
+        tuple(map(_encode_diagnostic, result.diagnostics)),
+        tuple(
+            (each.code, each.reason, *_encode_span(each.span), each.missing, each.kernel) for each in result.undecided
+        ),
         result.suppressed,
         result.fixed,
-        answer.mended,
+        answer.fixed_text,
     )
 
 
-def unpacked(data: Packed, source: SourceFile) -> Answer:
+def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
     """The answer that `data` was made of, about a text. Raises ValueError, TypeError or KeyError where it is none."""
     status, diagnostics, undecided, suppressed, fixed, mended = data
     about = source if mended is None else replace(source, text=mended)
     result = FileResult(
         source.path,
         Status(status),
-        tuple(_found(each, about) for each in diagnostics),
+        tuple(_decode_diagnostic(each, about) for each in diagnostics),
         tuple(
             Undecided(code, reason, about, Span(start, end), missing, kernel)
             for code, reason, start, end, missing, kernel in undecided
@@ -46,28 +48,28 @@ def unpacked(data: Packed, source: SourceFile) -> Answer:
         suppressed=suppressed,
         fixed=fixed,
     )
-    return Answer(result, mended)
+    return JobResult(result, mended)
 
 
-def _diagnostic(item: Diagnostic) -> Packed:
+def _encode_diagnostic(item: Diagnostic) -> EncodedResult:
     return (
         item.code,
         str(item.severity),
         item.message,
         bool(item.source.text),
-        *_span(item.span),
-        tuple((*_span(label.span), label.message, _places(label.origin)) for label in item.labels),
+        *_encode_span(item.span),
+        tuple((*_encode_span(label.span), label.message, _encode_origin(label.origin)) for label in item.labels),
         item.notes,
         item.help,
         item.isa,
-        None if item.fix is None else _fix(item.fix),
-        _plain(item.properties),
-        _places(item.origin),
+        None if item.fix is None else _encode_fix(item.fix),
+        _encode_property(item.properties),
+        _encode_origin(item.origin),
         item.wording,
     )
 
 
-def _found(data: Packed, source: SourceFile) -> Diagnostic:
+def _decode_diagnostic(data: EncodedResult, source: SourceFile) -> Diagnostic:
     code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, origin, wording = data
     return Diagnostic(
         code,
@@ -75,39 +77,39 @@ def _found(data: Packed, source: SourceFile) -> Diagnostic:
         message,
         source if placed else SourceFile(source.path, ""),
         Span(start, end),
-        tuple(Label(Span(first, last), text, _origin(places)) for first, last, text, places in labels),
+        tuple(Label(Span(first, last), text, _decode_origin(places)) for first, last, text, places in labels),
         tuple(notes),
         remedy,
         tuple(isa),
         None if fix is None else Fix(fix[0], tuple(Edit(Span(*each[:2]), each[2]) for each in fix[1]), fix[2]),
         properties,
-        _origin(origin),
+        _decode_origin(origin),
         wording=wording,
     )
 
 
-def _span(span: Span) -> tuple[int, int]:
+def _encode_span(span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-def _fix(fix: Fix) -> Packed:
-    return fix.message, tuple((*_span(edit.span), edit.replacement) for edit in fix.edits), fix.safe
+def _encode_fix(fix: Fix) -> EncodedResult:
+    return fix.message, tuple((*_encode_span(edit.span), edit.replacement) for edit in fix.edits), fix.safe
 
 
-def _places(origin: Sequence[Place]) -> Packed:
+def _encode_origin(origin: Sequence[SourceLine]) -> EncodedResult:
     return tuple((place.file, place.line) for place in origin)
 
 
-def _origin(places: Packed) -> tuple[Place, ...]:
-    return tuple(Place(file, line) for file, line in places)
+def _decode_origin(places: EncodedResult) -> tuple[SourceLine, ...]:
+    return tuple(SourceLine(file, line) for file, line in places)
 
 
-def _plain(value: object) -> Any:
+def _encode_property(value: object) -> Any:
     """A property as every report shows it: names of an enumeration are texts, and what else is no JSON is its text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _encode_property(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_encode_property(item) for item in value]
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):

@@ -8,28 +8,28 @@ from pathlib import Path
 
 from ptxkit.records import dataclass
 
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 """Between two looks at a process, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Processor:
+class CpuUsage:
     """What a process has had of the processor. seconds: of all threads. runs: the main one runs, or is ready to."""
 
     seconds: float
-    runs: bool
+    is_runnable: bool
 
 
-def processor_of(pid: int) -> Processor | None:
+def cpu_usage_of(pid: int) -> CpuUsage | None:
     """None where the system does not tell, or the process is gone."""
     try:
         told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return Processor((int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] == "R")
+    return CpuUsage((int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK"), told[0] == "R")
 
 
-class OwnTime:
+class CheckTimer:
     """The time of a process: by the clock while it waits, and processor time while it runs or is ready to run.
 
     Where the system does not tell of the processor, all is by the clock.
@@ -37,15 +37,15 @@ class OwnTime:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._last, self._processor = time.monotonic(), processor_of(pid)
+        self._last, self._cpu_usage = time.monotonic(), cpu_usage_of(pid)
         self._spent = 0.0
 
-    def spent(self) -> float:
+    def elapsed(self) -> float:
         """Seconds since the beginning. What happened since the last call is judged by what the process does now."""
-        now, processor = time.monotonic(), processor_of(self._pid)
-        if processor is not None and self._processor is not None and processor.runs:
-            self._spent += processor.seconds - self._processor.seconds
+        now, processor = time.monotonic(), cpu_usage_of(self._pid)
+        if processor is not None and self._cpu_usage is not None and processor.is_runnable:
+            self._spent += processor.seconds - self._cpu_usage.seconds
         else:
             self._spent += now - self._last
-        self._last, self._processor = now, processor
+        self._last, self._cpu_usage = now, processor
         return self._spent

@@ -11,26 +11,26 @@ import threading
 from typing import IO
 
 from ptxkit.isa.mistakes import NotationError
-from ptxkit.limits import MAX_KEPT_MEMORY
-from ptxkit.linter import not_checked
-from ptxkit.many.failures import process_ended, took_too_long
-from ptxkit.many.packing import unpacked
-from ptxkit.many.processor import LOOK_SECONDS, OwnTime
-from ptxkit.many.question import Answer, Question
-from ptxkit.many.worker import Reply
+from ptxkit.limits import MAX_RETAINED_MEMORY
+from ptxkit.linter import unchecked_result
+from ptxkit.many.failures import process_ended_result, timeout_result
+from ptxkit.many.packing import decode_result
+from ptxkit.many.processor import POLL_SECONDS, CheckTimer
+from ptxkit.many.question import Job, JobResult
+from ptxkit.many.worker import WorkerReply
 from ptxkit.source import SourceFile
 
-WAITED = 20
+WALL_TIME_FACTOR = 20
 """How many times its processor time a text may take of the process's own time, which goes on while it sleeps."""
 
-_MOST_TOLD = 20_000
+_MAX_STDERR_BYTES = 20_000
 """Bytes of what a process said before it ended, that are looked at."""
 
-PROGRAM = "import sys; sys.path[:] = {path!r}; from ptxkit.many.worker import serve; serve()"
+WORKER_PROGRAM = "import sys; sys.path[:] = {path!r}; from ptxkit.many.worker import serve; serve()"
 """What such a process runs; `path` is that of this one, and no folder stands in front of it that could hide ours."""
 
 
-class Watched:
+class SupervisedChecker:
     """One such process at a time, begun when there is a text for it. seconds: processor time for each text.
 
     stamp: the state of the installation that answered last; another thread may `end` what hangs.
@@ -40,29 +40,31 @@ class Watched:
         self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
-        self._is_late = False
-        self._ended = False
+        self._timed_out = False
+        self._is_closed = False
         self.stamp = ""
 
-    def answer(self, question: Question) -> Answer:
+    def run_job(self, question: Job) -> JobResult:
         """The answer; a failed result where the process does not give one. Raises NotationError."""
         try:
-            process = self._begun()
+            process = self._start()
         except OSError as error:
             why = f"no process could be started to check this file: {error.strerror or error}"
-            return Answer(not_checked(question.source.path, why, remedy="check it with less beside it: --jobs 1"))
+            return JobResult(
+                unchecked_result(question.source.path, why, remedy="check it with less beside it: --jobs 1")
+            )
         try:
-            reply = self._asked(process, question)
+            reply = self._exchange(process, question)
         except (EOFError, OSError, pickle.UnpicklingError):
-            return self._lost(process, question.source)
+            return self._crash_result(process, question.source)
         answer, mistake, memory = reply
-        if memory > MAX_KEPT_MEMORY:
-            self._drop()  # what it holds it would go on holding
+        if memory > MAX_RETAINED_MEMORY:
+            self._discard()  # what it holds it would go on holding
         if answer is None:
-            raise NotationError.told(mistake)
-        return unpacked(answer, question.source)
+            raise NotationError.from_message(mistake)
+        return decode_result(answer, question.source)
 
-    def _asked(self, process: subprocess.Popen[bytes], question: Question) -> Reply:
+    def _exchange(self, process: subprocess.Popen[bytes], question: Job) -> WorkerReply:
         assert process.stdin is not None
         assert process.stdout is not None
         if not self.stamp:
@@ -72,56 +74,56 @@ class Watched:
         try:
             pickle.dump((question, self._seconds), process.stdin, pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
-            reply: Reply = pickle.load(process.stdout)
+            reply: WorkerReply = pickle.load(process.stdout)
         finally:
             over.set()
         return reply
 
-    def _begun(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         if self._process is not None:
             return self._process
-        if self._ended:
+        if self._is_closed:
             raise OSError("the run is over")
         self._errors = tempfile.TemporaryFile(prefix="ptxkit-")  # noqa: SIM115 (as long as the process)
-        program = PROGRAM.format(path=sys.path)
+        program = WORKER_PROGRAM.format(path=sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
         )
-        self._is_late = False
+        self._timed_out = False
         self.stamp = ""
         return self._process
 
     def _watch(self, process: subprocess.Popen[bytes], over: threading.Event) -> None:
         """Ends a process that waits for too long, or whose processor time the system does not limit."""
-        patience = self._seconds * (WAITED if sys.platform != "win32" else 1)
-        own = OwnTime(process.pid)
-        while not over.wait(min(patience / 4, LOOK_SECONDS)):
-            if own.spent() > patience:
-                self._is_late = True
+        patience = self._seconds * (WALL_TIME_FACTOR if sys.platform != "win32" else 1)
+        own = CheckTimer(process.pid)
+        while not over.wait(min(patience / 4, POLL_SECONDS)):
+            if own.elapsed() > patience:
+                self._timed_out = True
                 process.kill()
                 return
 
-    def _lost(self, process: subprocess.Popen[bytes], source: SourceFile) -> Answer:
+    def _crash_result(self, process: subprocess.Popen[bytes], source: SourceFile) -> JobResult:
         """The result of a text whose check ended the process."""
         if process.stdin is not None:
             _close(process.stdin)
         code = process.wait()
-        told = self._told()
-        self._drop()
-        if self._is_late or (sys.platform != "win32" and code == -signal.SIGPROF):
-            return took_too_long(source, self._seconds, told)
-        return process_ended(source, _how(code), told)
+        told = self._read_errors()
+        self._discard()
+        if self._timed_out or (sys.platform != "win32" and code == -signal.SIGPROF):
+            return timeout_result(source, self._seconds, told)
+        return process_ended_result(source, _exit_words(code), told)
 
-    def _told(self) -> str:
+    def _read_errors(self) -> str:
         if self._errors is None:
             return ""
-        self._errors.seek(max(0, self._errors.seek(0, 2) - _MOST_TOLD))
+        self._errors.seek(max(0, self._errors.seek(0, 2) - _MAX_STDERR_BYTES))
         return self._errors.read().decode("utf-8", "replace")
 
-    def _drop(self) -> None:
+    def _discard(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -133,17 +135,17 @@ class Watched:
             self._errors.close()
             self._errors = None
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Ends the process, whoever waits for it, and begins no other."""
-        self._ended = True
+        self._is_closed = True
         process = self._process
         if process is not None:
             process.kill()
 
     def close(self) -> None:
         """Ends the process, which nobody waits for."""
-        self._ended = True
-        self._drop()
+        self._is_closed = True
+        self._discard()
 
 
 def _close(stream: IO[bytes]) -> None:
@@ -153,7 +155,7 @@ def _close(stream: IO[bytes]) -> None:
         return
 
 
-def _how(code: int) -> str:
+def _exit_words(code: int) -> str:
     """`signal SIGSEGV`, `status 1`."""
     if code >= 0:
         return f"status {code}"

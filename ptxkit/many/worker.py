@@ -14,21 +14,21 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO, TypeAlias
 
-from ptxkit.cache import stamp
-from ptxkit.garbage import keep_all
+from ptxkit.cache import installation_stamp
+from ptxkit.garbage import freeze_all
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.limits import MAX_CHECK_MEMORY
 from ptxkit.linter import lint
-from ptxkit.many.failures import out_of_memory
-from ptxkit.many.packing import Packed, packed
-from ptxkit.many.question import Question, answered
+from ptxkit.many.failures import out_of_memory_result
+from ptxkit.many.packing import EncodedResult, encode_result
+from ptxkit.many.question import Job, run_job
 
-Reply: TypeAlias = "tuple[Packed | None, str, int]"
+WorkerReply: TypeAlias = "tuple[EncodedResult | None, str, int]"
 """The answer, or the mistake in the instruction table; and the most bytes that the process has had so far."""
 
 
-_SMALLEST = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }\n"
-_LOOK = 2.0
+_WARMUP_TEXT = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }\n"
+_PARENT_POLL_SECONDS = 2.0
 """Seconds between two looks at whether the parent is alive."""
 
 
@@ -43,14 +43,14 @@ def serve() -> None:
     _limit_memory()
     _end_with_parent()
     try:
-        _answer_all(questions, replies)
+        _serve_jobs(questions, replies)
     finally:
         _forget_parent()
 
 
-def _answer_all(questions: BinaryIO, replies: BinaryIO) -> None:
-    _load()
-    pickle.dump(stamp(), replies)
+def _serve_jobs(questions: BinaryIO, replies: BinaryIO) -> None:
+    _warm_up()
+    pickle.dump(installation_stamp(), replies)
     replies.flush()
     while True:
         try:
@@ -58,30 +58,30 @@ def _answer_all(questions: BinaryIO, replies: BinaryIO) -> None:
         except EOFError:
             return
         _limit_time(seconds)
-        answer, mistake = told(question)
+        answer, mistake = run_reported(question)
         _limit_time(0)
         del question
-        reply: Reply = answer, mistake, _most_memory()
+        reply: WorkerReply = answer, mistake, _peak_memory()
         pickle.dump(reply, replies, pickle.HIGHEST_PROTOCOL)
         replies.flush()
 
 
-def told(question: Question) -> tuple[Packed | None, str]:
+def run_reported(question: Job) -> tuple[EncodedResult | None, str]:
     """The answer, or the mistake in the instruction table; an answer, too, where the check runs out of memory."""
     try:
-        return packed(answered(question)), ""
+        return encode_result(run_job(question)), ""
     except NotationError as error:
         return None, str(error)
     except MemoryError:
         pass  # it holds all that the check had, and leaves no room for an answer before it is gone
-    return packed(out_of_memory(question.source)), ""
+    return encode_result(out_of_memory_result(question.source)), ""
 
 
-def _load() -> None:
+def _warm_up() -> None:
     """Load what every check needs: no text is charged with that, and nobody looks through it for garbage."""
     with suppress(NotationError):  # which the first text comes across again
-        lint(_SMALLEST)
-    keep_all()
+        lint(_WARMUP_TEXT)
+    freeze_all()
 
 
 def _limit_memory() -> None:
@@ -102,7 +102,7 @@ def _end_with_parent() -> None:
     if sys.platform != "win32":
         parent = os.getppid()
         signal.signal(signal.SIGALRM, lambda *_: None if os.getppid() == parent else os._exit(1))
-        signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
+        signal.setitimer(signal.ITIMER_REAL, _PARENT_POLL_SECONDS, _PARENT_POLL_SECONDS)
 
 
 def _forget_parent() -> None:
@@ -117,7 +117,7 @@ def _limit_time(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _most_memory() -> int:
+def _peak_memory() -> int:
     if sys.platform == "win32":
         return 0
     import resource

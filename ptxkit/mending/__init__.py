@@ -6,7 +6,7 @@ that was not open before. `mend(source, settings, unsafe=...)` applies all that 
 
 from __future__ import annotations
 
-from ptxkit.mending.text import edited
-from ptxkit.mending.trying import Applied, Mended, mend, offered
+from ptxkit.mending.text import apply_edits
+from ptxkit.mending.trying import AppliedFix, FixedSource, fix_source, with_verified_fixes
 
-__all__ = ["Applied", "Mended", "edited", "mend", "offered"]
+__all__ = ["AppliedFix", "FixedSource", "apply_edits", "fix_source", "with_verified_fixes"]

@@ -6,7 +6,7 @@ from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
-from ptxkit.mending.places import Surroundings, surroundings
+from ptxkit.mending.places import FunctionContext, context_at
 from ptxkit.records import replace
 from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
@@ -14,30 +14,30 @@ from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Instruction, Name
 
 
-def text_of(around: Surroundings, step: Step) -> str:
+def statement_text(around: FunctionContext, step: Step) -> str:
     """A statement as it is written, on one line."""
     span = statement_spans(around.source, step.start).statement
     return " ".join(around.source.text[span.start : span.end].split())
 
 
-def with_operand(around: Surroundings, step: Step, place: int, text: str) -> Edit:
+def replace_operand(around: FunctionContext, step: Step, place: int, text: str) -> Edit:
     """Another text for the operand at a place."""
     return Edit(statement_spans(around.source, step.start).operands[place], text)
 
 
-def with_base(around: Surroundings, step: Step, place: int, operand: Address, name: str) -> Edit:
+def replace_base(around: FunctionContext, step: Step, place: int, operand: Address, name: str) -> Edit:
     """An address operand with another register or variable."""
-    return with_operand(around, step, place, print_operand(replace(operand, base=Name(name))))
+    return replace_operand(around, step, place, print_operand(replace(operand, base=Name(name))))
 
 
-def with_opcode(around: Surroundings, step: Step, opcode: str) -> Edit:
+def replace_opcode(around: FunctionContext, step: Step, opcode: str) -> Edit:
     """Another opcode."""
     span = statement_spans(around.source, step.start).opcode
     assert span is not None
     return Edit(span, opcode)
 
 
-def without(around: Surroundings, step: Step) -> Edit:
+def delete_statement(around: FunctionContext, step: Step) -> Edit:
     """A statement taken out, with its line where it is the only one there."""
     text = around.source.text
     span = statement_spans(around.source, step.start).statement
@@ -46,7 +46,7 @@ def without(around: Surroundings, step: Step) -> Edit:
     return Edit(Span(begin, end + 1) if alone else span, "")
 
 
-def spelled(step: Step, opcode: str) -> str | None:
+def respell_opcode(step: Step, opcode: str) -> str | None:
     """Another opcode for an instruction in the manual's order, if it does the same kinds of things; else None."""
     found = table().match(Instruction(opcode, step.instruction.operands)) if table().candidates(opcode) else None
     if not isinstance(found, Match) or found.tolerated or found.form.tolerated:
@@ -54,13 +54,13 @@ def spelled(step: Step, opcode: str) -> str | None:
     return found.canonical if [type(each) for each in found.effects] == [type(each) for each in step.effects] else None
 
 
-def place_of(item: Diagnostic) -> tuple[Surroundings, Step] | None:
+def locate_finding(item: Diagnostic) -> tuple[FunctionContext, Step] | None:
     """The function around a finding, and the instruction that it begins at; None where it begins at none."""
-    around = surroundings(item.source, item.span.start)
+    around = context_at(item.source, item.span.start)
     step = around.step_at(item.span.start) if around is not None else None
     return None if around is None or step is None else (around, step)
 
 
-def others_of(item: Diagnostic, around: Surroundings) -> list[Step]:
+def labelled_steps(item: Diagnostic, around: FunctionContext) -> list[Step]:
     """The statements that the labels of a finding stand at."""
     return [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]

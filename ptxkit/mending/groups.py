@@ -13,18 +13,18 @@ from itertools import islice
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa.effects import Access, AsyncRegisters, Barrier, CommitGroup, MbarrierArrive, WaitGroup
-from ptxkit.mending.changes import others_of, place_of
-from ptxkit.mending.pieces import guarded
-from ptxkit.mending.places import Surroundings
+from ptxkit.mending.changes import labelled_steps, locate_finding
+from ptxkit.mending.pieces import with_guard_of
+from ptxkit.mending.places import FunctionContext
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Integer
 
-MOST_PLACES = 3
+MAX_INSERTION_POINTS = 3
 """Places at which a statement is tried: each costs a check of the whole text."""
 PENDING = (2, 1, 0)
 """Counts of a wait that are tried."""
 
-_CODES = {"PTX302", "PTX303", "PTX304", "PTX311", "PTX314"}
+_GROUP_CODES = {"PTX302", "PTX303", "PTX304", "PTX311", "PTX314"}
 _COMMIT: Mapping[str, str] = {
     "cp.async": "cp.async.commit_group;",
     "bulk": "cp.async.bulk.commit_group;",
@@ -37,63 +37,63 @@ _WAIT: Mapping[str, str] = {
 }
 
 
-def other_groups(item: Diagnostic) -> Iterator[Fix]:
+def propose_group_fixes(item: Diagnostic) -> Iterator[Fix]:
     """Commits and waits near a finding about an operation that belongs to a group."""
-    if item.code not in _CODES or item.severity is not Severity.ERROR:
+    if item.code not in _GROUP_CODES or item.severity is not Severity.ERROR:
         return
-    here = place_of(item)
+    here = locate_finding(item)
     if here is None:
         return
     around, step = here
-    others = others_of(item, around)
-    group = next((found for each in (*others, step) if (found := _group(each)) in _WAIT), None)
+    others = labelled_steps(item, around)
+    group = next((found for each in (*others, step) if (found := _group_of(each)) in _WAIT), None)
     if group is None:
         return
     if item.code == "PTX304":
         text = f"{_COMMIT[group]}\n{_WAIT[group].format(0)}"
-        yield _added(around, step.start, text)
-    yield from islice(_commits(around, group), 2 * MOST_PLACES)
+        yield _insert_line(around, step.start, text)
+    yield from islice(_insert_commits(around, group), 2 * MAX_INSERTION_POINTS)
     for each in others:
-        yield from _for_more(around, each, group)
-    for place in dict.fromkeys(islice(_places(around, step, others), 2 * MOST_PLACES)):
+        yield from _wait_for_more(around, each, group)
+    for place in dict.fromkeys(islice(_wait_insertion_points(around, step, others), 2 * MAX_INSERTION_POINTS)):
         for count in PENDING:
-            yield _added(around, place, _WAIT[group].format(count))
+            yield _insert_line(around, place, _WAIT[group].format(count))
 
 
-def _commits(around: Surroundings, group: str) -> Iterator[Fix]:
+def _insert_commits(around: FunctionContext, group: str) -> Iterator[Fix]:
     """A commit behind each operation that a wait follows, and none yet."""
     last: Step | None = None
     for step in around.program.steps:
-        if _group(step) == group:
+        if _group_of(step) == group:
             last = step
         elif any(isinstance(effect, CommitGroup) and effect.group == group for effect in step.effects):
             last = None
-        elif last is not None and _waits(step, group):
-            for place in islice(around.behind(last), MOST_PLACES):
-                yield _added(around, place, guarded(last, _COMMIT[group]))
+        elif last is not None and _is_wait_for(step, group):
+            for place in islice(around.points_after(last), MAX_INSERTION_POINTS):
+                yield _insert_line(around, place, with_guard_of(last, _COMMIT[group]))
             last = None
 
 
-def _for_more(around: Surroundings, step: Step, group: str) -> Iterator[Fix]:
+def _wait_for_more(around: FunctionContext, step: Step, group: str) -> Iterator[Fix]:
     """A wait that leaves fewer groups pending."""
     operands = step.instruction.operands
-    if _waits(step, group) and operands and isinstance(operands[-1], Integer):
+    if _is_wait_for(step, group) and operands and isinstance(operands[-1], Integer):
         span = statement_spans(around.source, step.start).operands[-1]
         for count in (count for count in PENDING if count < operands[-1].value):
             yield Fix(f"wait with {count}", (Edit(span, str(count)),))
 
 
-def _places(around: Surroundings, step: Step, others: list[Step]) -> Iterator[int]:
+def _wait_insertion_points(around: FunctionContext, step: Step, others: list[Step]) -> Iterator[int]:
     """In front of what tells other threads, between an operation and what needs it; and in front of that."""
     steps = around.program.steps
-    before = [each for each in steps[: step.index] if _tells(each)]
-    after = [each for each in steps[others[0].index + 1 :] if _tells(each)] if others else []
-    yield from (each.start for each in reversed(before[-MOST_PLACES:]))
+    before = [each for each in steps[: step.index] if _signals_others(each)]
+    after = [each for each in steps[others[0].index + 1 :] if _signals_others(each)] if others else []
+    yield from (each.start for each in reversed(before[-MAX_INSERTION_POINTS:]))
     yield step.start
     yield from (each.start for each in after)
 
 
-def _tells(step: Step) -> bool:
+def _signals_others(step: Step) -> bool:
     """Whether a thread tells others that it has come so far."""
     return any(
         isinstance(effect, MbarrierArrive) or (isinstance(effect, Barrier) and effect.level != "warp")
@@ -101,7 +101,7 @@ def _tells(step: Step) -> bool:
     )
 
 
-def _group(step: Step) -> str | None:
+def _group_of(step: Step) -> str | None:
     """The kind of group that an operation of this instruction belongs to."""
     for effect in step.effects:
         if isinstance(effect, AsyncRegisters):
@@ -111,9 +111,9 @@ def _group(step: Step) -> str | None:
     return None
 
 
-def _waits(step: Step, group: str) -> bool:
+def _is_wait_for(step: Step, group: str) -> bool:
     return any(isinstance(effect, WaitGroup) and effect.group == group for effect in step.effects)
 
 
-def _added(around: Surroundings, place: int, text: str) -> Fix:
-    return Fix(f"add `{' '.join(text.split())}`", (around.added(place, text),))
+def _insert_line(around: FunctionContext, place: int, text: str) -> Fix:
+    return Fix(f"add `{' '.join(text.split())}`", (around.insert_line(place, text),))

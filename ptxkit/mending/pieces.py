@@ -17,21 +17,23 @@ from ptxkit.isa.effects import (
     MbarrierTrack,
     MbarrierWait,
 )
-from ptxkit.mending.places import Surroundings
-from ptxkit.syntax.extents import BLOCK, extents
+from ptxkit.mending.places import FunctionContext
+from ptxkit.syntax.extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Guard
 
-OnMbarrier: TypeAlias = MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierTrack | MbarrierWait
+MbarrierEffect: TypeAlias = (
+    MbarrierArrive | MbarrierComplete | MbarrierExpect | MbarrierInit | MbarrierTrack | MbarrierWait
+)
 
 
-def guarded(step: Step, text: str) -> str:
+def with_guard_of(step: Step, text: str) -> str:
     """The text for the threads that a step is for."""
     guard: Guard | None = step.instruction.guard
     return text if guard is None else f"@{'!' if guard.negated else ''}{guard.predicate} {text}"
 
 
-def by_one(text: str) -> str:
+def on_first_thread(text: str) -> str:
     """The text for the first thread of a block of one dimension."""
     return (
         "{\n\t.reg .pred %first;\n\t.reg .b32 %thread;\n\tmov.u32 %thread, %tid.x;\n"
@@ -39,21 +41,21 @@ def by_one(text: str) -> str:
     )
 
 
-def threads(around: Surroundings) -> Iterator[int]:
+def thread_counts(around: FunctionContext) -> Iterator[int]:
     """How many threads a block has, and how many warps, where the kernel says it."""
-    block = extents(around.program.function, *BLOCK)
+    block = launch_extents(around.program.function, *BLOCK_DIRECTIVES)
     if block is not None:
         count = prod(block)
         yield from (count, count // WARP) if count % WARP == 0 else (count,)
 
 
-def on_mbarrier(step: Step, kind: type[OnMbarrier]) -> str | None:
+def mbarrier_operand_text(step: Step, kind: type[MbarrierEffect]) -> str | None:
     """The address, as it is written, of the mbarrier on which a step has an effect of a kind."""
-    operand = mbarrier_of(step, kind)
+    operand = mbarrier_operand(step, kind)
     return None if operand is None else print_operand(operand)
 
 
-def mbarrier_of(step: Step, kind: type[OnMbarrier]) -> Address | None:
+def mbarrier_operand(step: Step, kind: type[MbarrierEffect]) -> Address | None:
     for effect in step.effects:
         if isinstance(effect, kind) and step.match is not None:
             operand = step.match.operand(effect.barrier, step.instruction)
@@ -61,7 +63,7 @@ def mbarrier_of(step: Step, kind: type[OnMbarrier]) -> Address | None:
     return None
 
 
-def stands_twice(around: Surroundings, step: Step) -> bool:
+def is_duplicate(around: FunctionContext, step: Step) -> bool:
     """Whether the same statement stands in front of a step, or behind it."""
     beside = around.program.steps[max(step.index - 1, 0) : step.index + 2]
     return any(each is not step and each.instruction == step.instruction for each in beside)

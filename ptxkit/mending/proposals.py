@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
-from ptxkit.mending.additions import additions
-from ptxkit.mending.corrections import corrections
-from ptxkit.mending.groups import other_groups
-from ptxkit.mending.waits import other_waits
+from ptxkit.mending.additions import propose_insertions
+from ptxkit.mending.corrections import propose_operand_fixes
+from ptxkit.mending.groups import propose_group_fixes
+from ptxkit.mending.waits import propose_wait_fixes
 from ptxkit.source import SourceFile, Span
 
 _VERSION = re.compile(r"`\.version (\d+\.\d+)`")
@@ -17,32 +17,32 @@ _TARGET = re.compile(r"`\.target (sm_\w+)`")
 _HEADING = re.compile(r"^[ \t]*\.(version|target)[ \t]+([\w.]+)", re.MULTILINE)
 
 
-def proposals(item: Diagnostic) -> Iterator[Fix]:
+def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
     """The changes to try, the likeliest first."""
     if item.fix is not None:
         yield item.fix
     yield from item.proposals
     if "parity" in item.properties:
-        yield from other_waits(item)
+        yield from propose_wait_fixes(item)
     if item.code == "PTX801":
-        yield from _heading(item)
+        yield from _fix_heading(item)
     elif item.code == "PTX205":
-        yield from _alignment(item)
-    yield from corrections(item)
-    yield from other_groups(item)
-    if _is_early(item):
-        yield from other_waits(item)
-    yield from additions(item)
-    yield from other_waits(item)
+        yield from _fix_alignment(item)
+    yield from propose_operand_fixes(item)
+    yield from propose_group_fixes(item)
+    if _is_future_phase_wait(item):
+        yield from propose_wait_fixes(item)
+    yield from propose_insertions(item)
+    yield from propose_wait_fixes(item)
 
 
-def _is_early(item: Diagnostic) -> bool:
+def _is_future_phase_wait(item: Diagnostic) -> bool:
     """Whether a wait is for a phase after one that has ended, and that nobody arrives in."""
     phase = item.properties.get("phase")
     return item.code == "PTX504" and item.properties.get("arrived") == 0 and isinstance(phase, int) and phase > 1
 
 
-def _heading(item: Diagnostic) -> Iterator[Fix]:
+def _fix_heading(item: Diagnostic) -> Iterator[Fix]:
     """The version and target that the help names, in the heading."""
     help_ = item.help or ""
     version, target = _VERSION.search(help_), _TARGET.search(help_)
@@ -59,16 +59,16 @@ def _heading(item: Diagnostic) -> Iterator[Fix]:
         yield Fix(f"change the module to {words}", tuple(edits))
 
 
-def _alignment(item: Diagnostic) -> Iterator[Fix]:
+def _fix_alignment(item: Diagnostic) -> Iterator[Fix]:
     """The alignment that the access needs, in the declaration of its variable."""
     name, needed = item.properties.get("variable"), item.properties.get("alignment")
     if not isinstance(name, str) or not isinstance(needed, int):
         return
-    for place in _declarations(item.source, name):
+    for place in _alignment_spans(item.source, name):
         yield Fix(f"declare `{name}` with `.align {needed}`", (Edit(place, f" .align {needed} "),), safe=True)
 
 
-def _declarations(source: SourceFile, name: str) -> Iterator[Span]:
+def _alignment_spans(source: SourceFile, name: str) -> Iterator[Span]:
     """Where the alignment of a variable stands, or may stand: behind its state space."""
     spaces = r"\.(?:shared(?:::cta)?|global|const|local)\b"
     declared = re.compile(rf"{spaces}(\s*(?:\.align\s+\d+\s*)?)(?=\.\w+\s+{re.escape(name)}(?![\w$]))")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ptxkit.diagnostics import Edit
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str | None:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str | None:
     """The text with all edits; None where two of them touch the same characters, or one leaves the text.
 
     Lines that are put in end as the line does at which they are put in.

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from ptxkit.report.as_json import json_report
 from ptxkit.report.full import diagnostic_lines, full_report
-from ptxkit.report.style import Line, Role, plain, plain_line, to_terminal
+from ptxkit.report.style import Line, TextRole, plain, plain_line, to_terminal
 
-__all__ = ["Line", "Role", "diagnostic_lines", "full_report", "json_report", "plain", "plain_line", "to_terminal"]
+__all__ = ["Line", "TextRole", "diagnostic_lines", "full_report", "json_report", "plain", "plain_line", "to_terminal"]

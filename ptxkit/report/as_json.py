@@ -7,8 +7,8 @@ from math import isfinite
 
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
 from ptxkit.grouping import group_names
-from ptxkit.results import FileResult, Run, Status, Tally
-from ptxkit.source import Place, SourceFile, Span
+from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
+from ptxkit.source import SourceFile, SourceLine, Span
 
 VERSION = 1
 
@@ -17,8 +17,8 @@ def json_report(results: Iterable[FileResult]) -> str:
     """The document, as ASCII text with a final line end."""
     import json  # here, as the other formats do without
 
-    counted = Tally()
-    files = [_file(counted.add(result)) for result in results]
+    counted = ResultCounter()
+    files = [_file_object(counted.add(result)) for result in results]
     summary = counted.summary
     document = {
         "version": VERSION,
@@ -33,7 +33,7 @@ def json_report(results: Iterable[FileResult]) -> str:
             "fixed": summary.fixed,
         },
     }
-    return json.dumps(cleaned(document), indent=2) + "\n"
+    return json.dumps(replace_surrogates(document), indent=2) + "\n"
 
 
 def json_lines(results: Iterable[FileResult]) -> Iterator[str]:
@@ -41,29 +41,29 @@ def json_lines(results: Iterable[FileResult]) -> Iterator[str]:
     import json
 
     for result in results:
-        for item in _diagnostics(result):
-            yield json.dumps(cleaned(item)) + "\n"
+        for item in _diagnostic_objects(result):
+            yield json.dumps(replace_surrogates(item)) + "\n"
 
 
-def _file(result: FileResult) -> dict[str, object]:
+def _file_object(result: FileResult) -> dict[str, object]:
     document: dict[str, object] = {
         "path": result.path,
         "status": str(result.status),
-        "diagnostics": _diagnostics(result),
-        "undecided": [_undecided(item) for item in result.undecided],
+        "diagnostics": _diagnostic_objects(result),
+        "undecided": [_undecided_object(item) for item in result.undecided],
     }
     if result.runs:
-        document["runs"] = [_run(item) for item in result.runs]
+        document["runs"] = [_run_object(item) for item in result.runs]
     return document
 
 
-def _diagnostics(result: FileResult) -> list[dict[str, object]]:
+def _diagnostic_objects(result: FileResult) -> list[dict[str, object]]:
     """All diagnostics of a file; those that are one fault have the name of a group in common."""
     names = group_names(result.diagnostics)
     return [{**diagnostic_object(item), "group": name} for item, name in zip(result.diagnostics, names, strict=True)]
 
 
-def _run(item: Run) -> dict[str, object]:
+def _run_object(item: KernelRun) -> dict[str, object]:
     return {
         "kernel": item.kernel,
         "launch": item.launch,
@@ -83,42 +83,42 @@ def diagnostic_object(item: Diagnostic) -> dict[str, object]:
         "severity": str(item.severity),
         "message": item.message,
         "path": item.source.path,
-        **_place(item.source, item.span),
-        "labels": [_label(item.source, label) for label in item.labels],
+        **_span_object(item.source, item.span),
+        "labels": [_label_object(item.source, label) for label in item.labels],
         "notes": list(item.notes),
         "help": item.help,
         "isa": list(item.isa),
-        "source": _places(item.origin),
-        "fix": None if item.fix is None else _fix(item.source, item.fix),
+        "source": _origin_objects(item.origin),
+        "fix": None if item.fix is None else _fix_object(item.source, item.fix),
         "properties": dict(item.properties),
     }
 
 
-def _undecided(item: Undecided) -> dict[str, object]:
-    return {"code": item.code, "message": item.reason, "path": item.source.path, **_place(item.source, item.span)}
+def _undecided_object(item: Undecided) -> dict[str, object]:
+    return {"code": item.code, "message": item.reason, "path": item.source.path, **_span_object(item.source, item.span)}
 
 
-def _label(source: SourceFile, label: Label) -> dict[str, object]:
+def _label_object(source: SourceFile, label: Label) -> dict[str, object]:
     line, column = source.position(label.span.start)
-    return {"line": line, "column": column, "message": label.message, "source": _places(label.origin)}
+    return {"line": line, "column": column, "message": label.message, "source": _origin_objects(label.origin)}
 
 
-def _fix(source: SourceFile, fix: Fix) -> dict[str, object]:
-    edits = [{**_place(source, edit.span), "text": edit.replacement} for edit in fix.edits]
+def _fix_object(source: SourceFile, fix: Fix) -> dict[str, object]:
+    edits = [{**_span_object(source, edit.span), "text": edit.replacement} for edit in fix.edits]
     return {"message": fix.message, "safe": fix.safe, "edits": edits}
 
 
-def _places(origin: Sequence[Place]) -> list[dict[str, object]]:
+def _origin_objects(origin: Sequence[SourceLine]) -> list[dict[str, object]]:
     return [{"file": place.file, "line": place.line} for place in origin]
 
 
-def _place(source: SourceFile, span: Span) -> dict[str, int]:
+def _span_object(source: SourceFile, span: Span) -> dict[str, int]:
     line, column = source.position(span.start)
     end_line, end_column = source.position(span.end)
     return {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
 
 
-def cleaned(value: object) -> object:
+def replace_surrogates(value: object) -> object:
     """The value with lone surrogates (bytes of a path or text that were not UTF-8) spelt out: many readers reject them.
 
     Properties may hold any mapping, sequence, or a value with a text form; JSON knows lists and objects only.
@@ -126,9 +126,9 @@ def cleaned(value: object) -> object:
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, dict):
-        return {str(cleaned(key)): cleaned(item) for key, item in value.items()}
+        return {str(replace_surrogates(key)): replace_surrogates(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [cleaned(item) for item in value]
+        return [replace_surrogates(item) for item in value]
     if value is None or isinstance(value, bool | int) or (isinstance(value, float) and isfinite(value)):
         return value
     return str(value)

@@ -6,26 +6,26 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.foreign_text import visible, visible_path
-from ptxkit.grouping import folded
+from ptxkit.foreign_text import escape_path, escape_text
+from ptxkit.grouping import fold_groups
 from ptxkit.records import replace
-from ptxkit.report.frame import frame
-from ptxkit.report.style import Line, Role
-from ptxkit.results import NOT_CHECKED, FileResult, Run, Status, Summary, Tally
-from ptxkit.source import Place, SourceFile, Span
+from ptxkit.report.frame import code_frame
+from ptxkit.report.style import Line, TextRole
+from ptxkit.results import UNCHECKED_CODE, FileResult, KernelRun, ResultCounter, Status, Summary
+from ptxkit.source import SourceFile, SourceLine, Span
 
-MOST_REASONS = 5
+MAX_REASONS = 5
 """Reasons of open questions that the summary names."""
 
-_ROLES = {Severity.ERROR: Role.ERROR, Severity.WARNING: Role.WARNING, Severity.NOTE: Role.NOTE}
+_ROLES = {Severity.ERROR: TextRole.ERROR, Severity.WARNING: TextRole.WARNING, Severity.NOTE: TextRole.NOTE}
 
 
 def full_report(results: Iterable[FileResult], *, show_undecided: bool = False) -> Iterator[Line]:
     """Every fault with its frame, the open questions where asked for, and at the end a line of counts."""
-    counted = Tally()
+    counted = ResultCounter()
     for result in results:
         counted.add(result)
-        yield from diagnostic_lines(folded(result.diagnostics))
+        yield from diagnostic_lines(fold_groups(result.diagnostics))
         if show_undecided:
             for question in result.undecided:
                 yield from _undecided_lines(question)
@@ -38,9 +38,9 @@ def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
     for item in diagnostics:
         yield header_line(item)
         if item.source.text:
-            yield from frame(item.source, item.span, [_with_origin(label) for label in item.labels])
+            yield from code_frame(item.source, item.span, [_with_origin(label) for label in item.labels])
         if item.origin:
-            yield _field("source", _chain(item.origin))
+            yield _field("source", _origin_chain(item.origin))
         for note in item.notes:
             yield _field("note", note)
         if item.help:
@@ -53,7 +53,7 @@ def diagnostic_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[Line]:
         yield ()
 
 
-def severity_role(severity: Severity) -> Role:
+def severity_role(severity: Severity) -> TextRole:
     """How a severity looks."""
     return _ROLES[severity]
 
@@ -65,17 +65,17 @@ def header_line(item: Diagnostic) -> Line:
 
 def undecided_header(item: Undecided) -> Line:
     """`k.ptx:3:2: PTX501 undecided: ...`"""
-    return _header(item.source, item.span, item.code, "undecided", Role.NOTE, item.reason)
+    return _header(item.source, item.span, item.code, "undecided", TextRole.NOTE, item.reason)
 
 
 def summary_lines(summary: Summary) -> Iterator[Line]:
     """The counts, and in front of them why questions are open, the most frequent reasons first."""
-    asked = summary.questions.most_common()
-    for reason, count in asked[:MOST_REASONS]:
-        yield ((f"{count} undecided: {visible(reason)}", Role.PLACE),)
-    left = sum(count for _, count in asked[MOST_REASONS:])
+    asked = summary.undecided_by_remedy.most_common()
+    for reason, count in asked[:MAX_REASONS]:
+        yield ((f"{count} undecided: {escape_text(reason)}", TextRole.LOCATION),)
+    left = sum(count for _, count in asked[MAX_REASONS:])
     if left:
-        yield ((f"{left} undecided for other reasons (--show-undecided prints them)", Role.PLACE),)
+        yield ((f"{left} undecided for other reasons (--show-undecided prints them)", TextRole.LOCATION),)
     yield summary_line(summary)
 
 
@@ -95,11 +95,11 @@ def summary_line(summary: Summary) -> Line:
         counts.append(f"{summary.known} known")
     if failed:
         counts.append(f"{failed} not checked")
-    role = Role.ERROR if errors or failed else Role.WARNING if warnings else Role.PLACE
+    role = TextRole.ERROR if errors or failed else TextRole.WARNING if warnings else TextRole.LOCATION
     return ((f"checked {_count(summary.files - failed, 'file')}: {', '.join(counts)}", role),)
 
 
-def _run_line(run: Run) -> Line:
+def _run_line(run: KernelRun) -> Line:
     """`ran k 20 times, 97 of 97 instructions: grid 2, block 128; n=256/1, x=1 MiB random`."""
     values: dict[str, list[str]] = {}
     for name, _, value in (each.partition("=") for each in run.arguments):
@@ -108,26 +108,31 @@ def _run_line(run: Run) -> Line:
     ended = "" if run.whole == run.runs else f" ({run.whole} to their end)"
     times = _count(run.runs, "time")
     much = f", {run.reached} of {_count(run.instructions, 'instruction')}"
-    return ((f"ran {visible(run.kernel)} {times}{ended}{much}: {run.launch}; {visible(arguments)}", Role.PLACE),)
+    return (
+        (
+            f"ran {escape_text(run.kernel)} {times}{ended}{much}: {run.launch}; {escape_text(arguments)}",
+            TextRole.LOCATION,
+        ),
+    )
 
 
 def _undecided_lines(item: Undecided) -> Iterator[Line]:
     yield undecided_header(item)
-    yield from frame(item.source, item.span)
+    yield from code_frame(item.source, item.span)
     if item.remedy:
         yield _field("help", item.remedy)
     yield ()
 
 
-def _header(source: SourceFile, span: Span, code: str, word: str, role: Role, message: str) -> Line:
+def _header(source: SourceFile, span: Span, code: str, word: str, role: TextRole, message: str) -> Line:
     line, column = source.position(span.start)
-    path = visible_path(source.path)
-    place = f"{path}:{line}:{column}:" if code != NOT_CHECKED else f"{path}:"
-    return ((place, Role.PLACE), (f" {code} {word}: ", role), (_one_line(message), Role.PLAIN))
+    path = escape_path(source.path)
+    place = f"{path}:{line}:{column}:" if code != UNCHECKED_CODE else f"{path}:"
+    return ((place, TextRole.LOCATION), (f" {code} {word}: ", role), (_one_line(message), TextRole.PLAIN))
 
 
 def _field(name: str, text: str) -> Line:
-    return ((f"  = {name}: ", Role.FIELD), (_one_line(text), Role.PLAIN))
+    return ((f"  = {name}: ", TextRole.FIELD), (_one_line(text), TextRole.PLAIN))
 
 
 def _with_origin(label: Label) -> Label:
@@ -138,13 +143,13 @@ def _with_origin(label: Label) -> Label:
     return replace(label, message=f"{label.message} ({os.path.basename(place.file)}:{place.line})")
 
 
-def _chain(origin: Sequence[Place]) -> str:
+def _origin_chain(origin: Sequence[SourceLine]) -> str:
     """`lib.h:50, inlined at k.cu:7`."""
     return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)
 
 
 def _one_line(text: str) -> str:
-    return visible(text.replace("\t", " "))
+    return escape_text(text.replace("\t", " "))
 
 
 def _count(number: int, noun: str) -> str:

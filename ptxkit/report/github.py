@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible_lines, visible_path
-from ptxkit.grouping import folded
+from ptxkit.foreign_text import escape_lines, escape_path
+from ptxkit.grouping import fold_groups
 from ptxkit.report.paths import from_root
-from ptxkit.results import NOT_CHECKED, FileResult
+from ptxkit.results import UNCHECKED_CODE, FileResult
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -16,25 +16,25 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE
 def github_report(results: Iterable[FileResult]) -> Iterator[str]:
     """`::error title=PTX401,file=k.ptx,line=3,...::k.ptx:3:2: PTX401 ...` for each fault."""
     for result in results:
-        for item in folded(result.diagnostics):
+        for item in fold_groups(result.diagnostics):
             yield _annotation(item)
 
 
 def _annotation(item: Diagnostic) -> str:
     line, column = item.source.position(item.span.start)
     end_line, end_column = item.source.position(item.span.end)
-    path = visible_path(from_root(item.source.path))
+    path = escape_path(from_root(item.source.path))
     given: list[tuple[str, object]] = [("title", f"ptxkit {item.code}"), ("file", path)]
     place = path
-    if item.code != NOT_CHECKED:
+    if item.code != UNCHECKED_CODE:
         given += [("line", line), ("endLine", end_line)]
         if line == end_line:  # GitHub takes columns for one line only
             given += [("col", column), ("endColumn", end_column)]
         place = f"{path}:{line}:{column}"
     properties = ",".join(f"{key}={_property(str(value))}" for key, value in given)
-    text = f"{place}: {item.code} {visible_lines(item.message)}"
+    text = f"{place}: {item.code} {escape_lines(item.message)}"
     if item.help:
-        text += f"\n{visible_lines(item.help)}"
+        text += f"\n{escape_lines(item.help)}"
     return f"::{_COMMANDS[item.severity]} {properties}::{_data(text)}\n"
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible_lines, visible_path
+from ptxkit.foreign_text import escape_lines, escape_path
 from ptxkit.report.paths import from_root
-from ptxkit.results import NOT_CHECKED, FileResult
+from ptxkit.results import UNCHECKED_CODE, FileResult
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 
@@ -33,12 +33,12 @@ def _issue(item: Diagnostic, fingerprint: str, root: str | None) -> dict[str, ob
         line, column = item.source.position(offset)
         places.append({"line": line, "column": column})
     return {
-        "description": visible_lines(f"{item.code}: {item.message}"),
+        "description": escape_lines(f"{item.code}: {item.message}"),
         "check_name": item.code,
         "fingerprint": fingerprint,
-        "severity": "critical" if item.code == NOT_CHECKED else _SEVERITIES[item.severity],
+        "severity": "critical" if item.code == UNCHECKED_CODE else _SEVERITIES[item.severity],
         "location": {
-            "path": visible_path(from_root(item.source.path, root)),
+            "path": escape_path(from_root(item.source.path, root)),
             "positions": {"begin": places[0], "end": places[1]},
         },
     }

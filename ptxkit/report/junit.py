@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible_lines, visible_path
-from ptxkit.report.frame import frame
+from ptxkit.foreign_text import escape_lines, escape_path
+from ptxkit.report.frame import code_frame
 from ptxkit.report.style import plain
-from ptxkit.results import NOT_CHECKED, FileResult
+from ptxkit.results import UNCHECKED_CODE, FileResult
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -29,7 +29,7 @@ def junit_report(results: Sequence[FileResult]) -> str:
 def _suite(result: FileResult) -> Element:
     from xml.etree.ElementTree import Element
 
-    path = visible_path(result.path)
+    path = escape_path(result.path)
     cases = [_case(item, path) for item in result.diagnostics]
     if not cases:
         cases = [Element("testcase", name="ptxkit", classname=path)]
@@ -48,14 +48,14 @@ def _case(item: Diagnostic, path: str) -> Element:
 
     line, column = item.source.position(item.span.start)
     case = Element("testcase", name=f"{item.code} {line}:{column}", classname=path, file=path, line=str(line))
-    message = visible_lines(item.message)
-    shown = plain(frame(item.source, item.span, item.labels)) if item.source.text else ""
+    message = escape_lines(item.message)
+    shown = plain(code_frame(item.source, item.span, item.labels)) if item.source.text else ""
     text = f"{path}:{line}:{column}: {item.code} {item.severity}: {message}\n{shown}"
-    text += f"help: {visible_lines(item.help)}\n" if item.help else ""
+    text += f"help: {escape_lines(item.help)}\n" if item.help else ""
     if item.severity is Severity.NOTE:
         SubElement(case, "system-out").text = text
     else:
-        kind = "error" if item.code == NOT_CHECKED else "failure"
+        kind = "error" if item.code == UNCHECKED_CODE else "failure"
         SubElement(case, kind, message=message, type=f"{item.code} {item.severity}").text = text
     return case
 

@@ -13,35 +13,35 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-FIRST_AFTER = 2.0
+FIRST_SHOWN_AFTER = 2.0
 """Seconds that a run takes at least before it is shown how far it is."""
-AGAIN_AFTER = 0.2
+SHOWN_AGAIN_AFTER = 0.2
 """Seconds between two drawings."""
 
 
-class Bar:
+class ProgressBar:
     """stream: the terminal. total: how many inputs there are."""
 
     def __init__(self, stream: TextIO, total: int) -> None:
         self._stream = stream
         self._total = total
         self._done = 0
-        self._next = time.monotonic() + FIRST_AFTER
+        self._next = time.monotonic() + FIRST_SHOWN_AFTER
         self._shown: tuple[Progress, TaskID] | None = None
 
-    def done(self, count: int) -> None:
+    def advance(self, count: int) -> None:
         """So many inputs have their results; the bar is taken away, for whoever writes these."""
         self._done = count
         self.hide()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Draw the bar, where it is time to."""
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + AGAIN_AFTER
+        self._next = now + SHOWN_AGAIN_AFTER
         if self._shown is None:
-            self._shown = self._begun()
+            self._shown = self._start()
         progress, task = self._shown
         progress.update(task, completed=self._done)
         progress.start()
@@ -52,7 +52,7 @@ class Bar:
         if self._shown is not None:
             self._shown[0].stop()
 
-    def _begun(self) -> tuple[Progress, TaskID]:
+    def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

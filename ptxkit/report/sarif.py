@@ -10,27 +10,27 @@ from urllib.parse import quote
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
-from ptxkit.report.as_json import cleaned
+from ptxkit.report.as_json import replace_surrogates
 from ptxkit.report.paths import from_root
-from ptxkit.results import NOT_CHECKED, CodePage, FileResult, Status
-from ptxkit.source import Place, SourceFile, Span
+from ptxkit.results import UNCHECKED_CODE, CodePage, FileResult, Status
+from ptxkit.source import SourceFile, SourceLine, Span
 
 VERSION = "2.1.0"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
-Object = dict[str, object]
+JsonObject = dict[str, object]
 
 
 def sarif_report(results: Sequence[FileResult], pages: Sequence[CodePage] = ()) -> str:
     """The log, as ASCII text with a final line end. pages: of the codes; those that were found are described."""
     import json
 
-    found = [item for result in results for item in result.diagnostics if item.code != NOT_CHECKED]
+    found = [item for result in results for item in result.diagnostics if item.code != UNCHECKED_CODE]
     codes = sorted({item.code for item in found})
     about = {page.code: page for page in pages}
     index = {code: place for place, code in enumerate(codes)}
-    run: Object = {
+    run: JsonObject = {
         "tool": {"driver": _driver([_rule(code, about.get(code)) for code in codes])},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(results)],
@@ -39,17 +39,17 @@ def sarif_report(results: Sequence[FileResult], pages: Sequence[CodePage] = ()) 
             _result(item, index[item.code], mark)
             for result in results
             for item, mark in zip(result.diagnostics, fingerprints(result), strict=True)
-            if item.code != NOT_CHECKED
+            if item.code != UNCHECKED_CODE
         ],
     }
     log = {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
-    return json.dumps(cleaned(log), indent=2) + "\n"
+    return json.dumps(replace_surrogates(log), indent=2) + "\n"
 
 
-def _driver(rules: list[Object]) -> Object:
+def _driver(rules: list[JsonObject]) -> JsonObject:
     from importlib.metadata import PackageNotFoundError, version
 
-    driver: Object = {"name": "ptxkit", "rules": rules}
+    driver: JsonObject = {"name": "ptxkit", "rules": rules}
     try:
         driver["version"] = version("ptxkit")
     except PackageNotFoundError:  # run from a copy that is not installed
@@ -57,7 +57,7 @@ def _driver(rules: list[Object]) -> Object:
     return driver
 
 
-def _rule(code: str, page: CodePage | None) -> Object:
+def _rule(code: str, page: CodePage | None) -> JsonObject:
     if page is None:
         return {"id": code}
     text = "\n\n".join(f"{title}\n{body}" for title, body in page.parts)
@@ -75,10 +75,10 @@ def _rule(code: str, page: CodePage | None) -> Object:
     }
 
 
-def _invocation(results: Sequence[FileResult]) -> Object:
+def _invocation(results: Sequence[FileResult]) -> JsonObject:
     """Whether the run came to its end; each file without a verdict is a notification."""
     failed = [item for result in results if result.status is Status.FAILED for item in result.diagnostics]
-    invocation: Object = {"executionSuccessful": not failed}
+    invocation: JsonObject = {"executionSuccessful": not failed}
     if failed:
         invocation["toolExecutionNotifications"] = [
             {
@@ -91,18 +91,20 @@ def _invocation(results: Sequence[FileResult]) -> Object:
     return invocation
 
 
-def _result(item: Diagnostic, rule: int, fingerprint: str) -> Object:
+def _result(item: Diagnostic, rule: int, fingerprint: str) -> JsonObject:
     notes = [item.message, *item.notes, *([f"help: {item.help}"] if item.help else [])]
-    result: Object = {
+    result: JsonObject = {
         "ruleId": item.code,
         "ruleIndex": rule,
         "level": _LEVELS[item.severity],
         "message": {"text": "\n".join(notes)},
-        "locations": [{"physicalLocation": _place(item.source, item.span)}],
+        "locations": [{"physicalLocation": _physical_location(item.source, item.span)}],
         "partialFingerprints": {"ptxkitStatement/v1": fingerprint},
     }
-    related = [(_place(item.source, label.span), label.message) for label in item.labels]
-    related += [(_line(place), "compiled from" if n == 0 else "inlined at") for n, place in enumerate(item.origin)]
+    related = [(_physical_location(item.source, label.span), label.message) for label in item.labels]
+    related += [
+        (_source_location(place), "compiled from" if n == 0 else "inlined at") for n, place in enumerate(item.origin)
+    ]
     if related:
         result["relatedLocations"] = [
             {"id": number, "physicalLocation": place, "message": {"text": words}}
@@ -110,12 +112,12 @@ def _result(item: Diagnostic, rule: int, fingerprint: str) -> Object:
         ]
     if item.fix is not None:
         result["fixes"] = [_fix(item.source, item.fix)]
-    properties: Object = {"isa": list(item.isa), **dict(item.properties)}
+    properties: JsonObject = {"isa": list(item.isa), **dict(item.properties)}
     result["properties"] = properties
     return result
 
 
-def _place(source: SourceFile, span: Span) -> Object:
+def _physical_location(source: SourceFile, span: Span) -> JsonObject:
     line, _ = source.position(span.start)
     text = source.line_text(line)
     region = {**_region(source, span), "snippet": {"text": text[:400]}} if source.text else {"startLine": 1}
@@ -128,11 +130,11 @@ def _region(source: SourceFile, span: Span) -> dict[str, object]:
     return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
-def _line(place: Place) -> Object:
+def _source_location(place: SourceLine) -> JsonObject:
     return {"artifactLocation": {"uri": _uri(place.file)}, "region": {"startLine": place.line}}
 
 
-def _fix(source: SourceFile, fix: Fix) -> Object:
+def _fix(source: SourceFile, fix: Fix) -> JsonObject:
     edits = [
         {"deletedRegion": _region(source, edit.span), "insertedContent": {"text": edit.replacement}}
         for edit in fix.edits

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptxkit.grouping import folded
+from ptxkit.grouping import fold_groups
 from ptxkit.report.full import severity_role, summary_line
-from ptxkit.report.style import Line, Role
-from ptxkit.results import FileResult, Tally
+from ptxkit.report.style import Line, TextRole
+from ptxkit.results import FileResult, ResultCounter
 
 
 def statistics_report(results: Iterable[FileResult], names: Mapping[str, str]) -> Iterator[Line]:
     """`   12  PTX401 error    missing-proxy-fence`, the most frequent first, and the line of counts."""
-    counted = Tally()
+    counted = ResultCounter()
     counts = Counter(
-        (item.code, item.severity) for result in results for item in folded(counted.add(result).diagnostics)
+        (item.code, item.severity) for result in results for item in fold_groups(counted.add(result).diagnostics)
     )
     width = max((len(str(count)) for count in counts.values()), default=0)
     for (code, severity), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield (
-            (f"{count:>{width}}  ", Role.PLAIN),
+            (f"{count:>{width}}  ", TextRole.PLAIN),
             (f"{code} {severity:<7}", severity_role(severity)),
-            (f"  {names.get(code, '')}", Role.PLAIN),
+            (f"  {names.get(code, '')}", TextRole.PLAIN),
         )
     if counts:
         yield ()

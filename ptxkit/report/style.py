@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-class Role(StrEnum):
+class TextRole(StrEnum):
     """What a piece of text is. The value is its style in rich's notation."""
 
     PLAIN = "none"
-    PLACE = "bold"
+    LOCATION = "bold"
     ERROR = "bold red"
     WARNING = "bold yellow"
     NOTE = "bold cyan"
@@ -24,7 +24,7 @@ class Role(StrEnum):
     FIELD = "cyan"
 
 
-Line: TypeAlias = tuple[tuple[str, Role], ...]
+Line: TypeAlias = tuple[tuple[str, TextRole], ...]
 """One line of output: pieces of text, each with its role."""
 
 

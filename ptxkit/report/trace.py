@@ -7,61 +7,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.report.trace_markup import policy, tag, text
-from ptxkit.report.trace_picture import picture
+from ptxkit.report.trace_markup import content_security_policy, escape_markup, tag
+from ptxkit.report.trace_picture import draw_trace
 from ptxkit.report.trace_style import SCRIPT, STYLE
-from ptxkit.traces import Part, Trace, TracedAccess
+from ptxkit.traces import FindingRole, FindingTrace, TraceAccess
 
-MOST_FINDINGS = 20
-MOST_LINES = 60
+MAX_FINDINGS = 20
+MAX_LINES = 60
 """Lines of the PTX beside a picture."""
 CONTEXT = 2
 """Lines above and below one that is shown."""
 
-_NAMES = {Part.FAULT: "at fault", Part.OTHER: "conflicts with", Part.NONE: ""}
+_NAMES = {FindingRole.FAULT: "at fault", FindingRole.OTHER: "conflicts with", FindingRole.NONE: ""}
 
 
-def trace_page(traces: Sequence[Trace]) -> str:
+def trace_page(traces: Sequence[FindingTrace]) -> str:
     """The page, as text to be written in UTF-8."""
-    shown = traces[:MOST_FINDINGS]
+    shown = traces[:MAX_FINDINGS]
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy(STYLE, SCRIPT)),
+        tag("meta", http_equiv="Content-Security-Policy", content=content_security_policy(STYLE, SCRIPT)),
         tag("meta", name="viewport", content="width=device-width"),
-        tag("title", text(_title(traces))),
+        tag("title", escape_markup(_title(traces))),
         tag("style", STYLE),
     )
     switch = tag("button", "light / dark", id="theme", type="button")
     body = tag(
         "body",
-        tag("header", tag("h1", text(_title(traces))), switch),
-        _choice(shown) if len(shown) > 1 else "",
+        tag("header", tag("h1", escape_markup(_title(traces))), switch),
+        _finding_buttons(shown) if len(shown) > 1 else "",
         *(_article(each, number) for number, each in enumerate(shown, 1)),
-        _rest(len(traces) - len(shown)),
+        _omitted_note(len(traces) - len(shown)),
         tag("script", SCRIPT),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _title(traces: Sequence[Trace]) -> str:
+def _title(traces: Sequence[FindingTrace]) -> str:
     if not traces:
         return "ptxkit verify: the machine found nothing"
     count = "1 finding" if len(traces) == 1 else f"{len(traces)} findings"
     return f"ptxkit verify: {count} of the reference machine"
 
 
-def _rest(count: int) -> str:
-    return tag("p", text(f"Left out: {count} more findings."), class_="left") if count else ""
+def _omitted_note(count: int) -> str:
+    return tag("p", escape_markup(f"Left out: {count} more findings."), class_="left") if count else ""
 
 
-def _choice(traces: Sequence[Trace]) -> str:
+def _finding_buttons(traces: Sequence[FindingTrace]) -> str:
     """A button for each finding."""
     buttons = [
         tag(
             "button",
-            tag("b", text(each.code), class_=each.severity),
-            text(f" {each.kernel}, line {each.line}"),
+            tag("b", escape_markup(each.code), class_=each.severity),
+            escape_markup(f" {each.kernel}, line {each.line}"),
             type="button",
             role="tab",
             aria_controls=f"finding-{number}",
@@ -74,21 +74,29 @@ def _choice(traces: Sequence[Trace]) -> str:
 # ----------------------------------------------------------------------------------------------------- a finding
 
 
-def _article(trace: Trace, number: int) -> str:
-    code = tag("span", text(f"{trace.code} {trace.severity}"), class_=f"code {trace.severity}")
+def _article(trace: FindingTrace, number: int) -> str:
+    code = tag("span", escape_markup(f"{trace.code} {trace.severity}"), class_=f"code {trace.severity}")
     where = f"{trace.source.path}, line {trace.line}; run of {trace.kernel}: {', '.join(trace.launch)}"
-    missing = tag("p", tag("b", "Missing: "), text(trace.missing), class_="missing") if trace.missing else ""
-    pictures = [tag("h3", "Threads across, time down"), _legend(), tag("div", picture(trace), class_="picture")]
-    left = f"Left out: {'; '.join(trace.left_out)}." if trace.left_out else ""
+    missing = (
+        tag("p", tag("b", "Missing: "), escape_markup(trace.missing_ordering), class_="missing")
+        if trace.missing_ordering
+        else ""
+    )
+    pictures = [tag("h3", "Threads across, time down"), _legend(), tag("div", draw_trace(trace), class_="picture")]
+    left = f"Left out: {'; '.join(trace.omissions)}." if trace.omissions else ""
     return tag(
         "article",
-        tag("h2", code, text(f": {trace.message}")),
-        tag("p", text(where), class_="how"),
+        tag("h2", code, escape_markup(f": {trace.message}")),
+        tag("p", escape_markup(where), class_="how"),
         missing,
         tag("div", _accesses(trace.accesses), class_="wide") if trace.accesses else "",
         tag(
             "div",
-            tag("section", *(pictures if trace.steps else []), tag("p", text(left), class_="left") if left else ""),
+            tag(
+                "section",
+                *(pictures if trace.steps else []),
+                tag("p", escape_markup(left), class_="left") if left else "",
+            ),
             tag("section", tag("h3", "PTX"), _excerpt(trace)),
             class_="both",
         ),
@@ -96,24 +104,27 @@ def _article(trace: Trace, number: int) -> str:
     )
 
 
-def _accesses(accesses: Sequence[TracedAccess]) -> str:
+def _accesses(accesses: Sequence[TraceAccess]) -> str:
     """The accesses as a table: whose, where, what they found and left there."""
     heads = ("", "instruction", "line", "thread", "CTA", "bytes", "old value", "new value")
     rows = [tag("tr", *(tag("th", head, scope="col") for head in heads))]
     for each in accesses:
         where = f"{each.space} 0x{each.start:x} to 0x{each.start + each.size - 1:x}" if each.size else ""
         cells = (each.instruction, each.line, each.thread, each.cta, where, each.old or "", each.new or "")
-        shown = [tag("td", text(_NAMES[each.part])), *(tag("td", text(cell), class_="mono") for cell in cells)]
-        rows.append(tag("tr", *shown, class_=each.part))
+        shown = [
+            tag("td", escape_markup(_NAMES[each.role])),
+            *(tag("td", escape_markup(cell), class_="mono") for cell in cells),
+        ]
+        rows.append(tag("tr", *shown, class_=each.role))
     return tag("table", *rows)
 
 
 def _legend() -> str:
     """What the marks mean."""
-    return tag("ul", *(tag("li", _sign(drawing), word) for drawing, word in _SIGNS), class_="legend")
+    return tag("ul", *(tag("li", _legend_sign(drawing), word) for drawing, word in _SIGNS), class_="legend")
 
 
-def _sign(drawing: str) -> str:
+def _legend_sign(drawing: str) -> str:
     space = "http://www.w3.org/2000/svg"
     return tag("svg", drawing, xmlns=space, width=22, height=14, viewBox="0 0 22 14", aria_hidden="true")
 
@@ -132,17 +143,17 @@ _SIGNS = (
 # ------------------------------------------------------------------------------------------------------- excerpt
 
 
-def _excerpt(trace: Trace) -> str:
+def _excerpt(trace: FindingTrace) -> str:
     """The PTX around what the picture shows."""
-    parts = {each.line: each.part for each in reversed(trace.accesses) if each.line}
-    parts.setdefault(trace.line, Part.FAULT)
+    parts = {each.line: each.role for each in reversed(trace.accesses) if each.line}
+    parts.setdefault(trace.line, FindingRole.FAULT)
     lines = []
     previous = 0
     for line in _lines(trace, parts):
         if line != previous + 1:
             lines.append(tag("span", "\u22ee", class_="cut"))
-        number = tag("i", text(line))
-        content = text(trace.source.line_text(line))
+        number = tag("i", escape_markup(line))
+        content = escape_markup(trace.source.line_text(line))
         lines.append(tag("span", number, content, class_=parts.get(line) or None, data_line=line))
         previous = line
     if previous < trace.source.line_count:
@@ -150,12 +161,12 @@ def _excerpt(trace: Trace) -> str:
     return tag("pre", *lines)
 
 
-def _lines(trace: Trace, parts: dict[int, Part]) -> list[int]:
+def _lines(trace: FindingTrace, parts: dict[int, FindingRole]) -> list[int]:
     """The lines that are shown: those of the accesses first, as many as there may be."""
     count = trace.source.line_count
     wanted: dict[int, None] = {}
     for line in _with_context([*parts, *(step.line for step in trace.steps if step.line)]):
-        if 1 <= line <= count and len(wanted) < MOST_LINES:
+        if 1 <= line <= count and len(wanted) < MAX_LINES:
             wanted.setdefault(line)
     return sorted(wanted)
 

@@ -10,12 +10,12 @@ from html import escape
 _FORBIDDEN = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def text(value: object) -> str:
+def escape_markup(value: object) -> str:
     """A value as text of a page."""
     return escape(_FORBIDDEN.sub("\ufffd", str(value)))
 
 
-def policy(style: str, script: str) -> str:
+def content_security_policy(style: str, script: str) -> str:
     """What a page may do, for its head: this style and this script, known by their hashes, and nothing else."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -31,7 +31,7 @@ def _hash(content: str) -> str:
 def tag(name: str, /, *content: str, **attributes: object) -> str:
     """An element. content: markup. attributes: values as text, None for one that is absent; `_` in a name is `-`."""
     given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{text(value)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape_markup(value)}"'
         for key, value in attributes.items()
         if value is not None
     )

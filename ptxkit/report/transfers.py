@@ -16,16 +16,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from ptxkit.foreign_text import visible, visible_path
+from ptxkit.foreign_text import escape_path, escape_text
 from ptxkit.records import dataclass
 from ptxkit.report.full import diagnostic_lines
-from ptxkit.report.style import Line, Role
+from ptxkit.report.style import Line, TextRole
 from ptxkit.transfers import FileTransfers, KernelTransfers, Size, Transfer, Unit, Wait
 
 #: Columns of a whole line, and of each cell where all are needed.
 WIDTH = 100
 HEADS = ("line", "moves", "unit", "bytes", "completes by", "waited for at", "fence")
-WIDEST = (9, 21, 9, 10, 18, 13, 6)
+MAX_WIDTHS = (9, 21, 9, 10, 18, 13, 6)
 GAP = "  "
 #: Words of units that the table shortens.
 _UNITS = {Unit.TENSOR: "TMA map"}
@@ -34,7 +34,7 @@ _Cells = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _TableRow:
     """Transfers that differ in their lines alone."""
 
     cells: _Cells
@@ -47,7 +47,10 @@ def transfer_report(results: Iterable[FileTransfers]) -> Iterator[Line]:
     for result in results:
         seen.append(result)
         if result.table is not None:
-            yield ((visible_path(result.path), Role.PLACE), (f" for {visible(result.table.target)}", Role.PLAIN))
+            yield (
+                (escape_path(result.path), TextRole.LOCATION),
+                (f" for {escape_text(result.table.target)}", TextRole.PLAIN),
+            )
             for kernel in result.table.kernels:
                 yield from _kernel(kernel)
             yield ()
@@ -59,22 +62,22 @@ def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
     kind = "" if kernel.kind == "entry" else ", a function that no walk called"
     nothing = "" if kernel.transfers else ": no transfers"
     yield ()
-    yield ((_cut(visible(kernel.name), WIDTH - 50), Role.PLACE), (kind + nothing, Role.PLAIN))
-    placed = groupby(kernel.transfers, key=lambda transfer: _place(transfer, kernel.name))
+    yield ((_truncate(escape_text(kernel.name), WIDTH - 50), TextRole.LOCATION), (kind + nothing, TextRole.PLAIN))
+    placed = groupby(kernel.transfers, key=lambda transfer: _line_text(transfer, kernel.name))
     groups = [(place, _rows(list(rows))) for place, rows in placed]
     widths = _widths([row.cells for _, rows in groups for row in rows])
     if groups:
-        yield ((_joined(HEADS, widths), Role.FIELD),)
+        yield ((_join_cells(HEADS, widths), TextRole.FIELD),)
     for place, rows in groups:
         if any(other for other, _ in groups):
-            yield ((f"  {place or 'no source line'}", Role.LABEL),)
+            yield ((f"  {place or 'no source line'}", TextRole.LABEL),)
         for row in rows:
             yield from _lines(row, widths)
-    for words in _reasons(kernel.transfers):
+    for words in _selection_notes(kernel.transfers):
         yield from _note(words, "  ")
 
 
-def _reasons(transfers: Sequence[Transfer]) -> Iterator[str]:
+def _selection_notes(transfers: Sequence[Transfer]) -> Iterator[str]:
     """What was decided before the kernel runs, with the lines that it is about."""
     reasons: dict[tuple[Unit, str], list[int]] = {}
     for transfer in transfers:
@@ -85,12 +88,12 @@ def _reasons(transfers: Sequence[Transfer]) -> Iterator[str]:
         yield f"{unit.value} at {_span(lines)}: {words}"
 
 
-def _rows(transfers: Sequence[Transfer]) -> list[_Row]:
+def _rows(transfers: Sequence[Transfer]) -> list[_TableRow]:
     """The transfers in the order of their first lines, equal ones together."""
     alike: dict[tuple[_Cells, tuple[str, ...]], list[int]] = {}
     for transfer in transfers:
         alike.setdefault((cells(transfer), _notes(transfer)), []).append(transfer.line)
-    return [_Row((_span(lines), *own), notes) for (own, notes), lines in alike.items()]
+    return [_TableRow((_span(lines), *own), notes) for (own, notes), lines in alike.items()]
 
 
 def _span(lines: Sequence[int]) -> str:
@@ -114,15 +117,15 @@ def _moves(transfer: Transfer) -> str:
     if transfer.variable:
         near = ("shared", "cluster")
         if destination in near:
-            destination += f" {visible(transfer.variable)}"
+            destination += f" {escape_text(transfer.variable)}"
         elif source in near:
-            source += f" {visible(transfer.variable)}"
+            source += f" {escape_text(transfer.variable)}"
     verb = "reduce " if transfer.operation == "reduction" else ""
     return f"{verb}{source} -> {destination}"
 
 
 def _bytes(size: Size, unit: Unit) -> str:
-    words = "box" if unit == Unit.TENSOR else size.words
+    words = "box" if unit == Unit.TENSOR else size.depends_on
     number = f"{size.number}" if size.number is not None else words
     if size.zeros is None and unit != Unit.TENSOR:
         return f"{number} or 0s"
@@ -134,7 +137,7 @@ def _completion(transfer: Transfer) -> str:
     lines = f" ({', '.join(map(str, completion.lines))})" if completion.lines else ""
     if completion.mechanism == "mbarrier" and completion.object is None:
         return f"mbarrier{lines}"
-    return f"{completion.mechanism}{f' {visible(completion.object)}' if completion.object else ''}{lines}"
+    return f"{completion.mechanism}{f' {escape_text(completion.object)}' if completion.object else ''}{lines}"
 
 
 def _waits(transfer: Transfer) -> str:
@@ -167,12 +170,12 @@ def _notes(transfer: Transfer) -> tuple[str, ...]:
     return (choice.words + (f" (line {choice.branch} decides)" if choice.branch is not None else ""),)
 
 
-def _place(transfer: Transfer, kernel: str) -> str:
-    place = transfer.place
-    words = f"{visible(os.path.basename(place.file))}:{place.line}" if place is not None else ""
+def _line_text(transfer: Transfer, kernel: str) -> str:
+    place = transfer.source_line
+    words = f"{escape_text(os.path.basename(place.file))}:{place.line}" if place is not None else ""
     if transfer.function in ("", kernel):
         return words
-    called = f"in {_cut(visible(transfer.function), WIDTH - 50)}"
+    called = f"in {_truncate(escape_text(transfer.function), WIDTH - 50)}"
     return f"{words} {called}" if words else called
 
 
@@ -182,34 +185,34 @@ def _widths(rows: Sequence[_Cells]) -> list[int]:
     room = WIDTH - len(GAP) * len(HEADS)
     while sum(wanted) > room:
         excess, column = max(
-            (width - widest, at) for at, (width, widest) in enumerate(zip(wanted, WIDEST, strict=True))
+            (width - widest, at) for at, (width, widest) in enumerate(zip(wanted, MAX_WIDTHS, strict=True))
         )
         wanted[column] -= min(excess, sum(wanted) - room)
     return wanted
 
 
-def _lines(row: _Row, widths: Sequence[int]) -> Iterator[Line]:
+def _lines(row: _TableRow, widths: Sequence[int]) -> Iterator[Line]:
     wrapped = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row.cells, widths, strict=True)]
     for number in range(max(map(len, wrapped))):
         cells = tuple(column[number] if number < len(column) else "" for column in wrapped)
-        yield ((_joined(cells, widths), Role.PLAIN),)
+        yield ((_join_cells(cells, widths), TextRole.PLAIN),)
     for note in row.notes:
         yield from _note(note, " " * (widths[0] + 4))
 
 
 def _note(note: str, indent: str) -> Iterator[Line]:
     for number, text in enumerate(textwrap.wrap(note, WIDTH - len(indent) - 2)):
-        yield ((indent, Role.PLAIN), ("= " if number == 0 else "  ", Role.FIELD), (text, Role.PLAIN))
+        yield ((indent, TextRole.PLAIN), ("= " if number == 0 else "  ", TextRole.FIELD), (text, TextRole.PLAIN))
 
 
-def _joined(cells: _Cells, widths: Sequence[int]) -> str:
+def _join_cells(cells: _Cells, widths: Sequence[int]) -> str:
     first, *others = (
-        cell.rjust(width) if at == 0 else cell.ljust(width) for at, (cell, width) in _paired(cells, widths)
+        cell.rjust(width) if at == 0 else cell.ljust(width) for at, (cell, width) in _align_cells(cells, widths)
     )
     return "  " + GAP.join([first, *others]).rstrip()
 
 
-def _paired(cells: _Cells, widths: Sequence[int]) -> Iterator[tuple[int, tuple[str, int]]]:
+def _align_cells(cells: _Cells, widths: Sequence[int]) -> Iterator[tuple[int, tuple[str, int]]]:
     return enumerate(zip(cells, widths, strict=True))
 
 
@@ -229,8 +232,8 @@ def _summary(results: Sequence[FileTransfers]) -> Line:
         parts.append(f"{failed} not checked")
     counts = f"{len(rows)} transfer{'' if len(rows) == 1 else 's'} in {len(kernels)} kernel"
     text = f"{counts}{'' if len(kernels) == 1 else 's'}{': ' if parts else ''}{', '.join(parts)}"
-    return ((text, Role.ERROR if errors or failed else Role.PLACE),)
+    return ((text, TextRole.ERROR if errors or failed else TextRole.LOCATION),)
 
 
-def _cut(text: str, width: int) -> str:
+def _truncate(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: width - 3]}..."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.report.as_json import cleaned, diagnostic_object
+from ptxkit.report.as_json import diagnostic_object, replace_surrogates
 from ptxkit.transfers import FileTransfers, KernelTransfers, Transfer
 
 VERSION = 1
@@ -15,7 +15,7 @@ def transfers_json(results: Sequence[FileTransfers]) -> str:
     import json
 
     document = {"version": VERSION, "files": [_file(result) for result in results]}
-    return json.dumps(cleaned(document), indent=2) + "\n"
+    return json.dumps(replace_surrogates(document), indent=2) + "\n"
 
 
 def _file(result: FileTransfers) -> dict[str, object]:
@@ -34,7 +34,7 @@ def _kernel(kernel: KernelTransfers) -> dict[str, object]:
 
 
 def _transfer(row: Transfer) -> dict[str, object]:
-    place, choice = row.place, row.choice
+    place, choice = row.source_line, row.choice
     return {
         "line": row.line,
         "function": row.function,
@@ -47,7 +47,7 @@ def _transfer(row: Transfer) -> dict[str, object]:
         "unit": row.unit.value,
         "loads": list(row.loads),
         "bytes": row.size.number,
-        "bytes_depend_on": row.size.words or None,
+        "bytes_depend_on": row.size.depends_on or None,
         "zero_bytes": row.size.zeros,
         "completion": {
             "mechanism": row.completion.mechanism,

@@ -13,32 +13,32 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import visible
-from ptxkit.report.trace_markup import policy, tag, text
+from ptxkit.foreign_text import escape_text
+from ptxkit.report.trace_markup import content_security_policy, escape_markup, tag
 from ptxkit.report.trace_style import PALETTE
-from ptxkit.report.view_chart import Found, transfers_chart
-from ptxkit.report.view_findings import finding_list, question_list, whole_file
-from ptxkit.report.view_graph import graph, graph_legend
-from ptxkit.report.view_listing import MOST_SHOWN, listing
+from ptxkit.report.view_chart import FindingLink, transfers_chart
+from ptxkit.report.view_findings import file_findings, finding_list, undecided_list
+from ptxkit.report.view_graph import draw_graph, graph_legend
+from ptxkit.report.view_listing import MAX_SHOWN, listing
 from ptxkit.report.view_marks import definitions
-from ptxkit.results import NOT_CHECKED, CodePage
+from ptxkit.results import UNCHECKED_CODE, CodePage
 from ptxkit.views import FileView, FunctionView
 
-MOST_FUNCTIONS = 500
+MAX_FUNCTIONS = 500
 """Functions whose graphs and transfers are drawn."""
-MOST_NAME = 90
+MAX_NAME = 90
 
 
 def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
     """The page, as text to be written in UTF-8. pages: what there is to know of codes."""
     style, script = _style(), _asset("view.js")
-    title = f"{visible(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
+    title = f"{escape_text(os.path.basename(view.source.path) or view.source.path)} \u2013 ptxkit view"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy(style, script)),
+        tag("meta", http_equiv="Content-Security-Policy", content=content_security_policy(style, script)),
         tag("meta", name="viewport", content="width=device-width"),
-        tag("title", text(title)),
+        tag("title", escape_markup(title)),
         f"<style>{style}</style>",
     )
     body = tag("body", definitions(), _header(view), _main(view, pages or {}), f"<script>{script}</script>")
@@ -47,23 +47,27 @@ def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> st
 
 def _main(view: FileView, pages: Mapping[str, CodePage]) -> str:
     findings = view.result.diagnostics
-    below = [item for item in findings if item.code != NOT_CHECKED]
-    numbered = [*below, *(item for item in findings if item.code == NOT_CHECKED)]
+    below = [item for item in findings if item.code != UNCHECKED_CODE]
+    numbered = [*below, *(item for item in findings if item.code == UNCHECKED_CODE)]
     lines = tag("section", listing(view, below, pages), id="listing", tabindex=0, aria_label="PTX with findings")
-    return tag("main", lines, _panel(view, numbered, min(len(below), MOST_SHOWN)))
+    return tag("main", lines, _panel(view, numbered, min(len(below), MAX_SHOWN)))
 
 
 # -------------------------------------------------------------------------------------------------------- header
 
 
 def _header(view: FileView) -> str:
-    name = tag("h1", text(visible(view.source.path)))
+    name = tag("h1", escape_markup(escape_text(view.source.path)))
     facts = [
         f".version {view.version}" if view.version else "no .version",
-        f".target {visible(view.target)}" if view.target else "no .target",
+        f".target {escape_text(view.target)}" if view.target else "no .target",
         f"{view.source.line_count:,} lines",
     ]
-    counts = [tag("a", text(words), href="#findings", class_=f"count {sort}") for words, sort in _counts(view) if words]
+    counts = [
+        tag("a", escape_markup(words), href="#findings", class_=f"count {sort}")
+        for words, sort in _counts(view)
+        if words
+    ]
     search = tag(
         "form",
         tag(
@@ -90,7 +94,7 @@ def _header(view: FileView) -> str:
     theme = tag("button", "light / dark", id="theme", type="button", class_="scripted")
     return tag(
         "header",
-        tag("div", name, tag("p", text(" \u00b7 ".join(facts)), class_="how"), class_="file"),
+        tag("div", name, tag("p", escape_markup(" \u00b7 ".join(facts)), class_="how"), class_="file"),
         tag("p", *counts, class_="counts"),
         search,
         theme,
@@ -123,35 +127,43 @@ def _panel(view: FileView, findings: Sequence[Diagnostic], shown: int) -> str:
             ("findings", f"Findings ({len(findings):,})"),
         )
     ]
-    drawn = view.functions[:MOST_FUNCTIONS]
-    everywhere = {each.line: each for function in view.functions for each in function.happenings}
-    links = _links(findings[:shown])
+    drawn = view.functions[:MAX_FUNCTIONS]
+    everywhere = {each.line: each for function in view.functions for each in function.async_ops}
+    links = _finding_links(findings[:shown])
     listed = tag(
         "section",
         tag("h2", "Findings"),
-        whole_file(findings),
+        file_findings(findings),
         finding_list(findings, shown),
-        question_list(view.result.undecided),
+        undecided_list(view.result.undecided),
         id="findings",
         class_="tab",
         aria_labelledby="tab-findings",
     )
     parts = [tag("div", *tabs, role="tablist", class_="scripted", aria_label="What to show")]
-    parts.append(_choice(drawn))
-    if view.unread:
-        parts.append(tag("p", text(view.unread), class_="left"))
+    parts.append(_function_selector(drawn))
+    if view.missing_functions_reason:
+        parts.append(tag("p", escape_markup(view.missing_functions_reason), class_="left"))
     if len(view.functions) > len(drawn):
         parts.append(
-            tag("p", text(f"{len(view.functions):,} functions; the first {len(drawn):,} are drawn."), class_="left")
+            tag(
+                "p",
+                escape_markup(f"{len(view.functions):,} functions; the first {len(drawn):,} are drawn."),
+                class_="left",
+            )
         )
     facts = [_facts(function, number) for number, function in enumerate(drawn, 1)]
     charts = [
-        _of(number, function, transfers_chart(view.source, function, everywhere, links, f"b{number}"))
+        _function_section(number, function, transfers_chart(view.source, function, everywhere, links, f"b{number}"))
         for number, function in enumerate(drawn, 1)
     ]
-    graphs = [_of(number, function, graph(function)) for number, function in enumerate(drawn, 1)]
+    graphs = [_function_section(number, function, draw_graph(function)) for number, function in enumerate(drawn, 1)]
     legend = graph_legend() if any(function.blocks for function in drawn) else ""
-    empty = tag("p", text(view.unread or "There is no function."), class_="left") if not drawn else ""
+    empty = (
+        tag("p", escape_markup(view.missing_functions_reason or "There is no function."), class_="left")
+        if not drawn
+        else ""
+    )
     parts += facts
     parts.append(
         tag(
@@ -180,21 +192,21 @@ def _panel(view: FileView, findings: Sequence[Diagnostic], shown: int) -> str:
     return tag("section", *parts, id="panel", tabindex=0, aria_label="Kernels, transfers, control flow and findings")
 
 
-def _links(findings: Sequence[Diagnostic]) -> dict[int, list[Found]]:
+def _finding_links(findings: Sequence[Diagnostic]) -> dict[int, list[FindingLink]]:
     """By line: what was found there."""
-    found: dict[int, list[Found]] = defaultdict(list)
+    found: dict[int, list[FindingLink]] = defaultdict(list)
     for number, item in enumerate(findings, 1):
         line = item.source.position(item.span.start)[0]
-        found[line].append(Found(f"{item.code} {item.severity}", str(item.severity), f"#d{number}"))
+        found[line].append(FindingLink(f"{item.code} {item.severity}", str(item.severity), f"#d{number}"))
     return found
 
 
-def _choice(functions: Sequence[FunctionView]) -> str:
+def _function_selector(functions: Sequence[FunctionView]) -> str:
     """What to choose a function by, where there are several."""
     if len(functions) < 2:
         return ""
     options = [
-        tag("option", text(f"{number}. {_name(function)}"), value=number)
+        tag("option", escape_markup(f"{number}. {_name(function)}"), value=number)
         for number, function in enumerate(functions, 1)
     ]
     return tag(
@@ -216,16 +228,20 @@ def _choice(functions: Sequence[FunctionView]) -> str:
 
 def _facts(function: FunctionView, number: int) -> str:
     """The head of a function: its name, which leads to its line, and what is known before it runs."""
-    pairs = [part for name, words in function.facts for part in (tag("dt", text(name)), tag("dd", text(words)))]
+    pairs = [
+        part
+        for name, words in function.facts
+        for part in (tag("dt", escape_markup(name)), tag("dd", escape_markup(words)))
+    ]
     kind = ".entry" if function.kind == "entry" else ".func"
-    name = tag("a", text(_name(function)), href=f"#L{function.line}", title=visible(function.name))
+    name = tag("a", escape_markup(_name(function)), href=f"#L{function.line}", title=escape_text(function.name))
     return tag(
         "div",
         tag(
             "h3",
-            text(f"{kind} "),
+            escape_markup(f"{kind} "),
             name,
-            tag("span", text(f" lines {function.line}\u2013{function.last}"), class_="soft"),
+            tag("span", escape_markup(f" lines {function.line}\u2013{function.last}"), class_="soft"),
         ),
         tag("dl", *pairs) if pairs else "",
         id=f"f-{number}",
@@ -236,15 +252,15 @@ def _facts(function: FunctionView, number: int) -> str:
     )
 
 
-def _of(number: int, function: FunctionView, content: str) -> str:
+def _function_section(number: int, function: FunctionView, content: str) -> str:
     """What belongs to one function. Its name stands above it where all are shown, one below the other."""
-    return tag("div", tag("h3", text(_name(function)), class_="plain"), content, data_function=number)
+    return tag("div", tag("h3", escape_markup(_name(function)), class_="plain"), content, data_function=number)
 
 
 def _name(function: FunctionView) -> str:
-    name = visible(function.name)
-    half = (MOST_NAME - 1) // 2
-    return name if len(name) <= MOST_NAME else f"{name[:half]}\u2026{name[-half:]}"
+    name = escape_text(function.name)
+    half = (MAX_NAME - 1) // 2
+    return name if len(name) <= MAX_NAME else f"{name[:half]}\u2026{name[-half:]}"
 
 
 # -------------------------------------------------------------------------------------------------------- assets

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from ptxkit.report.trace_markup import tag
-from ptxkit.report.view_lanes import Bar, Chart
+from ptxkit.report.view_lanes import AsyncChart, ChartBar
 from ptxkit.report.view_marks import SVG
 from ptxkit.transfers import Transfer
 
 ROW, BRACKET = 38, 7
 MIDDLE = ROW / 2
-WIDEST, NARROWEST, ALL_LANES = 17, 10, 200
+MAX_LANE_WIDTH, MIN_LANE_WIDTH, LANES_WIDTH = 17, 10, 200
 """Pixels: the height of a row, the width of a loop's bracket, of a lane at most and at least, of all lanes if it can
 be."""
 
@@ -21,16 +21,16 @@ TENSOR = "T"
 """By mechanism of completion: the letter at the head of a bar; of what the tensor core tells by itself."""
 
 
-def tells(transfer: Transfer) -> bool:
+def has_completion(transfer: Transfer) -> bool:
     """Whether anything tells that a transfer is done."""
     return transfer.completion.mechanism not in ("nothing", "at once")
 
 
-class Lanes:
+class LaneDrawing:
     """The drawings of a chart's rows."""
 
-    def __init__(self, drawn: Chart) -> None:
-        lane = max(min(ALL_LANES / max(drawn.lanes, 1), WIDEST), NARROWEST)
+    def __init__(self, drawn: AsyncChart) -> None:
+        lane = max(min(LANES_WIDTH / max(drawn.lanes, 1), MAX_LANE_WIDTH), MIN_LANE_WIDTH)
         self._lane = int(lane)
         left = BRACKET * (1 + max((depth for _, _, depth in drawn.loops), default=-1)) + 2
         self._width = left + self._lane * drawn.lanes + 4
@@ -40,11 +40,11 @@ class Lanes:
             for row in range(first, last + 1):
                 self._brackets[row].append(_bracket(BRACKET * depth + 3.5, row == first, row == last))
         for number, bar in enumerate(drawn.bars):
-            shape = _Shape(left + self._lane * (bar.lane + 0.5), self._lane, bar)
+            shape = _BarShape(left + self._lane * (bar.lane + 0.5), self._lane, bar)
             for row, markup in shape.parts(len(drawn.rows)):
                 self._parts[row][number].append(markup)
 
-    def of(self, row: int, name: str) -> str:
+    def draw_row(self, row: int, name: str) -> str:
         """The drawing of one row. name: of the chart, with which the names of its bars begin."""
         groups = [tag("g", *parts, data_bar=f"{name}-{at}") for at, parts in self._parts[row].items()]
         size = {"width": self._width, "height": ROW, "viewBox": f"0 0 {self._width} {ROW}"}
@@ -57,37 +57,37 @@ def _bracket(x: float, is_first: bool, is_last: bool) -> str:
     return tag("path", d=f"{begin} V{bottom}{f' H{x + 4}' if is_last else ''}", class_="loop")
 
 
-class _Shape:
+class _BarShape:
     """One bar. x: of its middle; lane: how wide it may be."""
 
-    def __init__(self, x: float, lane: int, bar: Bar) -> None:
+    def __init__(self, x: float, lane: int, bar: ChartBar) -> None:
         self._x = x
-        self._wide = min(lane - 2, 14)
-        self._half = min(lane - 4, 11) / 2
+        self._head_width = min(lane - 2, 14)
+        self._half_width = min(lane - 4, 11) / 2
         self._bar = bar
         kind = "product" if bar.transfer.operation == "product" else "copy"
-        self._sort = kind if bar.is_known else f"{kind} unknown"
+        self._css_class = kind if bar.is_known else f"{kind} unknown"
 
     def parts(self, rows: int) -> Iterator[tuple[int, str]]:
         """(row, markup), those that lie below others first."""
         bar = self._bar
         for row in bar.fences:
-            yield from self._thread(row)
+            yield from self._fence_line(row)
         for kind, spans in (("tail", bar.tails), ("", bar.spans)):
-            for row, (top, bottom) in self._covered(spans).items():
-                yield row, self._piece(top, bottom, kind)
-        yield from self._goes_on()
+            for row, (top, bottom) in self._covered_rows(spans).items():
+                yield row, self._segment(top, bottom, kind)
+        yield from self._loop_marks()
         if bar.is_open:
             yield from self._open_end(rows)
         yield from self._ticks()
         yield bar.issue, self._head()
 
-    def _piece(self, top: float, bottom: float, kind: str) -> str:
-        sort = f"bar {self._sort} {kind}".rstrip()
-        x, width = self._x - self._half, 2 * self._half
+    def _segment(self, top: float, bottom: float, kind: str) -> str:
+        sort = f"bar {self._css_class} {kind}".rstrip()
+        x, width = self._x - self._half_width, 2 * self._half_width
         return tag("rect", class_=sort, x=f"{x:g}", y=f"{top:g}", width=f"{width:g}", height=f"{bottom - top:g}")
 
-    def _covered(self, spans: Sequence[tuple[int, int]]) -> dict[int, tuple[float, float]]:
+    def _covered_rows(self, spans: Sequence[tuple[int, int]]) -> dict[int, tuple[float, float]]:
         """By row: the part of it on which the bar is drawn, from and to; once, where spans overlap."""
         ends = (*self._bar.waits, *self._bar.reads)
         found: dict[int, tuple[float, float]] = {}
@@ -99,7 +99,7 @@ class _Shape:
                 found[row] = min(top, before[0]), max(bottom, before[1])
         return found
 
-    def _goes_on(self) -> Iterator[tuple[int, str]]:
+    def _loop_marks(self) -> Iterator[tuple[int, str]]:
         """Where a loop ends, and where it begins again."""
         bar = self._bar
         for first, last in bar.spans:
@@ -110,14 +110,14 @@ class _Shape:
 
     def _open_end(self, rows: int) -> Iterator[tuple[int, str]]:
         """A bar that nobody is known to wait for goes on for a row, and ends in a point."""
-        issue, x, half = self._bar.issue, self._x, self._half
-        yield issue, self._piece(MIDDLE, ROW, "open")
+        issue, x, half = self._bar.issue, self._x, self._half_width
+        yield issue, self._segment(MIDDLE, ROW, "open")
         if issue + 1 < rows:
             path = f"M{x - half:g} 0 H{x + half:g} V9 L{x:g} 20 L{x - half:g} 9 Z"
-            yield issue + 1, tag("path", class_=f"bar {self._sort} open", d=path)
+            yield issue + 1, tag("path", class_=f"bar {self._css_class} open", d=path)
 
     def _ticks(self) -> Iterator[tuple[int, str]]:
-        x, half = self._x, self._wide / 2
+        x, half = self._x, self._head_width / 2
         for row in self._bar.commits:
             yield row, tag("path", class_="tick commit", d=f"M{x:g} {MIDDLE - 4:g} l4 4 l-4 4 l-4 -4 Z")
         for row in self._bar.fences:
@@ -128,7 +128,7 @@ class _Shape:
         for row in self._bar.waits:
             yield row, tag("path", class_="tick wait", d=f"M{x - half:g} {MIDDLE:g} h{2 * half:g}")
 
-    def _thread(self, fence: int) -> Iterator[tuple[int, str]]:
+    def _fence_line(self, fence: int) -> Iterator[tuple[int, str]]:
         """A dotted line between a fence and the nearest end of the bar that it is for."""
         ends = [self._bar.issue, *(row for span in self._bar.spans for row in span)]
         if min(ends) <= fence <= max(ends):
@@ -143,8 +143,10 @@ class _Shape:
     def _head(self) -> str:
         """A box with the letter of the mechanism that tells of completion."""
         letter = LETTERS.get(self._bar.transfer.completion.mechanism, TENSOR)
-        x = f"{self._x - self._wide / 2:g}"
-        box = tag("rect", class_=f"head {self._sort}", x=x, y=f"{MIDDLE - 8:g}", width=self._wide, height=16, rx=3)
+        x = f"{self._x - self._head_width / 2:g}"
+        box = tag(
+            "rect", class_=f"head {self._css_class}", x=x, y=f"{MIDDLE - 8:g}", width=self._head_width, height=16, rx=3
+        )
         words = {"x": f"{self._x:g}", "y": f"{MIDDLE + 4:g}", "text_anchor": "middle"}
-        small = " small" if self._wide < 12 else ""
-        return box + tag("text", letter, class_=f"letter {self._sort}{small}", **words)
+        small = " small" if self._head_width < 12 else ""
+        return box + tag("text", letter, class_=f"letter {self._css_class}{small}", **words)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import escape_text
 from ptxkit.records import dataclass
-from ptxkit.report.trace_markup import tag, text
+from ptxkit.report.trace_markup import escape_markup, tag
 from ptxkit.report.transfers import cells
-from ptxkit.report.view_bars import Lanes, tells
-from ptxkit.report.view_lanes import MOST_LANES, MOST_ROWS, Chart, Row, chart
-from ptxkit.report.view_marks import MEANINGS, SVG, sign
+from ptxkit.report.view_bars import LaneDrawing, has_completion
+from ptxkit.report.view_lanes import MAX_LANES, MAX_ROWS, AsyncChart, ChartRow, build_chart
+from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, inline_mark
 from ptxkit.source import SourceFile
 from ptxkit.transfers import Unit
-from ptxkit.views import FunctionView, Happening, Sort
+from ptxkit.views import AsyncOp, AsyncOpCategory, FunctionView
 
-MOST_STATEMENT, MOST_TITLE = 90, 400
+MAX_STATEMENT, MAX_TITLE = 90, 400
 """Characters of a statement that are shown, and of one that a pointer asks for."""
 
 _VECTOR = re.compile(r"\{ *([^{},]+)(?:,[^{},]+){3,},([^{},]+)\}")
@@ -31,19 +31,19 @@ _FAMILIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FindingLink:
     """A finding in two words, `PTX401 error`, with its severity, and where it stands in the page."""
 
-    words: str
-    sort: str
+    label: str
+    severity: str
     target: str
 
 
 def transfers_chart(
     source: SourceFile,
     function: FunctionView,
-    everywhere: Mapping[int, Happening],
-    found: Mapping[int, Sequence[Found]],
+    everywhere: Mapping[int, AsyncOp],
+    found: Mapping[int, Sequence[FindingLink]],
     name: str,
 ) -> str:
     """The chart with its legend, or a sentence that says why there is none.
@@ -51,60 +51,75 @@ def transfers_chart(
     everywhere: what happens in all functions, by line. found: by line, links to what was found there. name: makes the
     bars' names unique.
     """
-    drawn = chart(function, everywhere)
+    drawn = build_chart(function, everywhere)
     if not drawn.rows:
         return tag("p", "Nothing here is asynchronous, and nothing synchronises.", class_="left")
-    lanes = Lanes(drawn)
+    lanes = LaneDrawing(drawn)
     rows = [_row(source, drawn, number, lanes, found, name) for number in range(len(drawn.rows))]
     heads = ("line", "under way", "", "instruction, and what it does")
     head = tag("tr", *(tag("th", each, scope="col") for each in heads))
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="lanes")
-    return _told(drawn) + _legend() + tag("div", table, class_="canvas")
+    return _chart_description(drawn) + _legend() + tag("div", table, class_="canvas")
 
 
-def _told(drawn: Chart) -> str:
+def _chart_description(drawn: AsyncChart) -> str:
     count = sum(bar.count for bar in drawn.bars)
     words = [f"{count:,} asynchronous operation{'' if count == 1 else 's'}"]
-    lost = sum(bar.count for bar in drawn.bars if bar.is_known and bar.is_open and tells(bar.transfer))
+    lost = sum(bar.count for bar in drawn.bars if bar.is_known and bar.is_open and has_completion(bar.transfer))
     unknown = sum(bar.count for bar in drawn.bars if not bar.is_known)
     if lost:
         words.append(f"{lost:,} without a wait that the analysis saw")
     if unknown:
         words.append(f"{unknown:,} that no walk of the analysis reached (undecided)")
-    said = tag("p", text(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
+    said = tag("p", escape_markup(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
     left = []
-    if drawn.left_rows:
-        left.append(f"{drawn.left_rows:,} rows further down ({MOST_ROWS:,} are shown)")
-    if drawn.left_bars:
-        left.append(f"{drawn.left_bars:,} bars ({MOST_LANES} are drawn side by side)")
-    return said + (tag("p", text(f"Left out: {'; '.join(left)}."), class_="left") if left else "")
+    if drawn.omitted_rows:
+        left.append(f"{drawn.omitted_rows:,} rows further down ({MAX_ROWS:,} are shown)")
+    if drawn.omitted_bars:
+        left.append(f"{drawn.omitted_bars:,} bars ({MAX_LANES} are drawn side by side)")
+    return said + (tag("p", escape_markup(f"Left out: {'; '.join(left)}."), class_="left") if left else "")
 
 
 # ---------------------------------------------------------------------------------------------------------- rows
 
 
 def _row(
-    source: SourceFile, drawn: Chart, number: int, lanes: Lanes, found: Mapping[int, Sequence[Found]], name: str
+    source: SourceFile,
+    drawn: AsyncChart,
+    number: int,
+    lanes: LaneDrawing,
+    found: Mapping[int, Sequence[FindingLink]],
+    name: str,
 ) -> str:
     row = drawn.rows[number]
     own = next((at for at, bar in enumerate(drawn.bars) if bar.issue == number), None) if row.transfer else None
     happening = row.happening
-    sort = happening.sort if happening is not None else Sort.ISSUE
-    statement = " ".join(visible(source.line_text(row.first)).split())
+    sort = happening.category if happening is not None else AsyncOpCategory.ISSUE
+    statement = " ".join(escape_text(source.line_text(row.first)).split())
     statement = statement[: statement.rfind(";") + 1] or statement  # without what a comment says behind it
-    shown = _short(statement)
+    shown = _shorten(statement)
     more = tag("b", f" \u00d7{row.count}", class_="times") if row.count > 1 else ""
     lines = str(row.first) if row.count == 1 else f"{row.first}\u2013{row.last}"
-    words = _issue_words(row) if row.transfer is not None else text(happening.words if happening is not None else "")
+    words = (
+        _describe_issue(row)
+        if row.transfer is not None
+        else escape_markup(happening.description if happening is not None else "")
+    )
     return tag(
         "tr",
         tag("td", tag("a", lines, href=f"#L{row.first}"), class_="at"),
-        tag("td", lanes.of(number, name), class_="bars"),
-        tag("td", sign(sort), tag("span", str(sort), class_="sr"), class_="mk"),
+        tag("td", lanes.draw_row(number, name), class_="bars"),
+        tag("td", inline_mark(sort), tag("span", str(sort), class_="sr"), class_="mk"),
         tag(
             "td",
-            tag("div", text(shown), more, class_="mono", title=statement[:MOST_TITLE] if shown != statement else None),
-            tag("div", words, *_tags(row, found), class_="wd") if words or _tags(row, found) else "",
+            tag(
+                "div",
+                escape_markup(shown),
+                more,
+                class_="mono",
+                title=statement[:MAX_TITLE] if shown != statement else None,
+            ),
+            tag("div", words, *_finding_tags(row, found), class_="wd") if words or _finding_tags(row, found) else "",
         ),
         class_=str(sort),
         data_from=row.first,
@@ -113,21 +128,21 @@ def _row(
     )
 
 
-def _tags(row: Row, found: Mapping[int, Sequence[Found]]) -> list[str]:
+def _finding_tags(row: ChartRow, found: Mapping[int, Sequence[FindingLink]]) -> list[str]:
     """Links to what was found on the row's lines, the first of each kind."""
     links = [each for line in row.lines for each in found.get(line, ())]
-    kinds: dict[str, list[Found]] = {}
+    kinds: dict[str, list[FindingLink]] = {}
     for each in links:
-        kinds.setdefault(each.words, []).append(each)
+        kinds.setdefault(each.label, []).append(each)
     return [_link(each[0], len(each)) for each in kinds.values()]
 
 
-def _link(found: Found, count: int) -> str:
+def _link(found: FindingLink, count: int) -> str:
     more = f" \u00d7{count}" if count > 1 else ""
-    return " " + tag("a", text(found.words + more), href=found.target, class_=f"found {found.sort}")
+    return " " + tag("a", escape_markup(found.label + more), href=found.target, class_=f"found {found.severity}")
 
 
-def _issue_words(row: Row) -> str:
+def _describe_issue(row: ChartRow) -> str:
     """What moves where, how much of it, what tells of its end, and the lines that wait for it and fence it."""
     transfer = row.transfer
     assert transfer is not None
@@ -137,31 +152,31 @@ def _issue_words(row: Row) -> str:
     else:
         bytes_ = f"{size} bytes" if transfer.size.number is not None else size
         parts = [moves.replace("->", "\u2192"), "tensor box" if transfer.unit is Unit.TENSOR else bytes_]
-    parts.append(completion if tells(transfer) else "nothing tells of its end")
+    parts.append(completion if has_completion(transfer) else "nothing tells of its end")
     if fences not in ("-", "none"):
         parts.append(f"fenced at {fences}")
-    said = text(", ".join(parts))
+    said = escape_markup(", ".join(parts))
     if not transfer.reached:
         return said + tag("em", ", undecided: no walk reached it", class_="undecided")
-    if tells(transfer) and not transfer.waits:
+    if has_completion(transfer) and not transfer.waits:
         return said + tag("em", f", {waits}", class_="lost")
-    return said + (text(f", waited for at {waits}") if transfer.waits else "")
+    return said + (escape_markup(f", waited for at {waits}") if transfer.waits else "")
 
 
-def _short(statement: str) -> str:
+def _shorten(statement: str) -> str:
     """The statement, of its long vectors only the ends, so that what stands behind them is seen."""
     words = _VECTOR.sub("{\\1, \u2026, \\2}", statement)
-    return words if len(words) <= MOST_STATEMENT else f"{words[: MOST_STATEMENT - 1]}\u2026"
+    return words if len(words) <= MAX_STATEMENT else f"{words[: MAX_STATEMENT - 1]}\u2026"
 
 
 # -------------------------------------------------------------------------------------------------------- legend
 
 
 def _legend() -> str:
-    sorts = [tag("li", sign(sort), text(meaning)) for sort, meaning in MEANINGS.items()]
-    letters = [tag("li", tag("b", letter, class_="key"), text(meaning)) for letter, meaning in _FAMILIES]
+    sorts = [tag("li", inline_mark(sort), escape_markup(meaning)) for sort, meaning in CATEGORY_WORDS.items()]
+    letters = [tag("li", tag("b", letter, class_="key"), escape_markup(meaning)) for letter, meaning in _FAMILIES]
     drawn = [
-        tag("li", _sample(markup), text(meaning))
+        tag("li", _sample(markup), escape_markup(meaning))
         for markup, meaning in (
             (tag("rect", class_="bar copy", x=2, y=1, width=18, height=10), "under way"),
             (tag("rect", class_="bar copy tail", x=2, y=1, width=18, height=10), "until the last of several waits"),

@@ -6,29 +6,29 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.foreign_text import visible
-from ptxkit.report.trace_markup import tag, text
-from ptxkit.results import NOT_CHECKED, CodePage
-from ptxkit.source import Place, SourceFile
+from ptxkit.foreign_text import escape_text
+from ptxkit.report.trace_markup import escape_markup, tag
+from ptxkit.results import UNCHECKED_CODE, CodePage
+from ptxkit.source import SourceFile, SourceLine
 
-MOST_QUESTIONS = 500
+MAX_QUESTIONS = 500
 """Questions that were left open which are listed."""
-MOST_STATEMENT = 90
+MAX_STATEMENT = 90
 _EXAMPLES = ("Example", "Use instead")
 """Titles of the parts of a code's page that show PTX; of pages without an example the second is words."""
 
 
-def finding(item: Diagnostic, number: int, page: CodePage | None) -> str:
+def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
     """One finding, as lint words it, to stand below its line. page: of its code, to unfold."""
     line, column = item.source.position(item.span.start)
     labels = [tag("li", *_label(item.source, each)) for each in sorted(item.labels, key=lambda each: each.span)]
-    fields = [_field("source", _chain(item.origin))] if item.origin else []
+    fields = [_field("source", _origin_chain(item.origin))] if item.origin else []
     fields += [_field("note", note) for note in item.notes]
     fields += [_field("help", item.help)] if item.help else []
     fields += [_field("isa", "; ".join(item.isa))] if item.isa else []
     return tag(
         "aside",
-        tag("p", _code(item), text(f" {_words(item.message)}"), class_="said"),
+        tag("p", _code(item), escape_markup(f" {_inline_markup(item.message)}"), class_="said"),
         tag("ul", *labels) if labels else "",
         *fields,
         _page(page) if page is not None else "",
@@ -41,23 +41,23 @@ def finding(item: Diagnostic, number: int, page: CodePage | None) -> str:
 
 
 def _code(item: Diagnostic) -> str:
-    return tag("b", text(f"{item.code} {item.severity}:"), class_="code")
+    return tag("b", escape_markup(f"{item.code} {item.severity}:"), class_="code")
 
 
 def _label(source: SourceFile, label: Label) -> Iterator[str]:
     line = source.position(label.span.start)[0]
     yield tag("a", f"line {line}", href=f"#L{line}")
-    yield " " + tag("code", text(_cut(source.line_text(line))))
-    place = f" ({_chain(label.origin[-1:])})" if label.origin else ""
-    yield " " + tag("span", text(_words(label.message) + visible(place)))
+    yield " " + tag("code", escape_markup(_truncate(source.line_text(line))))
+    place = f" ({_origin_chain(label.origin[-1:])})" if label.origin else ""
+    yield " " + tag("span", escape_markup(_inline_markup(label.message) + escape_text(place)))
 
 
 def _field(name: str, words: str) -> str:
-    return tag("p", tag("b", f"{name}: "), text(_words(words)), class_="field")
+    return tag("p", tag("b", f"{name}: "), escape_markup(_inline_markup(words)), class_="field")
 
 
 def _page(page: CodePage) -> str:
-    return tag("details", tag("summary", text(f"{page.code}, {page.name}: {page.headline}")), *_parts(page))
+    return tag("details", tag("summary", escape_markup(f"{page.code}, {page.name}: {page.headline}")), *_parts(page))
 
 
 def _parts(page: CodePage) -> Iterator[str]:
@@ -65,25 +65,25 @@ def _parts(page: CodePage) -> Iterator[str]:
     shows = any(title == _EXAMPLES[0] for title, _ in page.parts)
     for title, words in page.parts:
         if shows and title in _EXAMPLES:
-            content = tag("pre", text("\n".join(map(visible, words.split("\n")))))
+            content = tag("pre", escape_markup("\n".join(map(escape_text, words.split("\n")))))
         else:
-            content = "".join(tag("p", text(_words(part))) for part in words.split("\n\n"))
-        yield tag("h4", text(title)) + content
+            content = "".join(tag("p", escape_markup(_inline_markup(part))) for part in words.split("\n\n"))
+        yield tag("h4", escape_markup(title)) + content
 
 
-def whole_file(findings: Sequence[Diagnostic]) -> str:
+def file_findings(findings: Sequence[Diagnostic]) -> str:
     """What was found of a file that has no lines to show it below, or why it was not checked."""
     boxes = [
         tag(
             "aside",
-            tag("p", _code(item), text(f" {_words(item.message)}"), class_="said"),
+            tag("p", _code(item), escape_markup(f" {_inline_markup(item.message)}"), class_="said"),
             _field("help", item.help) if item.help else "",
             class_=f"finding {item.severity}",
             data_code=item.code,
             data_severity=item.severity,
         )
         for item in findings
-        if item.code == NOT_CHECKED
+        if item.code == UNCHECKED_CODE
     ]
     return "".join(boxes)
 
@@ -95,20 +95,20 @@ def finding_list(findings: Sequence[Diagnostic], shown: int) -> str:
     rows = []
     for number, item in enumerate(findings, 1):
         line, column = item.source.position(item.span.start)
-        where = f"{line}:{column}" if item.code != NOT_CHECKED else "file"
-        target = f"#d{number}" if number <= shown and item.code != NOT_CHECKED else f"#L{line}"
+        where = f"{line}:{column}" if item.code != UNCHECKED_CODE else "file"
+        target = f"#d{number}" if number <= shown and item.code != UNCHECKED_CODE else f"#L{line}"
         rows.append(
             tag(
                 "li",
-                tag("a", text(where), href=target, class_="at"),
-                tag("span", _code(item), text(f" {_words(item.message)}")),
+                tag("a", escape_markup(where), href=target, class_="at"),
+                tag("span", _code(item), escape_markup(f" {_inline_markup(item.message)}")),
                 class_=str(item.severity),
                 data_code=item.code,
                 data_severity=item.severity,
             )
         )
     left = len(findings) - shown
-    more = tag("p", text(f"{left:,} of them stand here only, and not below their lines."), class_="left")
+    more = tag("p", escape_markup(f"{left:,} of them stand here only, and not below their lines."), class_="left")
     return _filter(findings) + tag("ul", *rows, class_="findings") + (more if left > 0 else "")
 
 
@@ -120,46 +120,51 @@ def _filter(findings: Iterable[Diagnostic]) -> str:
         tag(
             "label",
             tag("input", type="checkbox", checked="checked", value=severity),
-            text(f" {severity} ({severities[severity]})"),
+            escape_markup(f" {severity} ({severities[severity]})"),
         )
         for severity in Severity
         if severities[severity]
     ]
     options = [tag("option", "all codes", value="")]
-    options += [tag("option", text(f"{code} ({count})"), value=code) for code, count in sorted(codes.items())]
+    options += [tag("option", escape_markup(f"{code} ({count})"), value=code) for code, count in sorted(codes.items())]
     choice = tag("label", "code ", tag("select", *options, id="code"))
     return tag("div", *boxes, choice, id="filter", class_="scripted")
 
 
-def question_list(questions: Sequence[Undecided]) -> str:
+def undecided_list(questions: Sequence[Undecided]) -> str:
     """What could not be decided, to unfold, equal questions together; empty where all was."""
     if not questions:
         return ""
     alike: dict[tuple[str, str], list[Undecided]] = {}
-    for each in questions[:MOST_QUESTIONS]:
+    for each in questions[:MAX_QUESTIONS]:
         alike.setdefault((each.code, each.reason), []).append(each)
-    rows = [tag("li", _question(code, reason, each)) for (code, reason), each in alike.items()]
-    left = len(questions) - MOST_QUESTIONS
-    more = tag("p", text(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""
+    rows = [tag("li", _undecided_item(code, reason, each)) for (code, reason), each in alike.items()]
+    left = len(questions) - MAX_QUESTIONS
+    more = tag("p", escape_markup(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""
     count = f"{len(questions):,} question{'' if len(questions) == 1 else 's'} left open: no findings, and no clean bill"
-    return tag("details", tag("summary", text(count)), tag("ul", *rows, class_="open"), more, class_="open")
+    return tag("details", tag("summary", escape_markup(count)), tag("ul", *rows, class_="open"), more, class_="open")
 
 
-def _question(code: str, reason: str, places: Sequence[Undecided]) -> str:
+def _undecided_item(code: str, reason: str, places: Sequence[Undecided]) -> str:
     lines = dict.fromkeys(each.source.position(each.span.start)[0] for each in places)
     links = ", ".join(tag("a", str(line), href=f"#L{line}") for line in lines)
     where = "line" if len(lines) == 1 else "lines"
-    return tag("b", text(f"{code}: "), class_="code") + text(f"{_words(reason)} ({where} ") + links + ")"
+    return (
+        tag("b", escape_markup(f"{code}: "), class_="code")
+        + escape_markup(f"{_inline_markup(reason)} ({where} ")
+        + links
+        + ")"
+    )
 
 
-def _chain(origin: Sequence[Place]) -> str:
+def _origin_chain(origin: Sequence[SourceLine]) -> str:
     return ", inlined at ".join(f"{place.file}:{place.line}" for place in origin)
 
 
-def _words(words: str) -> str:
-    return visible(" ".join(words.split()))
+def _inline_markup(words: str) -> str:
+    return escape_text(" ".join(words.split()))
 
 
-def _cut(statement: str) -> str:
-    words = " ".join(visible(statement).split())
-    return words if len(words) <= MOST_STATEMENT else f"{words[: MOST_STATEMENT - 1]}\u2026"
+def _truncate(statement: str) -> str:
+    words = " ".join(escape_text(statement).split())
+    return words if len(words) <= MAX_STATEMENT else f"{words[: MAX_STATEMENT - 1]}\u2026"

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from ptxkit.foreign_text import visible
+from ptxkit.foreign_text import escape_text
 from ptxkit.records import dataclass
-from ptxkit.report.trace_markup import tag, text
-from ptxkit.report.view_layers import layered
-from ptxkit.report.view_marks import MEANINGS, SVG, mark, sign
-from ptxkit.report.view_routes import Box, Layout, Route
-from ptxkit.views import Block, Edge, FunctionView, Sort
+from ptxkit.report.trace_markup import escape_markup, tag
+from ptxkit.report.view_layers import layout_graph
+from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, draw_mark, inline_mark
+from ptxkit.report.view_routes import EdgeRoute, GraphLayout, NodeBox
+from ptxkit.views import AsyncOpCategory, BlockView, ControlFlowEdge, FunctionView
 
-COLLAPSE_OVER = 120
+COLLAPSE_THRESHOLD = 120
 """Blocks of a function from which on straight chains of them are drawn as one."""
-MOST_DRAWN = 2_500
+MAX_NODES = 2_500
 """Blocks drawn, chains counted as one."""
-LETTER, SMALL, LINE, PAD = 7.3, 6.4, 16.0, 9.0
-MOST_LABEL, MOST_GUARD = 26, 16
+LETTER_WIDTH, SMALL_LETTER_WIDTH, LINE_HEIGHT, PADDING = 7.3, 6.4, 16.0, 9.0
+MAX_LABEL, MAX_GUARD = 26, 16
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """Blocks that are drawn as one, in the order in which control passes them. entry: the function begins there."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[BlockView, ...]
     is_entry: bool
 
     @property
@@ -37,17 +37,17 @@ class Node:
         return self.blocks[-1].last
 
 
-def graph(function: FunctionView) -> str:
+def draw_graph(function: FunctionView) -> str:
     """The drawing, or a sentence that says why there is none."""
-    if function.without_graph:
-        return tag("p", text(function.without_graph), class_="left")
+    if function.no_graph_reason:
+        return tag("p", escape_markup(function.no_graph_reason), class_="left")
     nodes, edges = nodes_of(function)
-    if len(nodes) > MOST_DRAWN:
-        return tag("p", text(_too_large(function, nodes)), class_="left")
-    layout = layered([_size(node) for node in nodes], [(edge.source, edge.target) for edge in edges])
-    told = _told(function, nodes)
-    what = f"Control-flow graph of {visible(function.name)}: {told}"
-    inner = [*_routes(edges, layout), *_boxes(nodes, layout), *_guards(edges, layout)]
+    if len(nodes) > MAX_NODES:
+        return tag("p", escape_markup(_too_large(function, nodes)), class_="left")
+    layout = layout_graph([_size(node) for node in nodes], [(edge.source, edge.target) for edge in edges])
+    told = _graph_description(function, nodes)
+    what = f"Control-flow graph of {escape_text(function.name)}: {told}"
+    inner = [*_draw_edges(edges, layout), *_boxes(nodes, layout), *_guards(edges, layout)]
     width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
     drawing = tag(
         "svg",
@@ -60,17 +60,17 @@ def graph(function: FunctionView) -> str:
         height=height,
         viewBox=f"0 0 {width} {height}",
     )
-    return tag("p", text(f"{told}."), class_="how") + tag("div", drawing, class_="canvas")
+    return tag("p", escape_markup(f"{told}."), class_="how") + tag("div", drawing, class_="canvas")
 
 
 def graph_legend() -> str:
     """What the lines mean, to unfold."""
-    rows = [tag("li", _sample(sort), words) for sort, words in _WAYS]
-    rows += [tag("li", sign(sort), text(meaning)) for sort, meaning in MEANINGS.items()]
+    rows = [tag("li", _sample(sort), words) for sort, words in _EDGE_KINDS]
+    rows += [tag("li", inline_mark(sort), escape_markup(meaning)) for sort, meaning in CATEGORY_WORDS.items()]
     return tag("details", tag("summary", "What the marks mean"), tag("ul", *rows, class_="legend"), class_="key")
 
 
-_WAYS = (
+_EDGE_KINDS = (
     ("way next", "falls through: to the next block"),
     ("way taken", "a branch, taken where its predicate holds"),
     ("way jump", "a branch without a predicate"),
@@ -85,12 +85,12 @@ def _sample(sort: str) -> str:
     return tag("svg", line, xmlns=SVG, class_="cfg", width=38, height=12, viewBox="0 0 38 12", aria_hidden="true")
 
 
-def nodes_of(function: FunctionView) -> tuple[list[Node], list[Edge]]:
+def nodes_of(function: FunctionView) -> tuple[list[GraphNode], list[ControlFlowEdge]]:
     """What is drawn: the blocks, of a large function straight chains of blocks, and the ways between them."""
     blocks, edges = function.blocks, function.edges
-    follower = _chains(blocks, edges) if len(blocks) > COLLAPSE_OVER else {}
+    follower = _chains(blocks, edges) if len(blocks) > COLLAPSE_THRESHOLD else {}
     inside = set(follower.values())
-    nodes: list[Node] = []
+    nodes: list[GraphNode] = []
     number: dict[int, int] = {}
     for block in range(len(blocks)):
         if block in inside:
@@ -99,12 +99,12 @@ def nodes_of(function: FunctionView) -> tuple[list[Node], list[Edge]]:
         while members[-1] in follower:
             members.append(follower[members[-1]])
         number.update(dict.fromkeys(members, len(nodes)))
-        nodes.append(Node(tuple(blocks[each] for each in members), is_entry=block == 0))
+        nodes.append(GraphNode(tuple(blocks[each] for each in members), is_entry=block == 0))
     kept = [edge for edge in edges if follower.get(edge.source) != edge.target]
-    return nodes, [Edge(number[each.source], number[each.target], each.way, each.guard) for each in kept]
+    return nodes, [ControlFlowEdge(number[each.source], number[each.target], each.kind, each.guard) for each in kept]
 
 
-def _chains(blocks: Sequence[Block], edges: Sequence[Edge]) -> dict[int, int]:
+def _chains(blocks: Sequence[BlockView], edges: Sequence[ControlFlowEdge]) -> dict[int, int]:
     """By block: the one that always follows, and to which there is no other way; it stands further down."""
     after: dict[int, list[int]] = defaultdict(list)
     before = Counter(edge.target for edge in edges)
@@ -113,11 +113,11 @@ def _chains(blocks: Sequence[Block], edges: Sequence[Edge]) -> dict[int, int]:
     return {
         block: found[0]
         for block, found in after.items()
-        if len(found) == 1 and before[found[0]] == 1 and found[0] > block and not blocks[block].ends
+        if len(found) == 1 and before[found[0]] == 1 and found[0] > block and not blocks[block].exit_kind
     }
 
 
-def _told(function: FunctionView, nodes: Sequence[Node]) -> str:
+def _graph_description(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
     count = len(function.blocks)
     words = f"{count:,} block{'' if count == 1 else 's'}, {len(function.edges):,} ways, {len(function.loops):,} loops"
     if len(nodes) < count:
@@ -125,107 +125,142 @@ def _told(function: FunctionView, nodes: Sequence[Node]) -> str:
     return words
 
 
-def _too_large(function: FunctionView, nodes: Sequence[Node]) -> str:
-    return f"The graph is not drawn: it has {_told(function, nodes)}, and up to {MOST_DRAWN:,} are drawn."
+def _too_large(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
+    return f"The graph is not drawn: it has {_graph_description(function, nodes)}, and up to {MAX_NODES:,} are drawn."
 
 
 # -------------------------------------------------------------------------------------------------------- blocks
 
 
-def _title(node: Node) -> str:
-    label = visible(node.blocks[0].label)
-    words = label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}\u2026"
+def _title(node: GraphNode) -> str:
+    label = escape_text(node.blocks[0].label)
+    words = label if len(label) <= MAX_LABEL else f"{label[: MAX_LABEL - 1]}\u2026"
     return words or ("entry" if node.is_entry else "")
 
 
-def _lines(node: Node) -> str:
+def _lines(node: GraphNode) -> str:
     low, high = min(each.first for each in node.blocks), max(each.last for each in node.blocks)
     return f"line {low}" if low == high else f"lines {low}\u2013{high}"
 
 
-def _more(node: Node) -> str:
+def _hidden_lines_note(node: GraphNode) -> str:
     steps = sum(each.steps for each in node.blocks)
     chain = f", {len(node.blocks)} blocks" if len(node.blocks) > 1 else ""
-    ends = f", {node.blocks[-1].ends}" if node.blocks[-1].ends else ""
+    ends = f", {node.blocks[-1].exit_kind}" if node.blocks[-1].exit_kind else ""
     return f"{steps} instruction{'' if steps == 1 else 's'}{chain}{ends}"
 
 
-def _counts(node: Node) -> list[tuple[Sort, int]]:
-    found = Counter(sort for each in node.blocks for sort in each.sorts)
-    return [(sort, found[sort]) for sort in Sort if found[sort]]
+def _counts(node: GraphNode) -> list[tuple[AsyncOpCategory, int]]:
+    found = Counter(sort for each in node.blocks for sort in each.categories)
+    return [(sort, found[sort]) for sort in AsyncOpCategory if found[sort]]
 
 
-def _size(node: Node) -> tuple[float, float]:
-    head = len(_title(node)) * LETTER + (10 if _title(node) else 0) + len(_lines(node)) * SMALL
-    chips = sum(22 + SMALL * len(str(count)) for _, count in _counts(node))
-    width = max(head, len(_more(node)) * SMALL, chips) + 2 * PAD
-    return max(width, 110), 2 * LINE + 9 + (LINE + 3 if _counts(node) else 0)
+def _size(node: GraphNode) -> tuple[float, float]:
+    head = len(_title(node)) * LETTER_WIDTH + (10 if _title(node) else 0) + len(_lines(node)) * SMALL_LETTER_WIDTH
+    chips = sum(22 + SMALL_LETTER_WIDTH * len(str(count)) for _, count in _counts(node))
+    width = max(head, len(_hidden_lines_note(node)) * SMALL_LETTER_WIDTH, chips) + 2 * PADDING
+    return max(width, 110), 2 * LINE_HEIGHT + 9 + (LINE_HEIGHT + 3 if _counts(node) else 0)
 
 
-def _boxes(nodes: Sequence[Node], layout: Layout) -> Iterator[str]:
+def _boxes(nodes: Sequence[GraphNode], layout: GraphLayout) -> Iterator[str]:
     for node, box in zip(nodes, layout.boxes, strict=True):
         yield _box(node, box)
 
 
-def _box(node: Node, box: Box) -> str:
+def _box(node: GraphNode, box: NodeBox) -> str:
     parts = [
-        tag("title", text(_spoken(node))),
-        tag("rect", x=_n(box.x), y=_n(box.y), width=_n(box.width), height=_n(box.height), rx=5),
+        tag("title", escape_markup(_accessible_text(node))),
+        tag(
+            "rect",
+            x=_format_number(box.x),
+            y=_format_number(box.y),
+            width=_format_number(box.width),
+            height=_format_number(box.height),
+            rx=5,
+        ),
     ]
-    x, y = box.x + PAD, box.y + LINE
+    x, y = box.x + PADDING, box.y + LINE_HEIGHT
     if _title(node):
-        parts.append(tag("text", text(_title(node)), class_="mono strong", x=_n(x), y=_n(y)))
-    right = box.x + box.width - PAD
-    parts.append(tag("text", text(_lines(node)), class_="soft", x=_n(right), y=_n(y), text_anchor="end"))
-    parts.append(tag("text", text(_more(node)), class_="soft", x=_n(x), y=_n(y + LINE)))
+        parts.append(
+            tag("text", escape_markup(_title(node)), class_="mono strong", x=_format_number(x), y=_format_number(y))
+        )
+    right = box.x + box.width - PADDING
+    parts.append(
+        tag(
+            "text",
+            escape_markup(_lines(node)),
+            class_="soft",
+            x=_format_number(right),
+            y=_format_number(y),
+            text_anchor="end",
+        )
+    )
+    parts.append(
+        tag(
+            "text",
+            escape_markup(_hidden_lines_note(node)),
+            class_="soft",
+            x=_format_number(x),
+            y=_format_number(y + LINE_HEIGHT),
+        )
+    )
     at = x
     for sort, count in _counts(node):
-        parts.append(mark(sort, at, y + LINE + 8))
-        parts.append(tag("text", str(count), class_="soft", x=_n(at + 15), y=_n(y + LINE + 18)))
-        at += 22 + SMALL * len(str(count))
+        parts.append(draw_mark(sort, at, y + LINE_HEIGHT + 8))
+        parts.append(
+            tag("text", str(count), class_="soft", x=_format_number(at + 15), y=_format_number(y + LINE_HEIGHT + 18))
+        )
+        at += 22 + SMALL_LETTER_WIDTH * len(str(count))
     low, high = min(each.first for each in node.blocks), max(each.last for each in node.blocks)
-    kind = "block entry" if node.is_entry else "block exit" if node.blocks[-1].ends else "block"
+    kind = "block entry" if node.is_entry else "block exit" if node.blocks[-1].exit_kind else "block"
     return tag("a", *parts, href=f"#L{node.first}", class_=kind, data_from=low, data_to=high)
 
 
-def _spoken(node: Node) -> str:
+def _accessible_text(node: GraphNode) -> str:
     sorts = ", ".join(f"{count} {sort}" for sort, count in _counts(node))
-    return " ".join(filter(None, (visible(node.blocks[0].label), f"{_lines(node)}: {_more(node)}", sorts)))
+    return " ".join(
+        filter(None, (escape_text(node.blocks[0].label), f"{_lines(node)}: {_hidden_lines_note(node)}", sorts))
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- ways
 
 
-def _routes(edges: Sequence[Edge], layout: Layout) -> Iterator[str]:
+def _draw_edges(edges: Sequence[ControlFlowEdge], layout: GraphLayout) -> Iterator[str]:
     for edge, route in zip(edges, layout.routes, strict=True):
-        sort = f"way {edge.way}{' back' if route.is_back else ''}"
+        sort = f"way {edge.kind}{' back' if route.is_back else ''}"
         head = "url(#a-back)" if route.is_back else "url(#a-way)"
-        yield tag("path", class_=sort, d=_path(route), marker_end=head)
+        yield tag("path", class_=sort, d=_edge_path(route), marker_end=head)
 
 
-def _path(route: Route) -> str:
+def _edge_path(route: EdgeRoute) -> str:
     first, *rest = route.points
-    parts = [f"M{_n(first[0])} {_n(first[1])}"]
+    parts = [f"M{_format_number(first[0])} {_format_number(first[1])}"]
     before = first
     for x, y in rest:
         if route.is_straight or x == before[0]:
-            parts.append(f"L{_n(x)} {_n(y)}")
+            parts.append(f"L{_format_number(x)} {_format_number(y)}")
         else:
             middle = (before[1] + y) / 2
-            parts.append(f"C{_n(before[0])} {_n(middle)} {_n(x)} {_n(middle)} {_n(x)} {_n(y)}")
+            parts.append(
+                f"C{_format_number(before[0])} {_format_number(middle)} {_format_number(x)} "
+                f"{_format_number(middle)} {_format_number(x)} {_format_number(y)}"
+            )
         before = (x, y)
     return " ".join(parts)
 
 
-def _guards(edges: Sequence[Edge], layout: Layout) -> Iterator[str]:
+def _guards(edges: Sequence[ControlFlowEdge], layout: GraphLayout) -> Iterator[str]:
     """The predicates, where branches leave their blocks."""
     for edge, route in zip(edges, layout.routes, strict=True):
         if edge.guard:
-            words = visible(edge.guard)
-            words = words if len(words) <= MOST_GUARD else f"{words[: MOST_GUARD - 1]}\u2026"
+            words = escape_text(edge.guard)
+            words = words if len(words) <= MAX_GUARD else f"{words[: MAX_GUARD - 1]}\u2026"
             x, y = route.points[0]
-            yield tag("text", text(words), class_="guard mono", x=_n(x + 4), y=_n(y + 12))
+            yield tag(
+                "text", escape_markup(words), class_="guard mono", x=_format_number(x + 4), y=_format_number(y + 12)
+            )
 
 
-def _n(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")

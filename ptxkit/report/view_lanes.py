@@ -11,30 +11,30 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptxkit.records import dataclass, replace
 from ptxkit.transfers import Transfer, Unit
-from ptxkit.views import FunctionView, Happening, LoopView
+from ptxkit.views import AsyncOp, FunctionView, LoopView
 
-MOST_ROWS, MOST_LANES = 3_000, 48
+MAX_ROWS, MAX_LANES = 3_000, 48
 """Rows of one function, and bars side by side, that are drawn."""
-FARTHEST = 10
+MAX_DISTANCE = 10
 """Rows between a fence and the bar that it is for, if it is drawn there."""
-MOST_LOOPS = 4
+MAX_LOOPS = 4
 """Loops in one another that are bracketed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ChartRow:
     """Lines that do the same, neighbours in the chart. happening: of the first. transfer: what it issues."""
 
     first: int
     last: int
     count: int
-    happening: Happening | None
+    happening: AsyncOp | None
     transfer: Transfer | None = None
     lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class ChartBar:
     """An operation on its way. lane: counted from the left. issue: its row.
 
     spans: of rows, each from the middle of its first to the middle of its last one, on which it is under way; tails:
@@ -69,41 +69,41 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class AsyncChart:
     """left_rows, left_bars: how many are over the limits, and are left out. loops: (first row, last row, depth)."""
 
-    rows: tuple[Row, ...] = ()
-    bars: tuple[Bar, ...] = ()
+    rows: tuple[ChartRow, ...] = ()
+    bars: tuple[ChartBar, ...] = ()
     loops: tuple[tuple[int, int, int], ...] = ()
     lanes: int = 0
-    left_rows: int = 0
-    left_bars: int = 0
+    omitted_rows: int = 0
+    omitted_bars: int = 0
 
 
-def chart(function: FunctionView, everywhere: Mapping[int, Happening]) -> Chart:
+def build_chart(function: FunctionView, everywhere: Mapping[int, AsyncOp]) -> AsyncChart:
     """The chart of a function. everywhere: what happens in all functions, by line; it may call them."""
     rows = _rows(function, everywhere)
-    left = max(len(rows) - MOST_ROWS, 0)
-    rows = rows[:MOST_ROWS]
+    left = max(len(rows) - MAX_ROWS, 0)
+    rows = rows[:MAX_ROWS]
     place = {line: number for number, row in enumerate(rows) for line in row.lines}
     bars = [_bar(number, row, row.transfer, place, function.loops) for number, row in enumerate(rows) if row.transfer]
-    drawn, lanes = _in_lanes(bars)
-    loops = tuple(_brackets(function.loops, rows))
-    return Chart(tuple(rows), tuple(drawn), loops, lanes, left, len(bars) - len(drawn))
+    drawn, lanes = _assign_lanes(bars)
+    loops = tuple(_loop_brackets(function.loops, rows))
+    return AsyncChart(tuple(rows), tuple(drawn), loops, lanes, left, len(bars) - len(drawn))
 
 
-def _rows(function: FunctionView, everywhere: Mapping[int, Happening]) -> list[Row]:
+def _rows(function: FunctionView, everywhere: Mapping[int, AsyncOp]) -> list[ChartRow]:
     transfers = function.transfers.transfers if function.transfers is not None else ()
     issued = {each.line: each for each in transfers if each.unit is not Unit.PLAIN}
-    wanted = {each.line: each for each in function.happenings}
+    wanted = {each.line: each for each in function.async_ops}
     for each in issued.values():
         for line in _lines_of(each):
             if line not in wanted and line in everywhere:
                 wanted[line] = everywhere[line]
-    found: list[Row] = []
+    found: list[ChartRow] = []
     keys: list[object] = []
     for line in sorted({*wanted, *issued}):
-        row = Row(line, line, 1, wanted.get(line), issued.get(line), (line,))
+        row = ChartRow(line, line, 1, wanted.get(line), issued.get(line), (line,))
         key = _key(row, function.loops)
         if found and keys[-1] == key:
             before = found[-1]
@@ -121,7 +121,7 @@ def _lines_of(transfer: Transfer) -> Iterator[int]:
     yield from (fence.line for fence in transfer.fences if fence.line is not None)
 
 
-def _key(row: Row, loops: Sequence[LoopView]) -> object:
+def _key(row: ChartRow, loops: Sequence[LoopView]) -> object:
     """What neighbours must have in common to be one row."""
     around = [number for number, loop in enumerate(loops) if loop.first <= row.first <= loop.last]
     what = row.transfer
@@ -130,10 +130,12 @@ def _key(row: Row, loops: Sequence[LoopView]) -> object:
         return (*key, what.reached, what.variable, what.size, around)
     if row.happening is None:
         return row.first
-    return (row.happening.sort, row.happening.opcode, around)
+    return (row.happening.category, row.happening.opcode, around)
 
 
-def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loops: Sequence[LoopView]) -> Bar:
+def _bar(
+    issue: int, row: ChartRow, transfer: Transfer, place: Mapping[int, int], loops: Sequence[LoopView]
+) -> ChartBar:
     full = [place[wait.line] for wait in transfer.waits if not wait.reads_only and wait.line in place]
     reads = [place[wait.line] for wait in transfer.waits if wait.reads_only and wait.line in place]
     spans: list[tuple[int, int]] = []
@@ -147,7 +149,7 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
             tails.append((later[0], later[-1]))
     if earlier:
         held = [row.first, min(line for line, at in place.items() if at == earlier[0])]
-        loop = _around([*held, *transfer.completion.lines], loops) or _around(held, loops)
+        loop = _loop_containing([*held, *transfer.completion.lines], loops) or _loop_containing(held, loops)
         inside = sorted(at for line, at in place.items() if loop and loop.first <= line <= loop.last)
         if inside:
             spans.append((issue, max(inside[-1], issue)))
@@ -155,11 +157,11 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
         else:
             spans.append((earlier[0], issue))
     ends = [issue, *(end for span in spans for end in span)]
-    near = range(min(ends) - FARTHEST, max(ends) + FARTHEST + 1)
+    near = range(min(ends) - MAX_DISTANCE, max(ends) + MAX_DISTANCE + 1)
     lines = [each.line for each in transfer.fences if each.line is not None]
     fences = tuple(sorted({place[line] for line in lines if line in place and place[line] in near}))
     commits = tuple(sorted({place[line] for line in transfer.completion.lines if line in place}))
-    return Bar(
+    return ChartBar(
         issue,
         transfer,
         row.count,
@@ -172,21 +174,21 @@ def _bar(issue: int, row: Row, transfer: Transfer, place: Mapping[int, int], loo
     )
 
 
-def _around(lines: Sequence[int], loops: Sequence[LoopView]) -> LoopView | None:
+def _loop_containing(lines: Sequence[int], loops: Sequence[LoopView]) -> LoopView | None:
     """The smallest loop that holds these lines."""
     low, high = min(lines), max(lines)
     holding = [each for each in loops if each.first <= low and high <= each.last]
     return min(holding, key=lambda each: each.last - each.first, default=None)
 
 
-def _in_lanes(bars: Sequence[Bar]) -> tuple[list[Bar], int]:
+def _assign_lanes(bars: Sequence[ChartBar]) -> tuple[list[ChartBar], int]:
     """Each bar in the first lane that is free where it is; those for which there is none are left out."""
     free: list[int] = []
-    drawn: list[Bar] = []
+    drawn: list[ChartBar] = []
     for bar in sorted(bars, key=lambda each: each.extent):
         low, high = bar.extent
         lane = next((number for number, end in enumerate(free) if end < low), len(free))
-        if lane >= MOST_LANES:
+        if lane >= MAX_LANES:
             continue
         if lane == len(free):
             free.append(-1)
@@ -195,7 +197,7 @@ def _in_lanes(bars: Sequence[Bar]) -> tuple[list[Bar], int]:
     return sorted(drawn, key=lambda each: each.issue), len(free)
 
 
-def _brackets(loops: Sequence[LoopView], rows: Sequence[Row]) -> Iterator[tuple[int, int, int]]:
+def _loop_brackets(loops: Sequence[LoopView], rows: Sequence[ChartRow]) -> Iterator[tuple[int, int, int]]:
     """The loops that hold rows: their first and last one, and how many loops are around."""
     seen: list[tuple[int, int]] = []
     for loop in sorted(loops, key=lambda each: (each.first, -each.last)):
@@ -203,5 +205,5 @@ def _brackets(loops: Sequence[LoopView], rows: Sequence[Row]) -> Iterator[tuple[
         if inside:
             depth = sum(first <= loop.first and loop.last <= last for first, last in seen)
             seen.append((loop.first, loop.last))
-            if depth < MOST_LOOPS:
+            if depth < MAX_LOOPS:
                 yield inside[0], inside[-1], depth

@@ -13,22 +13,22 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ptxkit.report.view_routes import MARGIN, Layout, Plan, Row, Size, routed
+from ptxkit.report.view_routes import MARGIN, GraphLayout, GraphRank, LayeredGraph, Size, route_edges
 
 GAP, SLOT = 26.0, 14.0
 """Between blocks of a rank; the width that a way takes where it passes a rank."""
-LONGEST = 5
+MAX_RANKS_CROSSED = 5
 """Ranks that a way passes between blocks; a longer one goes along the right side."""
-SWEEPS, FITS = 8, 6
+SWEEPS, FIT_PASSES = 8, 6
 """How often ranks are ordered, and placed."""
 
 
-def layered(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layout:
+def layout_graph(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> GraphLayout:
     """The layout of a graph whose node 0 is the entry. sizes: (width, height) of each node."""
     return _Layering(sizes, edges).layout()
 
 
-def ways_back(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+def find_back_edges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
     """The edges, by number, that lead to a node which a search in depth from node 0 has not finished."""
     after: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for number, (source, target) in enumerate(edges):
@@ -55,7 +55,7 @@ def ways_back(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
     return found
 
 
-def ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+def longest_path_ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     """The length of the longest path to each node of a graph without circles."""
     after: list[list[int]] = [[] for _ in range(count)]
     missing = [0] * count
@@ -78,27 +78,27 @@ class _Layering:
     def __init__(self, sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> None:
         self._count = len(sizes)
         self._edges = edges
-        self._back = ways_back(len(sizes), edges)
+        self._back = find_back_edges(len(sizes), edges)
         forward = [edge for number, edge in enumerate(edges) if number not in self._back]
-        self._rank = ranks(len(sizes), forward)
+        self._rank = longest_path_ranks(len(sizes), forward)
         self._sizes = list(sizes)
         self._ranks: list[list[int]] = [[] for _ in range(max(self._rank, default=-1) + 1)]
         for node, rank in enumerate(self._rank):
             self._ranks[rank].append(node)
-        self._aside: list[int] = []
+        self._long_edges: list[int] = []
         self._chains: dict[int, list[int]] = {}
         self._above: dict[int, list[int]] = defaultdict(list)
         self._below: dict[int, list[int]] = defaultdict(list)
         for number, (source, target) in enumerate(edges):
             if number in self._back:
                 continue
-            if self._rank[target] - self._rank[source] > LONGEST:
-                self._aside.append(number)
+            if self._rank[target] - self._rank[source] > MAX_RANKS_CROSSED:
+                self._long_edges.append(number)
             else:
-                self._chain(number, source, target)
+                self._add_slots(number, source, target)
         self._centres = [0.0] * len(self._sizes)
 
-    def _chain(self, number: int, source: int, target: int) -> None:
+    def _add_slots(self, number: int, source: int, target: int) -> None:
         """Slots for an edge in the ranks that it passes."""
         chain = [source]
         for rank in range(self._rank[source] + 1, self._rank[target]):
@@ -113,19 +113,19 @@ class _Layering:
             self._below[upper].append(lower)
             self._above[lower].append(upper)
 
-    def layout(self) -> Layout:
+    def layout(self) -> GraphLayout:
         if not self._ranks:
-            return Layout((), (), 2 * MARGIN, 2 * MARGIN)
-        self._order()
-        self._place()
-        return routed(self._plan())
+            return GraphLayout((), (), 2 * MARGIN, 2 * MARGIN)
+        self._reduce_crossings()
+        self._place_centres()
+        return route_edges(self._layered_graph())
 
     # ------------------------------------------------------------------------------------------------ order
 
-    def _order(self) -> None:
+    def _reduce_crossings(self) -> None:
         """Fewer crossings: each rank sorted by where its neighbours are, down and up in turns; the best is kept."""
         best = [list(rank) for rank in self._ranks]
-        fewest = self._crossings()
+        fewest = self._count_crossings()
         for sweep in range(SWEEPS):
             if not fewest:
                 break
@@ -136,13 +136,13 @@ class _Layering:
                 places = {node: place for place, node in enumerate(before)}
                 own = {node: place for place, node in enumerate(rank)}
                 rank.sort(key=lambda node: (_mean(neighbours[node], places, own[node]), own[node]))
-            crossings = self._crossings()
+            crossings = self._count_crossings()
             if crossings < fewest:
                 fewest, best = crossings, [list(rank) for rank in self._ranks]
         for rank, nodes in zip(self._ranks, best, strict=True):
             rank[:] = nodes
 
-    def _crossings(self) -> int:
+    def _count_crossings(self) -> int:
         total = 0
         for upper, lower in zip(self._ranks, self._ranks[1:], strict=False):
             places = {node: place for place, node in enumerate(lower)}
@@ -156,23 +156,23 @@ class _Layering:
 
     # ----------------------------------------------------------------------------------------------- places
 
-    def _place(self) -> None:
+    def _place_centres(self) -> None:
         """Centres: near those of neighbours, in the order, no two too near."""
         for rank in self._ranks:
-            self._fit(rank, [0.0] * len(rank))
-        for sweep in range(FITS):
+            self._fit_centres(rank, [0.0] * len(rank))
+        for sweep in range(FIT_PASSES):
             down = sweep % 2 == 0
             for rank in self._ranks if down else self._ranks[::-1]:
-                wanted = [self._wanted(node, down=down, both=sweep >= FITS - 2) for node in rank]
-                self._fit(rank, wanted)
+                wanted = [self._preferred_centre(node, down=down, both=sweep >= FIT_PASSES - 2) for node in rank]
+                self._fit_centres(rank, wanted)
         left = min(self._centres[node] - self._sizes[node][0] / 2 for rank in self._ranks for node in rank)
         self._centres = [centre - left for centre in self._centres]
 
-    def _wanted(self, node: int, *, down: bool, both: bool) -> float:
+    def _preferred_centre(self, node: int, *, down: bool, both: bool) -> float:
         near = [*self._above[node], *self._below[node]] if both else (self._above if down else self._below)[node]
         return sum(self._centres[other] for other in near) / len(near) if near else self._centres[node]
 
-    def _fit(self, nodes: Sequence[int], wanted: Sequence[float]) -> None:
+    def _fit_centres(self, nodes: Sequence[int], wanted: Sequence[float]) -> None:
         """The centres nearest to those wanted that keep the order and the distances."""
         offsets = [0.0]
         for one, other in itertools.pairwise(nodes):
@@ -188,16 +188,16 @@ class _Layering:
         for node, base, offset in zip(nodes, fitted, offsets, strict=False):
             self._centres[node] = base + offset
 
-    def _plan(self) -> Plan:
-        return Plan(
+    def _layered_graph(self) -> LayeredGraph:
+        return LayeredGraph(
             sizes=self._sizes,
             edges=self._edges,
             count=self._count,
             rank=self._rank,
-            rows=[Row(rank) for rank in self._ranks],
+            rows=[GraphRank(rank) for rank in self._ranks],
             centres=self._centres,
             back=frozenset(self._back),
-            aside=tuple(self._aside),
+            long_edges=tuple(self._long_edges),
             chains=self._chains,
         )
 

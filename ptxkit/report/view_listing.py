@@ -12,77 +12,79 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.foreign_text import visible
-from ptxkit.report.trace_markup import tag, text
-from ptxkit.report.view_findings import finding
+from ptxkit.foreign_text import escape_text
+from ptxkit.report.trace_markup import escape_markup, tag
+from ptxkit.report.view_findings import finding_box
 from ptxkit.results import CodePage
-from ptxkit.source import Place
-from ptxkit.views import Colour, FileView, Piece
+from ptxkit.source import SourceLine
+from ptxkit.views import ColouredSpan, FileView, TokenClass
 
-PORTION = 200
+LINES_PER_PORTION = 200
 """Lines that are laid out together."""
-MOST_LINE = 2_000
+MAX_LINE = 2_000
 """Characters of a line that are shown."""
-MOST_SHOWN = 1_000
+MAX_SHOWN = 1_000
 """Findings that stand below their lines."""
 
 _MARKS = {
-    Colour.OPCODE: "b",
-    Colour.REGISTER: "i",
-    Colour.SPECIAL: "u",
-    Colour.NUMBER: "s",
-    Colour.LABEL: "em",
-    Colour.DIRECTIVE: "dfn",
-    Colour.STRING: "q",
-    Colour.COMMENT: "small",
+    TokenClass.OPCODE: "b",
+    TokenClass.REGISTER: "i",
+    TokenClass.SPECIAL: "u",
+    TokenClass.NUMBER: "s",
+    TokenClass.LABEL: "em",
+    TokenClass.DIRECTIVE: "dfn",
+    TokenClass.STRING: "q",
+    TokenClass.COMMENT: "small",
 }
 
 
 def listing(view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]) -> str:
     """The whole text. findings: those to show, numbered by their place; pages: of their codes."""
-    return tag("div", *_portions(view, _below(view, findings, pages)), class_="text")
+    return tag("div", *_portions(view, _findings_by_line(view, findings, pages)), class_="text")
 
 
-def _below(view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]) -> dict[int, list[str]]:
+def _findings_by_line(
+    view: FileView, findings: Sequence[Diagnostic], pages: Mapping[str, CodePage]
+) -> dict[int, list[str]]:
     """By line: the findings, as markup. The first one of a code brings its page along."""
     found: dict[int, list[str]] = defaultdict(list)
     seen: set[str] = set()
-    for number, item in enumerate(findings[:MOST_SHOWN], 1):
+    for number, item in enumerate(findings[:MAX_SHOWN], 1):
         line = min(view.source.position(item.span.start)[0], view.source.line_count)
         page = pages.get(item.code) if item.code not in seen else None
         seen.add(item.code)
-        found[line].append(finding(item, number, page))
+        found[line].append(finding_box(item, number, page))
     return found
 
 
 def _portions(view: FileView, below: Mapping[int, list[str]]) -> Iterator[str]:
-    sorts = {each.line: each.sort for function in view.functions for each in function.happenings}
-    places = view.places
+    sorts = {each.line: each.category for function in view.functions for each in function.async_ops}
+    places = view.source_lines
     labels = _labels(view)
     rows: list[str] = []
     count = view.source.line_count
-    pieces = _Pieces(view.source.text, view.pieces, labels)
+    pieces = _ColouredText(view.source.text, view.coloured_spans, labels)
     for line in range(1, count + 1):
         content = pieces.line(view.source.line_bounds(line))
         extra = below.get(line)
         place = places.get(line)
         if extra or place:
-            content = f"<code>{content}</code>{_place(place) if place else ''}{''.join(extra or ())}"
+            content = f"<code>{content}</code>{_origin_mark(place) if place else ''}{''.join(extra or ())}"
         sort = sorts.get(line)
         mark = f" class={sort}" if sort is not None else ""
         rows.append(f"<li id=L{line}{mark}>{content}</li>\n")
-        if len(rows) == PORTION or line == count:
+        if len(rows) == LINES_PER_PORTION or line == count:
             # what is laid out alone counts alone, so the count begins inside of it
             yield f'<div><ol start="{line - len(rows) + 1}">\n{"".join(rows)}</ol></div>\n'
             rows = []
 
 
-def _place(chain: Sequence[Place]) -> str:
+def _origin_mark(chain: Sequence[SourceLine]) -> str:
     """The line of the program that the PTX was compiled from: of inlined code, that of the outermost call."""
     last = chain[-1]
     words = f"{os.path.basename(last.file)}:{last.line}"
     told = ", inlined at ".join(f"{each.file}:{each.line}" for each in chain)
-    return tag("span", text(visible(words)), class_="loc", title=visible(told))
+    return tag("span", escape_markup(escape_text(words)), class_="loc", title=escape_text(told))
 
 
 def _labels(view: FileView) -> dict[str, int]:
@@ -95,21 +97,21 @@ def _labels(view: FileView) -> dict[str, int]:
     return {label: line for label, line in found.items() if line}
 
 
-class _Pieces:
+class _ColouredText:
     """Hands out the coloured text of lines, one after the other."""
 
-    def __init__(self, source: str, pieces: Sequence[Piece], labels: Mapping[str, int]) -> None:
+    def __init__(self, source: str, pieces: Sequence[ColouredSpan], labels: Mapping[str, int]) -> None:
         self._text = source
-        self._pieces = pieces
+        self._spans = pieces
         self._labels = labels
         self._next = 0
 
     def line(self, span: tuple[int, int]) -> str:
         start, end = span
-        cut = min(end, start + MOST_LINE)
+        cut = min(end, start + MAX_LINE)
         parts: list[str] = []
         at = start
-        pieces, source = self._pieces, self._text
+        pieces, source = self._spans, self._text
         number = self._next
         while number < len(pieces) and pieces[number][0] < end:
             first, last, colour = pieces[number]
@@ -122,25 +124,25 @@ class _Pieces:
             first = max(first, start)
             if first < cut and first < last:
                 if at < first:
-                    parts.append(_shown(source[at:first]))
+                    parts.append(_display_text(source[at:first]))
                 at = min(last, cut)
-                parts.append(self._coloured(source[first:at], colour))
+                parts.append(self._markup_of(source[first:at], colour))
             if pieces[number - 1][1] > end:
                 break
         if at < cut:
-            parts.append(_shown(source[at:cut]))
+            parts.append(_display_text(source[at:cut]))
         if cut < end:
             parts.append(f'<span class="cut">\u2026 {end - cut:,} more characters</span>')
         return "".join(parts)
 
-    def _coloured(self, word: str, colour: Colour) -> str:
+    def _markup_of(self, word: str, colour: TokenClass) -> str:
         mark = _MARKS.get(colour)
         if mark is None:
-            return _shown(word)
-        if colour is Colour.LABEL and word in self._labels:
-            return f'<a href="#L{self._labels[word]}">{_shown(word)}</a>'
-        return f"<{mark}>{_shown(word)}</{mark}>"
+            return _display_text(word)
+        if colour is TokenClass.LABEL and word in self._labels:
+            return f'<a href="#L{self._labels[word]}">{_display_text(word)}</a>'
+        return f"<{mark}>{_display_text(word)}</{mark}>"
 
 
-def _shown(piece: str) -> str:
-    return escape(piece if piece.isprintable() else visible(piece), quote=False)
+def _display_text(piece: str) -> str:
+    return escape(piece if piece.isprintable() else escape_text(piece), quote=False)

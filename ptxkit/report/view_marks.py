@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from ptxkit.report.trace_markup import tag
-from ptxkit.views import Sort
+from ptxkit.views import AsyncOpCategory
 
 SVG = "http://www.w3.org/2000/svg"
 
 _SHAPES = {
-    Sort.ISSUE: tag("path", d="M3 1 L11 6 L3 11 Z"),
-    Sort.COMMIT: tag("path", d="M6 1 L11 6 L6 11 L1 6 Z"),
-    Sort.WAIT: tag("path", d="M2 1 H10 V3 L7 6 L10 9 V11 H2 V9 L5 6 L2 3 Z"),
-    Sort.FENCE: tag("path", d="M1 3 H11 V5 H1 Z M1 7 H11 V9 H1 Z"),
-    Sort.BARRIER: tag("path", d="M1 1 H4 V5 H8 V1 H11 V11 H8 V7 H4 V11 H1 Z"),
-    Sort.ARRIVE: tag("path", d="M1 2 H11 L6 11 Z"),
-    Sort.SETUP: tag("path", d="M6 1 A5 5 0 1 0 6 11 A5 5 0 1 0 6 1 Z M6 4 A2 2 0 1 1 6 8 A2 2 0 1 1 6 4 Z"),
+    AsyncOpCategory.ISSUE: tag("path", d="M3 1 L11 6 L3 11 Z"),
+    AsyncOpCategory.COMMIT: tag("path", d="M6 1 L11 6 L6 11 L1 6 Z"),
+    AsyncOpCategory.WAIT: tag("path", d="M2 1 H10 V3 L7 6 L10 9 V11 H2 V9 L5 6 L2 3 Z"),
+    AsyncOpCategory.FENCE: tag("path", d="M1 3 H11 V5 H1 Z M1 7 H11 V9 H1 Z"),
+    AsyncOpCategory.BARRIER: tag("path", d="M1 1 H4 V5 H8 V1 H11 V11 H8 V7 H4 V11 H1 Z"),
+    AsyncOpCategory.ARRIVE: tag("path", d="M1 2 H11 L6 11 Z"),
+    AsyncOpCategory.SETUP: tag("path", d="M6 1 A5 5 0 1 0 6 11 A5 5 0 1 0 6 1 Z M6 4 A2 2 0 1 1 6 8 A2 2 0 1 1 6 4 Z"),
 }
-MEANINGS = {
-    Sort.ISSUE: "begins an asynchronous operation",
-    Sort.COMMIT: "closes a group, or makes an mbarrier tell",
-    Sort.WAIT: "waits",
-    Sort.FENCE: "fence",
-    Sort.BARRIER: "barrier: threads meet",
-    Sort.ARRIVE: "arrives at an mbarrier, or announces bytes",
-    Sort.SETUP: "makes or ends mbarriers, Tensor Memory, registers",
+CATEGORY_WORDS = {
+    AsyncOpCategory.ISSUE: "begins an asynchronous operation",
+    AsyncOpCategory.COMMIT: "closes a group, or makes an mbarrier tell",
+    AsyncOpCategory.WAIT: "waits",
+    AsyncOpCategory.FENCE: "fence",
+    AsyncOpCategory.BARRIER: "barrier: threads meet",
+    AsyncOpCategory.ARRIVE: "arrives at an mbarrier, or announces bytes",
+    AsyncOpCategory.SETUP: "makes or ends mbarriers, Tensor Memory, registers",
 }
 
 
@@ -50,15 +50,15 @@ def definitions() -> str:
     return tag("svg", inner, xmlns=SVG, class_="defs", width=0, height=0, aria_hidden="true")
 
 
-def mark(sort: Sort, x: float = 0, y: float = 0, size: float = 12) -> str:
+def draw_mark(sort: AsyncOpCategory, x: float = 0, y: float = 0, size: float = 12) -> str:
     """A mark inside a drawing, by its upper left corner."""
     return tag("use", href=f"#m-{sort}", class_=f"k {sort}", x=_number(x), y=_number(y), width=size, height=size)
 
 
-def sign(sort: Sort) -> str:
+def inline_mark(sort: AsyncOpCategory) -> str:
     """A mark as a drawing of its own, in a line of text."""
     return tag(
-        "svg", mark(sort), xmlns=SVG, class_="sign", width=12, height=12, viewBox="0 0 12 12", aria_hidden="true"
+        "svg", draw_mark(sort), xmlns=SVG, class_="sign", width=12, height=12, viewBox="0 0 12 12", aria_hidden="true"
     )
 
 

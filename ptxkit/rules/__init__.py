@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.budget import AnalysisBudget
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.diagnostics import Verdict
 from ptxkit.rules import (
     ptx201_generic_in_space,
@@ -71,7 +71,7 @@ from ptxkit.rules import (
     ptx906_slow_multicast,
 )
 from ptxkit.rules.finding import Rule
-from ptxkit.rules.holding import UNREACHED, Holding
+from ptxkit.rules.holding import UNREACHED, RuleRun
 from ptxkit.syntax.tree import Module
 
 #: All rules, by code.
@@ -143,7 +143,7 @@ def analyse(
     *,
     notes: bool = False,
     shows: Callable[[str], bool] | None = None,
-    explored: dict[str, Kernel] | None = None,
+    explored: dict[str, KernelFacts] | None = None,
 ) -> Verdict:
     """Holds every kernel of a module against the rules.
 
@@ -151,19 +151,19 @@ def analyse(
     too, what is there in vain. shows: of which codes to hold, whatever `notes` says; None: of all others. explored: the
     kernels that were looked at are put there by their names, for whoever wants to know more of them.
     """
-    *_, verdict = analysed(module, policy, notes=notes, shows=shows, explored=explored)
+    *_, verdict = analyse_incrementally(module, policy, notes=notes, shows=shows, explored=explored)
     return verdict
 
 
-def analysed(
+def analyse_incrementally(
     module: Module,
     policy: str = "isa",
     *,
     notes: bool = False,
     shows: Callable[[str], bool] | None = None,
-    explored: dict[str, Kernel] | None = None,
+    explored: dict[str, KernelFacts] | None = None,
     first: tuple[str, str] | None = None,
-    budget: Budget | None = None,
+    budget: AnalysisBudget | None = None,
 ) -> Iterator[Verdict]:
     """The same, while it is found: the verdict so far whenever a rule has added to it; the last one is the whole.
 
@@ -178,10 +178,10 @@ def analysed(
         from ptxkit.syntax import parse
 
         module = parse(str(module))
-    found = Holding(module, policy, rules, budget or Budget(), explored)
+    found = RuleRun(module, policy, rules, budget or AnalysisBudget(), explored)
     yield from found.verdicts(first)
-    if first is not None and found.is_short:  # what was left for want of budget hangs on what came first
-        yield from Holding(module, policy, rules, Budget(), explored).verdicts()
+    if first is not None and found.is_budget_exceeded:  # what was left for want of budget hangs on what came first
+        yield from RuleRun(module, policy, rules, AnalysisBudget(), explored).verdicts()
 
 
-__all__ = ["RULES", "UNREACHED", "Rule", "analyse", "analysed"]
+__all__ = ["RULES", "UNREACHED", "Rule", "analyse", "analyse_incrementally"]

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.conflicts import Touch
-from ptxkit.analysis.kernel import World
-from ptxkit.analysis.ordering_barriers import CTA_BARRIER, OrderingBarrier, Spot, ordering_barrier
+from ptxkit.analysis.conflicts import AccessInstance
+from ptxkit.analysis.kernel import ScenarioFacts
+from ptxkit.analysis.ordering_barriers import CTA_BARRIER, OrderingBarrier, PathPoint, find_ordering_barrier
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.rules.finding import Change, Mend
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.rules.finding import FixCandidate, StepEdit
 
 
-def barrier_between(world: World, first: Touch, last: Touch) -> OrderingBarrier:
+def find_barrier_between(world: ScenarioFacts, first: AccessInstance, last: AccessInstance) -> OrderingBarrier:
     """The narrowest barrier that orders one access, once it is over, before another."""
-    return ordering_barrier(world, Spot(first.path, first.tid, first.end), Spot(last.path, last.tid, last.position))
+    return find_ordering_barrier(
+        world, PathPoint(first.path, first.tid, first.end_position), PathPoint(last.path, last.tid, last.position)
+    )
 
 
-def spot(world: World, thread: Thread, position: int) -> Spot:
+def path_point_of(world: ScenarioFacts, thread: ThreadView, position: int) -> PathPoint:
     """The place of an event of one thread's trace in the events of its group."""
     event = thread.trace.events[position]
-    path = world.causality.path_of(thread.tid)
-    return Spot(path, thread.tid, world.causality.places(path.group)[(event.step, event.visit)])
+    path = world.happens_before.path_of(thread.tid)
+    return PathPoint(
+        path, thread.tid, world.happens_before.positions_by_execution(path.group)[(event.step, event.visit)]
+    )
 
 
 def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, str], ...]:
@@ -30,16 +34,16 @@ def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, str], ...]:
     return ((barrier.release, words),)
 
 
-def mends_of(barrier: OrderingBarrier, first: Step, last: Step) -> tuple[Mend, ...]:
+def barrier_fixes(barrier: OrderingBarrier, first: Step, last: Step) -> tuple[FixCandidate, ...]:
     """The barrier in front of what hands over, else of the later access; on both sides, where it is parted."""
     if barrier.text is None:
         return ()
-    before = Change(barrier.release or last, barrier.text)
-    changes = (Change(first, barrier.text, "after"), before) if barrier.is_parted else (before,)
-    return (Mend(f"add `{barrier.text}`", changes, safe=False),)
+    before = StepEdit(barrier.release or last, barrier.text)
+    changes = (StepEdit(first, barrier.text, "after"), before) if barrier.is_split else (before,)
+    return (FixCandidate(f"add `{barrier.text}`", changes, safe=False),)
 
 
-def words_of(barrier: OrderingBarrier, where: str, first: str, lines: tuple[int, int] = (1, 2)) -> str:
+def format_barrier_help(barrier: OrderingBarrier, where: str, first: str, lines: tuple[int, int] = (1, 2)) -> str:
     """The help of a finding whose primary place is the later access.
 
     where: the place of the barrier, in words. first: who does the earlier access. lines: the numbers of the labels at
@@ -58,7 +62,7 @@ def words_of(barrier: OrderingBarrier, where: str, first: str, lines: tuple[int,
             f"let the {first} arrive at an mbarrier behind line {{{earlier}}}, and wait for its phase before line"
             " {0}: no place between the two is common to both"
         )
-    if barrier.is_parted:
+    if barrier.is_split:
         return (
             f"add `{barrier.text}` behind line {{{earlier}}} and before line {{0}}: {barrier.threads} threads come by "
             "the two, and no place between them is common to all"

@@ -10,26 +10,26 @@ from types import ModuleType
 from ptxkit.results import CodePage
 from ptxkit.rules import RULES
 from ptxkit.rules.finding import Rule
-from ptxkit.rules.pages import PAGES, Page
+from ptxkit.rules.pages import PAGES, DocPage
 
 EXAMPLES = ("Example", "Use instead")
 """Titles of parts that show PTX; of pages without an example the second is words, as are all others."""
 
 
-def book() -> tuple[CodePage, ...]:
+def all_pages() -> tuple[CodePage, ...]:
     """Every page, by code."""
-    return tuple(sorted([*map(_of_rule, RULES), *map(_of_page, PAGES)], key=lambda page: page.code))
+    return tuple(sorted([*map(_page_of_rule, RULES), *map(_page_of, PAGES)], key=lambda page: page.code))
 
 
 def as_text(page: CodePage) -> str:
     """The page as a terminal shows it: its name, and the parts with their titles."""
-    parts = [f"{title}\n{_indented(text)}" for title, text in page.parts]
+    parts = [f"{title}\n{_indent(text)}" for title, text in page.parts]
     return "\n\n".join([page.name, f"{page.code}: {page.headline}", *parts]) + "\n"
 
 
 def as_markdown(page: CodePage, level: int = 2) -> str:
     """The page as Markdown, its heading of this level."""
-    lines = [f"{'#' * level} {page.code}: {page.name} {{#{page.code}}}", "", _sentence(page.headline), ""]
+    lines = [f"{'#' * level} {page.code}: {page.name} {{#{page.code}}}", "", _capitalize(page.headline), ""]
     shows = any(title == EXAMPLES[0] for title, _ in page.parts)
     for title, text in page.parts:
         lines += [f"{'#' * (level + 1)} {title}", ""]
@@ -38,7 +38,7 @@ def as_markdown(page: CodePage, level: int = 2) -> str:
     return "\n".join(lines)
 
 
-def _of_rule(rule: Rule) -> CodePage:
+def _page_of_rule(rule: Rule) -> CodePage:
     text = _documentation(sys.modules[rule.check.__module__]).strip("\n")
     head, *rest = [part for part in text.split("\n\n") if part.strip()]
     parts: list[tuple[str, str]] = []
@@ -48,7 +48,7 @@ def _of_rule(rule: Rule) -> CodePage:
             parts[-1] = parts[-1][0], f"{parts[-1][1]}\n\n{dedent(part).strip()}"
         else:
             parts.append((title.strip(), dedent(body).strip("\n")))
-    return CodePage(rule.code, rule.name, _headline(head), tuple(parts))
+    return CodePage(rule.code, rule.name, _strip_code(head), tuple(parts))
 
 
 def _documentation(module: ModuleType) -> str:
@@ -64,18 +64,18 @@ def _documentation(module: ModuleType) -> str:
     return (get_docstring(parse(text), clean=False) if text is not None else None) or f"{module.__name__}: no text"
 
 
-def _of_page(page: Page) -> CodePage:
+def _page_of(page: DocPage) -> CodePage:
     return CodePage(page.code, page.name, page.headline, tuple(page.parts()))
 
 
-def _headline(text: str) -> str:
+def _strip_code(text: str) -> str:
     """Without the code before it."""
     return " ".join(text.split()).partition(": ")[2]
 
 
-def _sentence(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _indented(text: str) -> str:
+def _indent(text: str) -> str:
     return "\n".join(f"    {line}".rstrip() for line in text.split("\n"))

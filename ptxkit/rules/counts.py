@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.phase_faults import OtherCount
-from ptxkit.rules.finding import Mend, other_constant
+from ptxkit.analysis.phase_faults import WrongCount
+from ptxkit.rules.finding import FixCandidate, replace_constant
 
 
-def words_of(fault: OtherCount) -> str:
+def format_count_help(fault: WrongCount) -> str:
     """The help: the count that fits the arrivals, or arrivals that fit the count."""
-    return f"make the count of `mbarrier.init` {fault.count}, or let {fault.old} threads arrive in each phase"
+    return f"make the count of `mbarrier.init` {fault.count}, or let {fault.initial_count} threads arrive in each phase"
 
 
-def mends_of(fault: OtherCount) -> tuple[Mend, ...]:
+def count_fixes(fault: WrongCount) -> tuple[FixCandidate, ...]:
     """The count where each of the mbarriers is made at which the same instructions arrive."""
-    changes = tuple(change for step in fault.inits for change in other_constant(step, fault.old, fault.count))
-    return (Mend(f"make the count {fault.count}", changes, safe=False),) if changes else ()
+    changes = tuple(
+        change for step in fault.inits for change in replace_constant(step, fault.initial_count, fault.count)
+    )
+    return (FixCandidate(f"make the count {fault.count}", changes, safe=False),) if changes else ()

@@ -5,37 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Literal
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Integer, Name
 
 #: Why it is not known that nothing orders two places.
-CUT = "a walk through a long loop was cut short: it is not known what its threads tell this one behind it"
+TRUNCATED = "a walk through a long loop was cut short: it is not known what its threads tell this one behind it"
 #: Constants that are tried in the place of one.
-MOST_TRIES = 8
+MAX_CONSTANT_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StepEdit:
     """One change to the text at a step: `text` before or after its statement, or in the place of an operand."""
 
     step: Step
     text: str
-    where: Literal["before", "after"] | int = "before"
+    position: Literal["before", "after"] | int = "before"
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
+class FixCandidate:
     """What may settle a finding; that it does is found out by trying. safe: no correct program changes its meaning."""
 
     message: str
-    changes: tuple[Change, ...]
+    edits: tuple[StepEdit, ...]
     safe: bool = True
 
 
-def other_constant(step: Step, old: int | None, new: int | None) -> tuple[Change, ...]:
+def replace_constant(step: Step, old: int | None, new: int | None) -> tuple[StepEdit, ...]:
     """The change of an operand that is the constant `old` into `new`; none where no operand is, or nothing is known.
 
     Where no operand is that constant, the last one is changed, if it is a register: it may hold the constant.
@@ -46,14 +46,14 @@ def other_constant(step: Step, old: int | None, new: int | None) -> tuple[Change
     places = [place for place, each in enumerate(operands) if isinstance(each, Integer) and each.value == old]
     if not places and operands and isinstance(operands[-1], Name):
         places = [len(operands) - 1]  # a register that holds it
-    return (Change(step, str(new), places[-1]),) if places else ()
+    return (StepEdit(step, str(new), places[-1]),) if places else ()
 
 
-def smaller_constants(step: Step) -> Iterator[Change]:
+def decrease_constant(step: Step) -> Iterator[StepEdit]:
     """The changes of its last constant operand into each smaller one, the next smaller first."""
     old = next((each.value for each in reversed(step.instruction.operands) if isinstance(each, Integer)), 0)
-    for new in range(min(old, MOST_TRIES) - 1, -1, -1):
-        yield from other_constant(step, old, new)
+    for new in range(min(old, MAX_CONSTANT_CANDIDATES) - 1, -1, -1):
+        yield from replace_constant(step, old, new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class Finding:
     help: str | None = None
     severity: Severity = Severity.ERROR
     properties: Mapping[str, object] = field(default_factory=dict)
-    cause: Hashable = None
-    mends: tuple[Mend, ...] = ()
+    group_key: Hashable = None
+    fixes: tuple[FixCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +86,14 @@ class Observation:
     """
 
     key: tuple[Step, Step | None]
-    world: int
+    scenario_index: int
     exact: bool
     finding: Finding | None = None
     threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class OpenObligation:
     """A question that the rule could not answer. missing: what of the launch decides it, `block` or `cluster`."""
 
     step: Step
@@ -112,6 +112,6 @@ class Rule:
     code: str
     name: str
     isa: tuple[str, ...]
-    check: Callable[[Kernel], Iterator[Observation | Doubt]]
+    check: Callable[[KernelFacts], Iterator[Observation | OpenObligation]]
     on_request: bool = False
     asynchronous: bool = False

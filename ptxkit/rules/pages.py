@@ -10,29 +10,29 @@ from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DocPage:
     """One page. does, matters: paragraphs. place: of the examples: `body`, `module`, `file`, or empty where there is
     no PTX to show. sections: titles of the manual's."""
 
     code: str
     name: str
     headline: str
-    does: str
-    matters: str
+    behaviour: str
+    rationale: str
     sections: str
-    place: str = ""
+    example_context: str = ""
     example: str = ""
-    instead: str = ""
+    replacement: str = ""
 
     def parts(self) -> list[tuple[str, str]]:
         """Titles and texts, in their order."""
-        parts = [("What it does", self.does), ("Why it matters", self.matters)]
-        parts += [("Example", self.example), ("Use instead", self.instead), ("ISA section", self.sections)]
+        parts = [("What it does", self.behaviour), ("Why it matters", self.rationale)]
+        parts += [("Example", self.example), ("Use instead", self.replacement), ("ISA section", self.sections)]
         return [(title, text.strip()) for title, text in parts if text]
 
 
-PAGES: tuple[Page, ...] = (
-    Page(
+PAGES: tuple[DocPage, ...] = (
+    DocPage(
         "PTX100",
         "no-verdict",
         "there is no verdict on the file.",
@@ -40,10 +40,10 @@ PAGES: tuple[Page, ...] = (
         """Nothing is known of the file: it is neither right nor wrong. The exit status is 2, and a
 report has it among the files that failed.""",
         '"Source Format"',
-        instead="""Read what the message says of the file. If the analysis broke, that is a fault of
+        replacement="""Read what the message says of the file. If the analysis broke, that is a fault of
 ptxkit: report it with the file.""",
     ),
-    Page(
+    DocPage(
         "PTX101",
         "syntax-error",
         "the text is not PTX here.",
@@ -55,7 +55,7 @@ goes on at the next statement, and reports at most 50 such places.""",
         "add.s32 %r1, %r2 %r3;",
         "add.s32 %r1, %r2, %r3;",
     ),
-    Page(
+    DocPage(
         "PTX102",
         "unknown-opcode",
         "no instruction has that name.",
@@ -67,7 +67,7 @@ the module is newer than the table: there the opcode may be a new one.""",
         "addd.s32 %r1, %r2, %r3;",
         "add.s32 %r1, %r2, %r3;",
     ),
-    Page(
+    DocPage(
         "PTX103",
         "wrong-modifiers",
         "no form of the instruction has these modifiers.",
@@ -80,7 +80,7 @@ A warning says that assemblers take it nevertheless, and why.""",
         "cvt.f32.s32 %f1, %r1;",
         "cvt.rn.f32.s32 %f1, %r1;",
     ),
-    Page(
+    DocPage(
         "PTX104",
         "wrong-operands",
         "an operand is not what the instruction takes.",
@@ -93,7 +93,7 @@ stores and conversions alone. A warning says that assemblers take it nevertheles
         "add.f32 %f1, %f2, %rd1;",
         "add.f32 %f1, %f2, %f3;",
     ),
-    Page(
+    DocPage(
         "PTX105",
         "constant-out-of-range",
         "a constant is none that the instruction takes.",
@@ -105,7 +105,7 @@ operand or a modifier; the message says which are right.""",
         "cp.async.cg.shared.global [tile], [%rd1], 8;",
         "cp.async.cg.shared.global [tile], [%rd1], 16;",
     ),
-    Page(
+    DocPage(
         "PTX106",
         "undeclared-name",
         "nothing declares that name.",
@@ -117,7 +117,7 @@ block or around it; labels may stand below. The nearest name is proposed.""",
         "mov.u32 %r9, %r1;",
         "mov.u32 %r8, %r1;",
     ),
-    Page(
+    DocPage(
         "PTX107",
         "misplaced-directive",
         "a directive cannot stand like that.",
@@ -131,7 +131,7 @@ does not hold.""",
         ".entry other() .maxntid 128 .reqntid 128 { ret; }",
         ".entry other() .reqntid 128 { ret; }",
     ),
-    Page(
+    DocPage(
         "PTX108",
         "wrong-declaration",
         "a variable, register or parameter cannot be declared like that.",
@@ -143,7 +143,7 @@ cannot be declared where they are.""",
         ".global .v4 .b64 table;",
         ".global .v2 .b64 table;",
     ),
-    Page(
+    DocPage(
         "PTX109",
         "wrong-initial-value",
         "a variable cannot begin with that value.",
@@ -155,7 +155,7 @@ length, or that are no constants; addresses of what has none.""",
         ".global .b32 table[2] = {1, 2, 3};",
         ".global .b32 table[3] = {1, 2, 3};",
     ),
-    Page(
+    DocPage(
         "PTX110",
         "declared-twice",
         "the name is taken.",
@@ -168,7 +168,7 @@ one until the block ends.""",
         ".reg .b32 %x; .reg .f32 %x;",
         ".reg .b32 %x; { .reg .f32 %x; }",
     ),
-    Page(
+    DocPage(
         "PTX111",
         "wrong-call",
         "the call does not fit the function.",
@@ -180,7 +180,7 @@ of targets has: in number, size, alignment or kind; and calls of what is no func
         "call (%r1), helper, (%rd1);",
         "call (%r1), helper, (%r2);",
     ),
-    Page(
+    DocPage(
         "PTX191",
         "unused-suppression",
         "the comment hides nothing.",
@@ -188,9 +188,9 @@ of targets has: in number, size, alignment or kind; and calls of what is no func
 or in the file that the comment is for. Codes that are not asked for are left alone.""",
         """Such a comment outlives what it was written for, and hides the next fault at that place.""",
         '"Comments"',
-        instead="""Remove the code, or the comment: `ptxkit lint --fix` does.""",
+        replacement="""Remove the code, or the comment: `ptxkit lint --fix` does.""",
     ),
-    Page(
+    DocPage(
         "PTX192",
         "malformed-suppression",
         "the comment cannot be read.",
@@ -198,10 +198,10 @@ or in the file that the comment is for. Codes that are not asked for are left al
 than `ignore` and `ignore-file`.""",
         """It hides nothing, and whoever wrote it thinks that it does.""",
         '"Comments"',
-        instead="""Write `// ptxkit: ignore[PTX401] why` at the end of the line, above it, or above a
+        replacement="""Write `// ptxkit: ignore[PTX401] why` at the end of the line, above it, or above a
 function; `// ptxkit: ignore-file[PTX401] why` for a file.""",
     ),
-    Page(
+    DocPage(
         "PTX203",
         "symbol-in-wrong-space",
         "the variable is in another state space than the instruction.",
@@ -215,7 +215,7 @@ another place. PTX201 and PTX202 find the same of addresses in registers.""",
         "ld.global.b32 %r1, [tile];",
         "ld.shared.b32 %r1, [tile];",
     ),
-    Page(
+    DocPage(
         "PTX204",
         "misaligned-offset",
         "the address cannot be aligned as the access asks.",
@@ -227,7 +227,7 @@ stays so wherever the variable is placed. It is a warning: assemblers do not loo
         ".entry other() { .reg .b64 %rd; ld.shared.b64 %rd, [tile+12]; ret; }",
         ".entry other() { .reg .b64 %rd; ld.shared.b64 %rd, [tile+8]; ret; }",
     ),
-    Page(
+    DocPage(
         "PTX300",
         "not-reached",
         "the analysis did not get to this instruction.",
@@ -239,10 +239,10 @@ under their codes. Calls of `vprintf`, `malloc`, `free`, `__assertfail` and the 
 are known: they order nothing, and `__assertfail` ends the launch as `trap` does.""",
         """Of such an instruction nothing is said: silence is no proof that it is right.""",
         '"Control Flow Instructions"',
-        instead="""Call the function from a kernel of the same file, link what is called into it, or remove
+        replacement="""Call the function from a kernel of the same file, link what is called into it, or remove
 what no path leads to.""",
     ),
-    Page(
+    DocPage(
         "PTX650",
         "stopped-itself",
         "a run on the reference machine ended by the kernel's own will, or for want of a stack.",
@@ -251,10 +251,10 @@ assertion failed, or that its calls need more local memory than a thread has."""
         """The launch fails. Where the arguments were chosen, and not given, it may be that the kernel
 refuses them.""",
         '"Miscellaneous Instructions: trap", "Miscellaneous Instructions: brkpt"',
-        instead="""Look at the arguments of the run, which stand beside the finding; give those that the host
+        replacement="""Look at the arguments of the run, which stand beside the finding; give those that the host
 passes by `--arg`.""",
     ),
-    Page(
+    DocPage(
         "PTX651",
         "depends-on-unwritten",
         "results of a kernel depend on memory or registers that nobody wrote.",
@@ -266,10 +266,10 @@ a register which its thread has not written. Where `ptxkit verify` chose argumen
 open question.""",
         """What is there at first is undefined: the results are another launch's leavings.""",
         '"State Spaces"',
-        instead="""Store to the memory, or the register, before it is read; or do not store what comes
+        replacement="""Store to the memory, or the register, before it is read; or do not store what comes
 of it.""",
     ),
-    Page(
+    DocPage(
         "PTX801",
         "needs-newer-version",
         "the module's `.version` or `.target` does not have it.",
@@ -288,7 +288,7 @@ the least that would do.""",
 .address_size 64
 .entry k() { barrier.cluster.arrive; ret; }""",
     ),
-    Page(
+    DocPage(
         "PTX802",
         "cuda-ptx-for-another-target",
         "`cuda::ptx` was compiled for a target without the instruction.",
@@ -302,7 +302,7 @@ warning.""",
 .entry other() { call __cuda_ptx_mapa_is_not_supported_before_SM_90__, (); ret; }""",
         ".entry other() { .reg .b32 %r; mapa.shared::cluster.u32 %r, tile, 0; ret; }",
     ),
-    Page(
+    DocPage(
         "PTX803",
         "unknown-version",
         "there is no such `.version` or `.target`.",

@@ -21,19 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.trace import Misuse
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misuses
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.trace import WrongAddressKind
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_wrong_address_kinds
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every address operand of an instruction that names a state space."""
-    yield from misuses(kernel, lambda misuse: misuse.origin == "generic", _finding)
+    yield from observe_wrong_address_kinds(kernel, lambda misuse: misuse.origin == "generic", _finding)
 
 
-def _finding(misuse: Misuse) -> Finding:
-    space = misuse.taken
+def _finding(misuse: WrongAddressKind) -> Finding:
+    space = misuse.expected_space
     return Finding(
         primary=misuse.step,
         message=f"uses a generic address where an address in .{space} is needed",

@@ -23,22 +23,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.trace import Misuse
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misuses
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.trace import WrongAddressKind
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_wrong_address_kinds
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every address operand of an instruction that names no state space."""
-    yield from misuses(kernel, _is_offset, _finding)
+    yield from observe_wrong_address_kinds(kernel, _is_offset, _finding)
 
 
-def _is_offset(misuse: Misuse) -> bool:
-    return misuse.taken == "generic" and misuse.origin not in ("generic", "global")
+def _is_offset(misuse: WrongAddressKind) -> bool:
+    return misuse.expected_space == "generic" and misuse.origin not in ("generic", "global")
 
 
-def _finding(misuse: Misuse) -> Finding:
+def _finding(misuse: WrongAddressKind) -> Finding:
     return Finding(
         primary=misuse.step,
         message=f"uses an offset in .{misuse.origin} as a generic address",

@@ -31,87 +31,101 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.certainty import Certainty
-from ptxkit.analysis.grounds import Grounds
-from ptxkit.analysis.kernel import MAX_NAME, Kernel
+from ptxkit.analysis.certainty import InputIndependence
+from ptxkit.analysis.grounds import OperandValidity
+from ptxkit.analysis.kernel import MAX_NAME_LENGTH, KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misfits
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_operand_violations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every address that must be aligned and is known by number."""
-    grounds = Grounds(kernel.program, kernel.explorer.launch)
+    grounds = OperandValidity(kernel.program, kernel.explorer.launch)
     strict = kernel.policy == "strict"
 
-    def wanted(misfit: Misfit) -> bool:
+    def wanted(misfit: OperandViolation) -> bool:
         if misfit.kind not in ("alignment", "apart"):
             return False
-        return misfit.surely or strict or (misfit.variable is not None and misfit.variable.size is not None)
+        return misfit.is_certain or strict or (misfit.variable is not None and misfit.variable.size is not None)
 
     # What an operand depends on takes a look at the whole kernel: only where there is something to be said.
-    if not any(misfits(kernel, wanted, _finding)):
+    if not any(observe_operand_violations(kernel, wanted, _finding)):
         return
-    certainty = kernel.explorer.certainty
-    yield from misfits(
-        kernel, lambda misfit: wanted(misfit) and grounds.hold(misfit) and _is_met(certainty, misfit), _finding
+    certainty = kernel.explorer.input_independence
+    yield from observe_operand_violations(
+        kernel,
+        lambda misfit: (
+            wanted(misfit)
+            and grounds.is_launch_independent(misfit)
+            and _is_reached_with_first_thread(certainty, misfit)
+        ),
+        _finding,
     )
-    unsure = misfits(
-        kernel, lambda misfit: wanted(misfit) and grounds.hold(misfit) and not _is_met(certainty, misfit), _finding
+    unsure = observe_operand_violations(
+        kernel,
+        lambda misfit: (
+            wanted(misfit)
+            and grounds.is_launch_independent(misfit)
+            and not _is_reached_with_first_thread(certainty, misfit)
+        ),
+        _finding,
     )
     for observed in unsure:
-        yield Doubt(observed.key[0], "misaligned in some threads, if those come there: that hangs on arguments or data")
+        yield OpenObligation(
+            observed.key[0], "misaligned in some threads, if those come there: that hangs on arguments or data"
+        )
 
 
-def _is_met(certainty: Certainty, misfit: Misfit) -> bool:
+def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandViolation) -> bool:
     """Whether the thread whose address it is comes there if the first one does."""
     step = misfit.step
     if misfit.thread is None or "aligned" in step.instruction.opcode.split("."):
         return True
-    return certainty.is_own(step) and certainty.is_sure(step, None)
+    return certainty.is_in_function(step) and certainty.is_input_independent(step, None)
 
 
-def _finding(misfit: Misfit) -> Finding:
+def _finding(misfit: OperandViolation) -> Finding:
     variable = misfit.variable
     if misfit.other is not None:
-        return _apart(misfit, misfit.other)
+        return _inconsistent_offsets(misfit, misfit.other)
     assert variable is not None
-    name = f"`{variable.name}`" if len(variable.name) <= MAX_NAME else f"the .{variable.space} variable"
-    properties = {"operand": misfit.role, "alignment": misfit.needed, "variable": variable.name}
-    needs = f"needs an address that is a multiple of {misfit.needed}"
-    if not misfit.surely:
+    name = f"`{variable.name}`" if len(variable.name) <= MAX_NAME_LENGTH else f"the .{variable.space} variable"
+    properties = {"operand": misfit.role, "alignment": misfit.required, "variable": variable.name}
+    needs = f"needs an address that is a multiple of {misfit.required}"
+    if not misfit.is_certain:
         return Finding(
             primary=misfit.step,
             message=f"{needs}, and the declaration of {name} promises a multiple of {variable.alignment} only",
-            help=f"declare {name} with `.align {misfit.needed}`",
+            help=f"declare {name} with `.align {misfit.required}`",
             severity=Severity.ERROR if variable.size is not None and _is_declared_for(misfit) else Severity.WARNING,
             properties=properties,
         )
-    step = min(misfit.needed, variable.alignment)
+    step = min(misfit.required, variable.alignment)
     whose = "this one" if misfit.thread is None else f"that of thread {misfit.thread}"
     return Finding(
         primary=misfit.step,
         message=f"{needs}, and {whose} is {misfit.value % step} bytes past a multiple of {step}",
-        help=f"move it to a multiple of {misfit.needed} in {name}, or use an access that needs less",
+        help=f"move it to a multiple of {misfit.required} in {name}, or use an access that needs less",
         properties=properties,
     )
 
 
-def _apart(misfit: Misfit, other: Step) -> Finding:
+def _inconsistent_offsets(misfit: OperandViolation, other: Step) -> Finding:
     return Finding(
         primary=misfit.step,
-        message=f"needs an address that is a multiple of {misfit.needed}, as line {{1}} does; but the two are "
+        message=f"needs an address that is a multiple of {misfit.required}, as line {{1}} does; but the two are "
         f"{misfit.value} bytes off such a distance, so that one is misaligned",
         labels=((other, "an address by the same pointer"),),
         help="make the distance of the two addresses a multiple of what both need",
-        properties={"operand": misfit.role, "alignment": misfit.needed},
+        properties={"operand": misfit.role, "alignment": misfit.required},
     )
 
 
-def _is_declared_for(misfit: Misfit) -> bool:
+def _is_declared_for(misfit: OperandViolation) -> bool:
     """Whether the declaration must provide for the access: the variable holds an mbarrier, or bulk copies go there."""
     effects = misfit.step.effects
     accesses = [effect for effect in effects if isinstance(effect, Access) and effect.address == misfit.role]

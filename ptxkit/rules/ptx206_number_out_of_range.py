@@ -28,52 +28,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.grounds import Grounds
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.trace import Misfit
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
-from ptxkit.rules.misuse import misfits
+from ptxkit.analysis.grounds import OperandValidity
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.trace import OperandViolation
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.misuse import observe_operand_violations
 
 #: What may be wrong with a number.
 KINDS = ("multiple", "range", "rule", "rank", "mask")
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every size, count and number of bytes that is known by number."""
-    grounds = Grounds(kernel.program, kernel.explorer.launch)
-    yield from misfits(kernel, lambda misfit: misfit.kind in KINDS and grounds.hold(misfit), _finding)
+    grounds = OperandValidity(kernel.program, kernel.explorer.launch)
+    yield from observe_operand_violations(
+        kernel, lambda misfit: misfit.kind in KINDS and grounds.is_launch_independent(misfit), _finding
+    )
 
 
-def _finding(misfit: Misfit) -> Finding:
+def _finding(misfit: OperandViolation) -> Finding:
     match misfit.kind:
         case "multiple":
-            said = f"{misfit.value} in `{misfit.role}` is no multiple of {misfit.needed}"
-            mend = f"round it to a multiple of {misfit.needed}; what is left of a copy is for other instructions"
+            said = f"{misfit.value} in `{misfit.role}` is no multiple of {misfit.required}"
+            mend = f"round it to a multiple of {misfit.required}; what is left of a copy is for other instructions"
         case "rule":
             said = f"with {misfit.value} in `{misfit.role}` it breaks the rule `{misfit.rule}`"
             mend = "keep to the rule for every value that the register can have"
         case "rank":
-            said = f"goes to the shared memory of CTA {misfit.value} in a cluster of {misfit.needed}"
+            said = f"goes to the shared memory of CTA {misfit.value} in a cluster of {misfit.required}"
             mend = "keep the rank that `mapa` is given below the size of the cluster"
         case "mask":
-            said = f"the mask {misfit.value:#x} names CTAs that a cluster of {misfit.needed} does not have"
-            mend = f"keep the mask below 1 << {misfit.needed}"
+            said = f"the mask {misfit.value:#x} names CTAs that a cluster of {misfit.required} does not have"
+            mend = f"keep the mask below 1 << {misfit.required}"
         case _:
-            beyond = "below" if misfit.value < misfit.needed else "above"
-            said = f"{misfit.value} is {beyond} {misfit.needed}, the limit of `{misfit.role}`"
+            beyond = "below" if misfit.value < misfit.required else "above"
+            said = f"{misfit.value} is {beyond} {misfit.required}, the limit of `{misfit.role}`"
             mend = "keep within the limit, or split the work over several phases"
     return Finding(
         primary=misfit.step,
         message=said,
         help=mend,
         properties={"operand": misfit.role, "value": misfit.value},
-        mends=tuple(_mends(misfit)),
+        fixes=tuple(_fixes(misfit)),
     )
 
 
-def _mends(misfit: Misfit) -> Iterator[Mend]:
+def _fixes(misfit: OperandViolation) -> Iterator[FixCandidate]:
     """The multiples on both sides; of a mask, the CTAs that there are."""
-    needed, value, match = misfit.needed, misfit.value, misfit.step.match
+    needed, value, match = misfit.required, misfit.value, misfit.step.match
     if misfit.kind == "multiple":
         numbers = [value - value % needed + needed, value - value % needed]
     else:
@@ -82,7 +84,7 @@ def _mends(misfit: Misfit) -> Iterator[Mend]:
     if place is None:
         return
     for number in numbers:
-        yield Mend(f"write {number}", (Change(misfit.step, str(number), place),), safe=False)
+        yield FixCandidate(f"write {number}", (StepEdit(misfit.step, str(number), place),), safe=False)
 
 
 RULE = Rule(

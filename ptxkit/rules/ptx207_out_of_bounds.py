@@ -25,63 +25,68 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.certainty import Certainty
-from ptxkit.analysis.kernel import MAX_NAME, Kernel
-from ptxkit.analysis.layout import Variable
-from ptxkit.analysis.terms import signed
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.certainty import InputIndependence
+from ptxkit.analysis.kernel import MAX_NAME_LENGTH, KernelFacts
+from ptxkit.analysis.layout import DeclaredVariable
+from ptxkit.analysis.terms import to_signed
+from ptxkit.analysis.trace import OperandViolation
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misfits
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_operand_violations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every access whose place is known."""
-    certainty = kernel.explorer.certainty
-    yield from misfits(kernel, lambda misfit: _beyond(certainty, misfit) is not None, lambda m: _finding(certainty, m))
+    certainty = kernel.explorer.input_independence
+    yield from observe_operand_violations(
+        kernel, lambda misfit: _variable_and_offset(certainty, misfit) is not None, lambda m: _finding(certainty, m)
+    )
 
 
-def _beyond(certainty: Certainty, misfit: Misfit) -> tuple[Variable, int] | None:
+def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation) -> tuple[DeclaredVariable, int] | None:
     """The variable that an address is made from, and how many bytes from its start the access begins; None where
     that is no fault, or not sure."""
     step = misfit.step
-    if misfit.kind != "bounds" or step.match is None or not certainty.is_own(step):
+    if misfit.kind != "bounds" or step.match is None or not certainty.is_in_function(step):
         return None
-    name = certainty.base_of(step, step.match.operand(misfit.role, step.instruction))
+    name = certainty.sole_variable(step, step.match.operand(misfit.role, step.instruction))
     base = step.scope.variable(name) if name is not None else None
-    if base is None or base.extent is None:
+    if base is None or base.fixed_size is None:
         return None
     where = misfit.value
     if misfit.variable is not base:
         where += (misfit.variable.address if misfit.variable is not None else 0) - base.address
-        where = signed(where, 32 if where < 1 << 32 else 64)  # an offset below zero wraps
-    return None if 0 <= where <= base.extent - misfit.needed else (base, where)
+        where = to_signed(where, 32 if where < 1 << 32 else 64)  # an offset below zero wraps
+    return None if 0 <= where <= base.fixed_size - misfit.required else (base, where)
 
 
-def _finding(certainty: Certainty, misfit: Misfit) -> Finding:
-    found = _beyond(certainty, misfit)
+def _finding(certainty: InputIndependence, misfit: OperandViolation) -> Finding:
+    found = _variable_and_offset(certainty, misfit)
     assert found is not None
     variable, where = found
-    name = f"`{variable.name}`" if len(variable.name) <= MAX_NAME else f"a .{variable.space} variable"
-    size = variable.extent or 0
+    name = f"`{variable.name}`" if len(variable.name) <= MAX_NAME_LENGTH else f"a .{variable.space} variable"
+    size = variable.fixed_size or 0
     if where < 0:
-        said = f"begins {_bytes(-where)} before {name}"
+        said = f"begins {_format_bytes(-where)} before {name}"
     elif where >= size:
-        behind = f"{_bytes(where - size)} behind the end of" if where > size else "at the end of"
-        said = f"begins {behind} {name}, which has {_bytes(size)}"
+        behind = f"{_format_bytes(where - size)} behind the end of" if where > size else "at the end of"
+        said = f"begins {behind} {name}, which has {_format_bytes(size)}"
     else:
-        said = f"runs {_bytes(where + misfit.needed - size)} past the end of {name}, which has {_bytes(size)}"
+        said = (
+            f"runs {_format_bytes(where + misfit.required - size)} past the end of {name}, which has "
+            f"{_format_bytes(size)}"
+        )
     may_be_given = variable.space == "shared" and where >= size
     return Finding(
         primary=misfit.step,
-        message=f"uses {_bytes(misfit.needed)} from byte {where} on: {said}",
-        help=f"keep the {_bytes(misfit.needed)} within {name}, or declare it larger",
+        message=f"uses {_format_bytes(misfit.required)} from byte {where} on: {said}",
+        help=f"keep the {_format_bytes(misfit.required)} within {name}, or declare it larger",
         severity=Severity.WARNING if may_be_given else Severity.ERROR,
-        properties={"operand": misfit.role, "variable": variable.name, "offset": where, "bytes": misfit.needed},
+        properties={"operand": misfit.role, "variable": variable.name, "offset": where, "bytes": misfit.required},
     )
 
 
-def _bytes(number: int) -> str:
+def _format_bytes(number: int) -> str:
     return f"{number} byte{'' if number == 1 else 's'}"
 
 

@@ -25,25 +25,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.origins import REMOTE
-from ptxkit.analysis.trace import Misuse
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misuses
+from ptxkit.analysis.trace import WrongAddressKind
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_wrong_address_kinds
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every address operand whose state space is known on both sides."""
-    yield from misuses(kernel, is_wrong_space, _finding)
+    yield from observe_wrong_address_kinds(kernel, is_wrong_space, _finding)
 
 
-def is_wrong_space(misuse: Misuse) -> bool:
+def is_wrong_space(misuse: WrongAddressKind) -> bool:
     """Whether an operand holds an address in a state space, and its instruction takes one in another."""
-    return misuse.origin == "global" or "generic" not in (misuse.origin, misuse.taken)
+    return misuse.origin == "global" or "generic" not in (misuse.origin, misuse.expected_space)
 
 
-def _finding(misuse: Misuse) -> Finding:
-    taken = "shared" if misuse.taken == "generic" else misuse.taken
+def _finding(misuse: WrongAddressKind) -> Finding:
+    taken = "shared" if misuse.expected_space == "generic" else misuse.expected_space
     properties = {"operand": misuse.role, "space": taken, "origin": misuse.origin}
     if misuse.origin == REMOTE:
         return Finding(

@@ -26,19 +26,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.trace import Misfit
-from ptxkit.analysis.windows import spaces_of
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misfits
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.trace import OperandViolation
+from ptxkit.analysis.windows import allowed_spaces
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_operand_violations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every generic address whose window is known, and at every address that was converted from one."""
-    yield from misfits(kernel, lambda misfit: misfit.kind == "window", _finding)
+    yield from observe_operand_violations(kernel, lambda misfit: misfit.kind == "window", _finding)
 
 
-def _finding(misfit: Misfit) -> Finding:
+def _finding(misfit: OperandViolation) -> Finding:
     properties = {"operand": misfit.role, "lies": misfit.rule}
     if misfit.other is not None:
         converts = misfit.other.instruction.opcode
@@ -50,7 +50,7 @@ def _finding(misfit: Misfit) -> Finding:
             properties=properties,
         )
     match = misfit.step.match
-    spaces = sorted(spaces_of(match.form)[misfit.role]) if match is not None else []
+    spaces = sorted(allowed_spaces(match.form)[misfit.role]) if match is not None else []
     taken = " or ".join(f".{space}" for space in spaces)
     return Finding(
         primary=misfit.step,

@@ -25,27 +25,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.trace import Misfit
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.misuse import misfits
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.trace import OperandViolation
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.misuse import observe_operand_violations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every address that must lie in a certain CTA, and does not."""
-    certainty = kernel.explorer.certainty
+    certainty = kernel.explorer.input_independence
 
-    def wanted(misfit: Misfit) -> bool:
+    def wanted(misfit: OperandViolation) -> bool:
         step = misfit.step
-        if misfit.kind != "home" or step.match is None or not certainty.is_own(step):
+        if misfit.kind != "home" or step.match is None or not certainty.is_in_function(step):
             return False
         roles = (misfit.role, misfit.rule)
-        return all(certainty.is_sure(step, step.match.operand(role, step.instruction)) for role in roles)
+        return all(certainty.is_input_independent(step, step.match.operand(role, step.instruction)) for role in roles)
 
-    yield from misfits(kernel, wanted, _finding)
+    yield from observe_operand_violations(kernel, wanted, _finding)
 
 
-def _finding(misfit: Misfit) -> Finding:
+def _finding(misfit: OperandViolation) -> Finding:
     properties = {"operand": misfit.role}
     if misfit.rule == "other":
         return Finding(

@@ -24,20 +24,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.same_bytes import compared, is_multimem, touches
+from ptxkit.analysis.same_bytes import find_overlaps, is_multimem, is_plain_global_access
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each access to what a `multimem` instruction accesses."""
-    chosen = [step for step in kernel.program.acting if is_multimem(step)]
-    others = [step for step in kernel.program.acting if touches(step, "read", "write", "update")] if chosen else []
-    for each in compared(kernel.explorer, others, chosen):
-        finding = None if each.same is None else _finding(each.first, each.other)
-        threads = 1 if each.same is None else each.same.threads
-        yield Observation((each.first, each.other), each.world, each.is_exact, finding, threads)
+    chosen = [step for step in kernel.program.effectful_steps if is_multimem(step)]
+    others = (
+        [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "read", "write", "update")]
+        if chosen
+        else []
+    )
+    for each in find_overlaps(kernel.explorer, others, chosen):
+        finding = None if each.overlap is None else _finding(each.first, each.other)
+        threads = 1 if each.overlap is None else each.overlap.threads
+        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding, threads)
 
 
 def _finding(step: Step, other: Step) -> Finding:

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.inflight import GROUPED, Copy
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.inflight import GROUP_MECHANISMS, AsyncCopy
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.thread import ThreadView
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import CommitGroup, WaitGroup
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 #: The instruction that closes a group, by mechanism: only for the words of the help.
 _COMMIT = {
@@ -40,31 +40,33 @@ _COMMIT = {
 }
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each copy of each thread that walked to the end."""
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         for thread in world.threads.values():
-            if thread.trace.ended == "exit" and not thread.trace.opaque:
-                yield from _thread(number, thread)
+            if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
+                yield from _check_thread(number, thread)
 
 
-def _thread(number: int, thread: Thread) -> Iterator[Observation]:
-    exact = thread.trace.is_sure()
+def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
+    exact = thread.trace.is_certain()
     seen: set[tuple[Step, bool]] = set()
     for copy in thread.copies:
-        if copy.group not in GROUPED or copy.tracked is not None:
+        if copy.group not in GROUP_MECHANISMS or copy.track_position is not None:
             continue
-        missing = copy.committed is None
+        missing = copy.commit_position is None
         if (copy.event.step, missing) not in seen:
             seen.add((copy.event.step, missing))
             finding = _finding(thread, copy) if missing else None
             yield Observation((copy.event.step, None), number, exact, finding)
 
 
-def _finding(thread: Thread, copy: Copy) -> Finding:
-    waits = [e.step for at, e in thread.positions(WaitGroup) if at > copy.position and _group(e.effect) == copy.group]
+def _finding(thread: ThreadView, copy: AsyncCopy) -> Finding:
+    waits = [
+        e.step for at, e in thread.positions(WaitGroup) if at > copy.position and _group_of(e.effect) == copy.group
+    ]
     commits = [
-        e.step for at, e in thread.positions(CommitGroup) if at < copy.position and _group(e.effect) == copy.group
+        e.step for at, e in thread.positions(CommitGroup) if at < copy.position and _group_of(e.effect) == copy.group
     ]
     labels = [(step, "waits for committed groups only") for step in waits[:1]]
     labels += [(step, "the last commit stands before the copy") for step in commits[-1:]]
@@ -77,15 +79,15 @@ def _finding(thread: Thread, copy: Copy) -> Finding:
         help=f"add `{_COMMIT[copy.group]};` after the copies of a stage, in the thread that issues them",
         severity=Severity.ERROR if waits or copy.group == "bulk" else Severity.WARNING,
         properties={"group": copy.group},
-        cause=(copy.group, *waits[:1], *commits[-1:]),  # one commit behind them all is the mend
-        mends=tuple(
-            Mend(f"add `{commit}`", (change,), safe=False)
-            for change in (*(Change(step, commit) for step in waits[:1]), Change(copy.event.step, commit, "after"))
+        group_key=(copy.group, *waits[:1], *commits[-1:]),  # one commit behind them all is the mend
+        fixes=tuple(
+            FixCandidate(f"add `{commit}`", (change,), safe=False)
+            for change in (*(StepEdit(step, commit) for step in waits[:1]), StepEdit(copy.event.step, commit, "after"))
         ),
     )
 
 
-def _group(effect: object) -> str:
+def _group_of(effect: object) -> str:
     return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
 
 

@@ -26,49 +26,49 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.inflight import Copy
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.ranges import RangeIndex
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.touches import extent, is_generic_write
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.analysis.inflight import AsyncCopy
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ranges import IntervalIndex
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.touches import access_range, is_generic_write
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at the copies of each thread's groups; of pairs that surely share bytes."""
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         for thread in world.threads.values():
-            yield from _thread(number, world, thread)
+            yield from _check_thread(number, world, thread)
 
 
-def _thread(number: int, world: World, thread: Thread) -> Iterator[Observation]:
-    if thread.trace.opaque:
+def _check_thread(number: int, world: ScenarioFacts, thread: ThreadView) -> Iterator[Observation]:
+    if thread.trace.has_unknown_call:
         return  # code that is not here may close a group
-    groups: dict[int | None, RangeIndex[Copy]] = defaultdict(RangeIndex)
+    groups: dict[int | None, IntervalIndex[AsyncCopy]] = defaultdict(IntervalIndex)
     for copy in thread.copies:
-        touched = extent(copy.event)
+        touched = access_range(copy.event)
         if copy.group != "cp.async" or not is_generic_write(copy.event) or touched is None:
             continue
-        group = groups[copy.committed]
+        group = groups[copy.commit_position]
         is_new = True
         for earlier in group.overlapping(*touched):
             # An mbarrier that tracks the earlier one may have told of its end.
-            if earlier.tracked is None:
-                exact = thread.trace.is_sure(copy.position)
+            if earlier.track_position is None:
+                exact = thread.trace.is_certain(copy.position)
                 finding = _finding(world.name_of(copy.event), earlier, copy)
                 yield Observation((copy.event.step, earlier.event.step), number, exact, finding)
-                is_new = is_new and not _has_all(earlier, touched)
+                is_new = is_new and not _covers_range(earlier, touched)
         if is_new:  # whoever meets it otherwise meets the earlier one, too
             group.add(*touched, copy)
 
 
-def _has_all(copy: Copy, touched: tuple[int, int]) -> bool:
+def _covers_range(copy: AsyncCopy, touched: tuple[int, int]) -> bool:
     """Whether a copy writes all bytes of a range."""
-    own = extent(copy.event)
+    own = access_range(copy.event)
     return own is not None and own[0] <= touched[0] and touched[1] <= own[1]
 
 
-def _finding(name: str, earlier: Copy, copy: Copy) -> Finding:
+def _finding(name: str, earlier: AsyncCopy, copy: AsyncCopy) -> Finding:
     same = earlier.event.step is copy.event.step
     where = "in an earlier round" if same else "at line {1}"
     return Finding(

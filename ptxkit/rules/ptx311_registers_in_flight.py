@@ -28,43 +28,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.registers_in_flight import Touch, touches_of
-from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.registers_in_flight import WgmmaHazard, find_wgmma_hazards
+from ptxkit.analysis.thread import ThreadView
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 _GROUP = "wgmma"
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each touch of a register in flight, in the threads that execute both instructions."""
-    touches = touches_of(kernel.program, _GROUP)
+    touches = find_wgmma_hazards(kernel.program, _GROUP)
     if not touches:
         return
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         for thread in world.threads.values():
             for touch in touches:
-                if _happens(thread, touch):
+                if _occurs_in(thread, touch):
                     finding = _finding(thread, touch)
-                    yield Observation((touch.step, touch.issue), number, thread.trace.is_sure(), finding)
+                    yield Observation((touch.step, touch.issue), number, thread.trace.is_certain(), finding)
 
 
-def _happens(thread: Thread, touch: Touch) -> bool:
+def _occurs_in(thread: ThreadView, touch: WgmmaHazard) -> bool:
     """Whether the thread executes the multiplication, and the other instruction after it."""
-    if touch.step not in thread.trace.covered:
+    if touch.step not in thread.trace.covered_steps:
         return False
     issues = [event.visit for _, event in thread.positions(AsyncRegisters) if event.step is touch.issue]
-    return bool(issues) and (not touch.may_come_first or max(issues) > 0)
+    return bool(issues) and (not touch.may_precede_issue or max(issues) > 0)
 
 
-def _finding(thread: Thread, touch: Touch) -> Finding:
+def _finding(thread: ThreadView, touch: WgmmaHazard) -> Finding:
     issued = max(at for at, event in thread.positions(AsyncRegisters) if event.step is touch.issue)
     labels: list[tuple[Step, str]] = [(touch.issue, "may use the register until its group is waited for")]
-    committed = next((at for at, event in thread.positions(CommitGroup) if at > issued and _is_own(event.effect)), None)
+    committed = next(
+        (at for at, event in thread.positions(CommitGroup) if at > issued and _is_wgmma_group_effect(event.effect)),
+        None,
+    )
     wait = next(
-        (event.step for at, event in thread.positions(WaitGroup) if at > issued and _is_own(event.effect)), None
+        (
+            event.step
+            for at, event in thread.positions(WaitGroup)
+            if at > issued and _is_wgmma_group_effect(event.effect)
+        ),
+        None,
     )
     if committed is None:
         mend = "close the group with `wgmma.commit_group.sync.aligned;` and wait for it before line {0}"
@@ -73,18 +81,18 @@ def _finding(thread: Thread, touch: Touch) -> Finding:
         mend = "lower the count of the wait at line {2}, so that it covers the multiplication"
     else:
         mend = "add `wgmma.wait_group.sync.aligned 0;` before line {0}"
-    what = "an accumulator" if touch.accumulator else "the fragment of A"
+    what = "an accumulator" if touch.is_accumulator else "the fragment of A"
     return Finding(
         primary=touch.step,
         message=f"touches {what} of the asynchronous multiplication at line {{1}}, which may be in flight",
         labels=tuple(labels),
         help=mend,
         properties={"register": touch.register},
-        cause=touch.issue,
+        group_key=touch.issue,
     )
 
 
-def _is_own(effect: object) -> bool:
+def _is_wgmma_group_effect(effect: object) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup) and effect.group == _GROUP
 
 

@@ -27,69 +27,73 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.flow import Flow
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.flow import ControlFlowGraph
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.register_fences import Approach, RegisterFences
-from ptxkit.analysis.register_parts import Parts
-from ptxkit.analysis.registers_in_flight import issues_in
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.register_fences import ReachingAccesses, WgmmaFences
+from ptxkit.analysis.register_parts import WgmmaEvents
+from ptxkit.analysis.registers_in_flight import find_issues
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _GROUP = "wgmma"
 _FENCE = "wgmma.fence.sync.aligned;"
 #: Fences and multiplications before an issue that are looked at, last first.
-MAX_BACK = 64
+MAX_LOOKBACK = 64
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at what each thread executed last before each multiplication."""
-    issues = issues_in(kernel.program, _GROUP)
+    issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
-    fences = RegisterFences(Flow(kernel.program), Parts(_GROUP))
-    approaches = {issue: list(fences.approaches(issue)) for issue in issues}
-    for number, world in enumerate(kernel.worlds):
+    fences = WgmmaFences(ControlFlowGraph(kernel.program), WgmmaEvents(_GROUP))
+    approaches = {issue: list(fences.reaching_accesses(issue)) for issue in issues}
+    for number, world in enumerate(kernel.scenarios):
         for thread in world.threads.values():
-            if not thread.trace.opaque:
-                yield from _thread(number, thread, fences, approaches)
+            if not thread.trace.has_unknown_call:
+                yield from _check_thread(number, thread, fences, approaches)
 
 
-def _thread(
-    number: int, thread: Thread, fences: RegisterFences, approaches: dict[Step, list[Approach]]
+def _check_thread(
+    number: int, thread: ThreadView, fences: WgmmaFences, approaches: dict[Step, list[ReachingAccesses]]
 ) -> Iterator[Observation]:
     history: list[Step] = []
     fence: Step | None = None
     seen: set[tuple[int, Step | None]] = set()
-    for position, event in _events(thread):
+    for position, event in _fences_and_issues(thread):
         for approach in approaches.get(event.step, ()):
-            before = next((step for step in history[: -MAX_BACK - 1 : -1] if fences.concerns(step, approach)), None)
-            unknown = approach.unclear or (before is None and len(history) > MAX_BACK)
+            before = next(
+                (step for step in history[: -MAX_LOOKBACK - 1 : -1] if fences.is_relevant(step, approach)), None
+            )
+            unknown = approach.is_unclear or (before is None and len(history) > MAX_LOOKBACK)
             if not unknown and (id(approach), before) not in seen:
                 seen.add((id(approach), before))
-                finding = _judge(thread, approach, before, fence)
-                yield Observation((event.step, before), number, thread.trace.is_sure(position), finding)
+                finding = _check_issue(thread, approach, before, fence)
+                yield Observation((event.step, before), number, thread.trace.is_certain(position), finding)
         if not history or history[-1] is not event.step:
             history.append(event.step)
             fence = event.step if event.step in fences else fence
 
 
-def _events(thread: Thread) -> list[tuple[int, Event]]:
+def _fences_and_issues(thread: ThreadView) -> list[tuple[int, TraceEvent]]:
     """Its fences and multiplications, one event each, in order."""
-    found: dict[tuple[Step, int], tuple[int, Event]] = {}
+    found: dict[tuple[Step, int], tuple[int, TraceEvent]] = {}
     for position, event in thread.positions(AsyncRegisters, RegisterFence):
         if isinstance(event.effect, AsyncRegisters | RegisterFence) and event.effect.group == _GROUP:
             found.setdefault((event.step, event.visit), (position, event))
     return sorted(found.values(), key=lambda item: item[0])
 
 
-def _judge(thread: Thread, approach: Approach, before: Step | None, fence: Step | None) -> Finding | None:
+def _check_issue(
+    thread: ThreadView, approach: ReachingAccesses, before: Step | None, fence: Step | None
+) -> Finding | None:
     """What is wrong with coming from `before` (None: the start of the kernel) to an issue; fence: the last one."""
-    if before in approach.ordered or (before is None and not approach.starts):
+    if before in approach.ordering_steps or (before is None and not approach.reaches_entry):
         return None
-    touches = [step for step in approach.touches if step in thread.trace.covered]
+    touches = [step for step in approach.accesses if step in thread.trace.covered_steps]
     if before is not None and not touches:
         return None
     if not touches:
@@ -97,23 +101,23 @@ def _judge(thread: Thread, approach: Approach, before: Step | None, fence: Step 
             primary=approach.issue,
             message="no `wgmma.fence` comes before this multiplication",
             help="add `wgmma.fence.sync.aligned;` before line {0}, after the last access to its registers",
-            cause=("fence", fence),
-            mends=(_mend(approach),),
+            group_key=("fence", fence),
+            fixes=(_fence_fix(approach),),
         )
-    register = approach.touches[touches[0]]
+    register = approach.accesses[touches[0]]
     return Finding(
         primary=approach.issue,
         message="uses a register that line {1} accesses, with no `wgmma.fence` between",
         labels=((touches[0], "access to the register"),),
         help="add `wgmma.fence.sync.aligned;` before line {0}, after that access",
         properties={"register": register},
-        cause=("fence", fence),
-        mends=(_mend(approach),),
+        group_key=("fence", fence),
+        fixes=(_fence_fix(approach),),
     )
 
 
-def _mend(approach: Approach) -> Mend:
-    return Mend(f"add `{_FENCE}`", (Change(approach.issue, _FENCE),))
+def _fence_fix(approach: ReachingAccesses) -> FixCandidate:
+    return FixCandidate(f"add `{_FENCE}`", (StepEdit(approach.issue, _FENCE),))
 
 
 RULE = Rule("PTX312", "missing-register-fence", ("wgmma.fence",), check, asynchronous=True)

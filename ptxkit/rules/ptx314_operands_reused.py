@@ -27,51 +27,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.operand_reuse import Turn, is_over, turns_of
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.operand_reuse import OperandReuse, find_operand_reuses, is_read_complete
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Looks
+from ptxkit.analysis.thread import PairBudget
 from ptxkit.isa.effects import WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each filling of a place that a multiplication read in the round before."""
-    for number, world in enumerate(kernel.worlds):
-        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
-            yield from _world(number, world)
+    for number, world in enumerate(kernel.scenarios):
+        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, world)
 
 
-def _world(number: int, world: World) -> Iterator[Observation]:
-    looks = Looks(world.budget)
-    for turn in turns_of(world):
-        if looks.allow((turn.reader.tid, turn.reading.event.step, turn.filling.step)):
-            kept = is_over(world, turn)
+def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+    looks = PairBudget(world.budget)
+    for turn in find_operand_reuses(world):
+        if looks.allow((turn.reader.tid, turn.read.event.step, turn.write.step)):
+            kept = is_read_complete(world, turn)
             if kept is not None:
-                sure = turn.reader.trace.is_sure(turn.reading.position) and turn.filler.trace.is_sure(turn.position)
-                finding = None if kept else _finding(world.name_of(turn.filling), turn)
-                yield Observation((turn.filling.step, turn.reading.event.step), number, sure, finding, 2)
+                sure = turn.reader.trace.is_certain(turn.read.position) and turn.writer.trace.is_certain(turn.position)
+                finding = None if kept else _finding(world.name_of(turn.write), turn)
+                yield Observation((turn.write.step, turn.read.event.step), number, sure, finding, 2)
 
 
-def _finding(name: str, turn: Turn) -> Finding:
-    labels: list[tuple[Step, str]] = [(turn.reading.event.step, "reads these bytes until it is complete")]
-    if turn.reading.group == "wgmma":
+def _finding(name: str, turn: OperandReuse) -> Finding:
+    labels: list[tuple[Step, str]] = [(turn.read.event.step, "reads these bytes until it is complete")]
+    if turn.read.group == "wgmma":
         waits = [
             event.step
             for at, event in turn.reader.positions(WaitGroup)
-            if at > turn.reading.position and isinstance(event.effect, WaitGroup) and event.effect.group == "wgmma"
+            if at > turn.read.position and isinstance(event.effect, WaitGroup) and event.effect.group == "wgmma"
         ]
         labels += [(step, "the next wait") for step in waits[:1]]
         mend = "wait for its group (`wgmma.wait_group.sync.aligned`) before telling the copying thread"
     else:
         mend = "let `tcgen05.commit` arrive on the mbarrier that the copying thread waits on"
     return Finding(
-        primary=turn.filling.step,
+        primary=turn.write.step,
         message=f"fills {name}, which the multiplication at line {{1}} may still be reading",
         labels=tuple(labels),
         help=mend,
-        properties={"completion": turn.reading.group},
-        cause=turn.reading.event.step,
+        properties={"completion": turn.read.group},
+        group_key=turn.read.event.step,
     )
 
 

@@ -23,36 +23,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARPGROUP, Uneven, compared
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.collectives import WARPGROUP, UnevenExecution, compare_executions
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.registers_in_flight import issues_in
+from ptxkit.analysis.registers_in_flight import find_issues
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Effect, RegisterFence, WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 _GROUP = "wgmma"
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Compares what the threads of each warpgroup execute."""
-    issues = issues_in(kernel.program, _GROUP)
+    issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
-    for number, world in enumerate(kernel.worlds):
-        for step, uneven in compared(world, _is_collective, WARPGROUP):
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_collective, WARPGROUP):
             if uneven is None:
                 yield Observation((step, None), number, True)
             else:
-                exact = uneven.more.trace.is_sure() and uneven.less.trace.is_sure()
+                exact = uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
                 yield Observation((step, None), number, exact, _finding(uneven), 2)
-        yield from _incomplete(number, world)
+        yield from _check_incomplete_warpgroups(number, world)
 
 
 def _is_collective(effect: Effect) -> bool:
     return isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-def _incomplete(number: int, world: World) -> Iterator[Observation]:
+def _check_incomplete_warpgroups(number: int, world: ScenarioFacts) -> Iterator[Observation]:
     """Multiplications by threads of a warpgroup that the block does not fill."""
     launch = world.scenario.launch
     whole = launch.threads // WARPGROUP * WARPGROUP
@@ -62,24 +62,26 @@ def _incomplete(number: int, world: World) -> Iterator[Observation]:
         if thread.tid >= whole:
             for at, event in thread.positions(AsyncRegisters):
                 if _is_collective(event.effect):
-                    finding = _too_few(event.step, launch.threads - whole)
-                    yield Observation((event.step, None), number, thread.trace.is_sure(at), finding)
+                    finding = _too_few_threads(event.step, launch.threads - whole)
+                    yield Observation((event.step, None), number, thread.trace.is_certain(at), finding)
 
 
-def _finding(uneven: Uneven) -> Finding:
-    more, less = uneven.times
+def _finding(uneven: UnevenExecution) -> Finding:
+    more, less = uneven.counts
     often = "does not" if not less else f"does so {less} times"
     times = "" if not less else f" {more} times"
     return Finding(
         primary=uneven.step,
-        message=f"all threads of a warpgroup must execute this together: thread {uneven.more.tid} does{times}, "
-        f"thread {uneven.less.tid} {often}",
+        message=(
+            f"all threads of a warpgroup must execute this together: thread {uneven.most_frequent.tid} "
+            f"does{times}, thread {uneven.least_frequent.tid} {often}"
+        ),
         help="branch on what is the same for all 128 threads of the warpgroup, and put no predicate on it",
-        properties={"executes": uneven.more.tid, "misses": uneven.less.tid},
+        properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
     )
 
 
-def _too_few(step: Step, threads: int) -> Finding:
+def _too_few_threads(step: Step, threads: int) -> Finding:
     return Finding(
         primary=step,
         message=f"needs a whole warpgroup of 128 threads, and the last one of the block has {threads}",

@@ -35,31 +35,31 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from ptxkit.analysis.collectives import WARP
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.order import Handover
-from ptxkit.analysis.ordering_barriers import OrderingBarrier, Spot, ordering_barrier
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.order import SyncEdge
+from ptxkit.analysis.ordering_barriers import OrderingBarrier, PathPoint, find_ordering_barrier
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import RangeIndex
-from ptxkit.analysis.thread import Looks, Thread
-from ptxkit.analysis.touches import extent, is_async_read, is_generic_write
-from ptxkit.analysis.trace import Event, GroupEvent
+from ptxkit.analysis.ranges import IntervalIndex
+from ptxkit.analysis.thread import PairBudget, ThreadView
+from ptxkit.analysis.touches import access_range, is_async_read, is_generic_write
+from ptxkit.analysis.trace import GroupEvent, TraceEvent
 from ptxkit.isa.effects import Barrier, MbarrierWait
 from ptxkit.records import dataclass, replace
-from ptxkit.rules.barriers import spot
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+from ptxkit.rules.barriers import path_point_of
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every pair of a generic write and an async read that surely share bytes."""
-    for number, world in enumerate(kernel.worlds):
-        yield from _world(number, world)
+    for number, world in enumerate(kernel.scenarios):
+        yield from _check_scenario(number, world)
 
 
-def _world(number: int, world: World) -> Iterator[Observation]:
+def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
     readers = [
-        (thread, position, event, *(extent(event) or (0, 1)))
+        (thread, position, event, *(access_range(event) or (0, 1)))
         for thread in world.threads.values()
         for position, event in thread.accesses
         if is_async_read(event)
@@ -67,9 +67,9 @@ def _world(number: int, world: World) -> Iterator[Observation]:
     places: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, (_, _, _, low, high) in enumerate(readers):
         places[(low, high)].append(index)
-    looks = Looks(world.budget)
+    looks = PairBudget(world.budget)
     for writer in world.threads.values() if readers else ():
-        writes = _writes(writer)
+        writes = _generic_writes(writer)
         # The last write is named first.
         written = {
             place: sorted(found, key=lambda item: item[0], reverse=True)
@@ -77,124 +77,142 @@ def _world(number: int, world: World) -> Iterator[Observation]:
             if (found := writes.overlapping(*place))
         }
         for index in sorted(index for place in written for index in places[place]):
-            if world.budget.is_over:
+            if world.budget.is_exhausted:
                 return
             reader, position, event, low, high = readers[index]
             for at, write in written[(low, high)]:
                 key = (writer.tid, reader.tid, write.step, event.step)
                 if (reader is not writer or at < position) and looks.allow(key):
-                    pair = _Pair(world, writer, at, write, reader, position, event)
+                    pair = _WriteReadPair(world, writer, at, write, reader, position, event)
                     yield from pair.observe(number)
 
 
-def _writes(writer: Thread) -> RangeIndex[tuple[int, Event]]:
+def _generic_writes(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
     """The thread's generic writes, each from where it is done."""
-    done = {copy.position: copy.done for copy in writer.copies if copy.group == "cp.async"}
-    writes: RangeIndex[tuple[int, Event]] = RangeIndex()
+    done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
+    writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
     for position, event in writer.accesses:
         at = done.get(position, position)
         if is_generic_write(event) and at is not None:
-            writes.add(*(extent(event) or (0, 0)), (at, event))
+            writes.add(*(access_range(event) or (0, 0)), (at, event))
     return writes
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _WriteReadPair:
     """A generic write, and an async read of its bytes; positions in the traces of their threads."""
 
-    world: World
-    writer: Thread
-    written: int
-    write: Event
-    reader: Thread
-    position: int
-    read: Event
+    facts: ScenarioFacts
+    writer: ThreadView
+    write_position: int
+    write: TraceEvent
+    reader: ThreadView
+    read_position: int
+    read: TraceEvent
 
     def observe(self, number: int) -> Iterator[Observation]:
-        exact = self.writer.trace.is_sure(self.written) and self.reader.trace.is_sure(self.position)
+        exact = self.writer.trace.is_certain(self.write_position) and self.reader.trace.is_certain(self.read_position)
         key = (self.read.step, self.write.step)
-        verdict = self._same_thread() if self.writer is self.reader else self._two_threads()
+        verdict = self._check_same_thread() if self.writer is self.reader else self._check_two_threads()
         if verdict is not None:
             finding = verdict if isinstance(verdict, Finding) else None
             yield Observation(key, number, exact, finding, 1 if self.writer is self.reader else 2)
 
-    def _same_thread(self) -> Finding | bool | None:
+    def _check_same_thread(self) -> Finding | bool | None:
         """True: a fence stands between. None: the bytes are replaced before they are read."""
-        if self.reader.may_fence_between(self.written, self.position):
+        if self.reader.may_fence_between(self.write_position, self.read_position):
             return True
-        if self._rewritten(self.reader, self.written, self.position):
+        if self._may_be_overwritten(self.reader, self.write_position, self.read_position):
             return None
-        released = self.writer.half_fence("release", self.written, self.position)
-        if released is not None and self.reader.half_fence("acquire", released, self.position) is not None:
+        released = self.writer.first_one_way_fence("release", self.write_position, self.read_position)
+        if (
+            released is not None
+            and self.reader.first_one_way_fence("acquire", released, self.read_position) is not None
+        ):
             return True
-        syncs = [event.step for at, event in self.reader.positions(Barrier) if self.written < at < self.position]
-        half = self.reader.half_fence("acquire", self.written, self.position) if released is None else released
+        syncs = [
+            event.step for at, event in self.reader.positions(Barrier) if self.write_position < at < self.read_position
+        ]
+        half = (
+            self.reader.first_one_way_fence("acquire", self.write_position, self.read_position)
+            if released is None
+            else released
+        )
         finding = self._finding(syncs[-1] if syncs else None)
         if half is None:
             return finding
         there = self.reader.trace.events[half].step
-        return _half(finding, *((None, there) if released is None else (there, None)))
+        return _with_missing_half(finding, *((None, there) if released is None else (there, None)))
 
-    def _two_threads(self) -> Finding | bool | None:
+    def _check_two_threads(self) -> Finding | bool | None:
         """True: a fence stands on the way, on either side of what hands over. None: not ordered, or replaced."""
-        ways = list(self.world.order(self.writer, self.written, self.reader, self.position))
+        ways = list(self.facts.sync_edges(self.writer, self.write_position, self.reader, self.read_position))
         if not ways:
-            if not self._unordered_round():
+            if not self._is_unordered_iteration():
                 return None
-            there = self.writer.fence_since(self.written)
-            return _unordered(self.read.step, self.write.step, there, self.world.name_of(self.read), self._barrier())
+            there = self.writer.first_fence_since(self.write_position)
+            return _unordered_finding(
+                self.read.step, self.write.step, there, self.facts.name_of(self.read), self._missing_barrier()
+            )
         if any(
-            self.writer.may_fence_between(self.written, way.released)
-            or self.reader.may_fence_between(way.acquired, self.position)
+            self.writer.may_fence_between(self.write_position, way.release_position)
+            or self.reader.may_fence_between(way.acquire_position, self.read_position)
             for way in ways
         ):
             return True
         way = ways[-1]
-        halves = [self._halves(way) for way in ways]
+        halves = [self._one_way_fences(way) for way in ways]
         if any(released is not None and acquired is not None for released, acquired in halves):
             return True
-        finding = _half(self._finding(self.reader.trace.events[way.acquired].step), *halves[-1])
-        replaced = self._rewritten(self.writer, self.written, way.released)
-        if replaced or self._rewritten(self.reader, way.acquired, self.position):
+        finding = _with_missing_half(self._finding(self.reader.trace.events[way.acquire_position].step), *halves[-1])
+        replaced = self._may_be_overwritten(self.writer, self.write_position, way.release_position)
+        if replaced or self._may_be_overwritten(self.reader, way.acquire_position, self.read_position):
             return None
         return finding
 
-    def _halves(self, way: Handover) -> tuple[Step | None, Step | None]:
+    def _one_way_fences(self, way: SyncEdge) -> tuple[Step | None, Step | None]:
         """The one-way fences that stand on a way: that of the writer before it, that of the reader after it."""
-        released = self.writer.half_fence("release", self.written, way.released)
-        acquired = self.reader.half_fence("acquire", way.acquired, self.position)
+        released = self.writer.first_one_way_fence("release", self.write_position, way.release_position)
+        acquired = self.reader.first_one_way_fence("acquire", way.acquire_position, self.read_position)
         return (
             None if released is None else self.writer.trace.events[released].step,
             None if acquired is None else self.reader.trace.events[acquired].step,
         )
 
-    def _unordered_round(self) -> bool:
+    def _is_unordered_iteration(self) -> bool:
         """Whether the reader did its own part of this write and met no barrier since: the writer may be anywhere."""
-        own = self.reader.accesses_at.get((self.write.step, self.write.visit), self.position)
-        if own >= self.position or self._rewritten(self.reader, own, self.position):
+        own = self.reader.access_positions.get((self.write.step, self.write.visit), self.read_position)
+        if own >= self.read_position or self._may_be_overwritten(self.reader, own, self.read_position):
             return False
-        return not self.reader.marks.takes_between(own, self.position)
+        return not self.reader.release_acquire_points.acquires_between(own, self.read_position)
 
-    def _barrier(self) -> OrderingBarrier:
+    def _missing_barrier(self) -> OrderingBarrier:
         """The barrier between the write by any thread, one of another warp where there is one, and the read."""
-        write, read = spot(self.world, self.writer, self.written), spot(self.world, self.reader, self.position)
+        write, read = (
+            path_point_of(self.facts, self.writer, self.write_position),
+            path_point_of(self.facts, self.reader, self.read_position),
+        )
         seen, tids = write.path.group.events[write.position], write.path.group.tids
-        who = seen.who if isinstance(seen, GroupEvent) and seen.who is not None else (True,) * len(tids)
+        who = (
+            seen.participants if isinstance(seen, GroupEvent) and seen.participants is not None else (True,) * len(tids)
+        )
         for tid, does in zip(tids, who, strict=True):
             if does and tid // WARP != self.reader.tid // WARP:
-                write = Spot(self.world.causality.path_of(tid), tid, write.position)
+                write = PathPoint(self.facts.happens_before.path_of(tid), tid, write.position)
                 break
-        return ordering_barrier(self.world, write, read)
+        return find_ordering_barrier(self.facts, write, read)
 
     def _finding(self, sync: Step | None) -> Finding:
-        since = self.writer.trace.events[self.written].step
-        return _finding(self.read.step, self.write.step, sync, since, self.world.name_of(self.read))
+        since = self.writer.trace.events[self.write_position].step
+        return _finding(self.read.step, self.write.step, sync, since, self.facts.name_of(self.read))
 
-    def _rewritten(self, thread: Thread, since: int, until: int) -> bool:
-        return self.world.rewrites.between(thread, since, until, extent(self.read) or (0, 1))
+    def _may_be_overwritten(self, thread: ThreadView, since: int, until: int) -> bool:
+        return self.facts.async_overwrites.may_overwrite_between(
+            thread, since, until, access_range(self.read) or (0, 1)
+        )
 
 
-def _half(finding: Finding, released: Step | None, acquired: Step | None) -> Finding:
+def _with_missing_half(finding: Finding, released: Step | None, acquired: Step | None) -> Finding:
     """The finding where one of two one-way fences is there."""
     there = released or acquired
     if there is None:
@@ -207,35 +225,35 @@ def _half(finding: Finding, released: Step | None, acquired: Step | None) -> Fin
         finding,
         labels=(*finding.labels[:1], (there, "half of a fence: its counterpart is missing")),
         help=f"add `fence.proxy.async::generic.{missing};` {where}",
-        cause=there,
-        mends=(_mend(f"fence.proxy.async::generic.{missing};", finding, released is not None),),
+        group_key=there,
+        fixes=(_one_way_fence_fix(f"fence.proxy.async::generic.{missing};", finding, released is not None),),
     )
 
 
-def _mend(fence: str, finding: Finding, in_reader: bool) -> Mend:
+def _one_way_fence_fix(fence: str, finding: Finding, in_reader: bool) -> FixCandidate:
     """A one-way fence, before the read or after the write."""
     write = finding.labels[0][0]
-    change = Change(finding.primary, fence) if in_reader else Change(write, fence, "after")
-    return Mend(f"add `{fence}`", (change,))
+    change = StepEdit(finding.primary, fence) if in_reader else StepEdit(write, fence, "after")
+    return FixCandidate(f"add `{fence}`", (change,))
 
 
-def _unordered(read: Step, write: Step, fence: Step | None, name: str, barrier: OrderingBarrier) -> Finding:
+def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, barrier: OrderingBarrier) -> Finding:
     """fence: the writers' own, which orders proxies and no threads; None where they have none. barrier: the one that is
     missing."""
     has_fence = fence is not None and write.start < fence.start < read.start
     behind, line = (fence, "the fence at line {2}") if fence is not None and has_fence else (write, "the write")
-    both: tuple[Mend, ...] = ()
-    alone: tuple[Mend, ...] = ()
+    both: tuple[FixCandidate, ...] = ()
+    alone: tuple[FixCandidate, ...] = ()
     if barrier.text is None:
         mend = f"let the writers arrive at an mbarrier behind {line}, and wait for its phase before line {{0}}"
         mend += "" if has_fence else f"; add `{_FENCE}` before they arrive"
     else:
-        places = f"after {line} and before line {{0}}" if barrier.is_parted else f"after {line}, before line {{0}}"
+        places = f"after {line} and before line {{0}}" if barrier.is_split else f"after {line}, before line {{0}}"
         mend = f"add `{barrier.text}` {places}" if has_fence else f"add `{_FENCE}` and then `{barrier.text}` {places}"
-        second = (Change(read, barrier.text),) if barrier.is_parted else ()
-        fenced = Change(write, f"{_FENCE}\n{barrier.text}", "after")
-        both = (Mend("add a proxy fence and a barrier", (fenced, *second), safe=False),)
-        alone = (Mend("add a barrier", (Change(behind, barrier.text, "after"), *second), safe=False),)
+        second = (StepEdit(read, barrier.text),) if barrier.is_split else ()
+        fenced = StepEdit(write, f"{_FENCE}\n{barrier.text}", "after")
+        both = (FixCandidate("add a proxy fence and a barrier", (fenced, *second), safe=False),)
+        alone = (FixCandidate("add a barrier", (StepEdit(behind, barrier.text, "after"), *second), safe=False),)
     return Finding(
         primary=read,
         message=f"reads {name} through the async proxy; other threads write it at line {{1}}, and nothing orders them",
@@ -245,8 +263,8 @@ def _unordered(read: Step, write: Step, fence: Step | None, name: str, barrier: 
         ),
         help=mend,
         properties={"space": "shared::cta"},
-        cause=write,
-        mends=(*(alone if has_fence else ()), *both),
+        group_key=write,
+        fixes=(*(alone if has_fence else ()), *both),
     )
 
 
@@ -261,13 +279,13 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
         labels=((write, "generic write"), *between),
         help=f"add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, {place}",
         properties={"space": "shared::cta"},
-        cause=between[0] if between else since,
-        mends=tuple(
-            Mend(f"add `{_FENCE}`", (change,))
+        group_key=between[0] if between else since,
+        fixes=tuple(
+            FixCandidate(f"add `{_FENCE}`", (change,))
             for change in (
-                *(Change(step, _FENCE) for step, _ in between),
-                Change(write, _FENCE, "after"),
-                Change(read, _FENCE),
+                *(StepEdit(step, _FENCE) for step, _ in between),
+                StepEdit(write, _FENCE, "after"),
+                StepEdit(read, _FENCE),
             )
         ),
     )

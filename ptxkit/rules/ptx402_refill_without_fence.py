@@ -27,27 +27,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.refills import Refill, refills_of
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.refills import AsyncRefill, find_refills
 from ptxkit.analysis.touches import is_generic_read
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
 
 _FENCE = "fence.proxy.async.shared::cta;"
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each copy into bytes that were used before."""
     if kernel.policy != "strict":
         return
-    for number, world in enumerate(kernel.worlds):
-        for refill in refills_of(world):
+    for number, world in enumerate(kernel.scenarios):
+        for refill in find_refills(world):
             key = (refill.write.step, refill.use.step)
-            finding = None if refill.fenced else _finding(world, refill)
-            yield Observation(key, number, refill.is_sure, finding, refill.threads)
+            finding = None if refill.is_fenced else _finding(world, refill)
+            yield Observation(key, number, refill.is_certain, finding, refill.threads)
 
 
-def _finding(world: World, refill: Refill) -> Finding:
+def _finding(world: ScenarioFacts, refill: AsyncRefill) -> Finding:
     used = "read" if is_generic_read(refill.use) else "wrote"
     between = ((refill.sync, "orders the threads, not the proxies"),) if refill.sync is not None else ()
     return Finding(
@@ -58,10 +58,10 @@ def _finding(world: World, refill: Refill) -> Finding:
         help="add `fence.proxy.async.shared::cta;` after line {1}, before what hands the memory back",
         severity=Severity.WARNING,
         properties={"space": "shared::cta", "policy": "strict"},
-        cause=refill.use.step,
-        mends=tuple(
-            Mend(f"add `{_FENCE}`", (change,))
-            for change in (*(Change(step, _FENCE) for step, _ in between), Change(refill.use.step, _FENCE, "after"))
+        group_key=refill.use.step,
+        fixes=tuple(
+            FixCandidate(f"add `{_FENCE}`", (change,))
+            for change in (*(StepEdit(step, _FENCE) for step, _ in between), StepEdit(refill.use.step, _FENCE, "after"))
         ),
     )
 

@@ -30,83 +30,83 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.maps import Change, Maps, Use
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.maps import MapUse, MapWrite, ModifiedTensorMaps
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.slicing import changes_maps
-from ptxkit.analysis.thread import Looks
+from ptxkit.analysis.slicing import may_change_tensor_maps
+from ptxkit.analysis.thread import PairBudget
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at every change of a map with the copies by it; under `strict`, at maps that nobody acquires, too."""
-    changes = changes_maps(kernel.program)
+    changes = may_change_tensor_maps(kernel.program)
     if not changes and kernel.policy != "strict":
         return
-    for number, world in enumerate(kernel.worlds):
-        if world.is_opaque:
+    for number, world in enumerate(kernel.scenarios):
+        if world.has_unknown_call:
             continue
-        looked = _World(number, world)
+        looked = _ScenarioChecker(number, world)
         if changes:
             yield from looked.observe()
         if kernel.policy == "strict":
-            yield from looked.unacquired()
+            yield from looked.observe_unacquired()
 
 
-class _World:
-    def __init__(self, number: int, world: World) -> None:
+class _ScenarioChecker:
+    def __init__(self, number: int, world: ScenarioFacts) -> None:
         self._number = number
-        self._world = world
-        self._maps = Maps(world)
-        self._looks = Looks(world.budget)
+        self._facts = world
+        self._maps = ModifiedTensorMaps(world)
+        self._pair_budget = PairBudget(world.budget)
 
     def observe(self) -> Iterator[Observation]:
         """Both ways in which a change and a copy can be wrong."""
         for use in self._maps.uses:
-            changes = list(self._maps.changes_of(use))
+            changes = list(self._maps.writes_to(use))
             own = {change.event.step for change in changes if change.thread is use.thread}
             for change in changes:
                 if change.thread is not use.thread and change.event.step in own:
                     continue  # the copying thread does it as well, as all lanes of a warp copy a map, each all of it
                 threads = change.thread.tid, use.thread.tid
-                if self._looks.allow((threads, change.event.step, use.copy.event.step)):
-                    yield from self._pair(change, use)
+                if self._pair_budget.allow((threads, change.event.step, use.copy.event.step)):
+                    yield from self._check_pair(change, use)
 
-    def unacquired(self) -> Iterator[Observation]:
+    def observe_unacquired(self) -> Iterator[Observation]:
         """Copies by maps in global memory that nothing here changes, and nothing acquires: another grid, or a copy to
         the device, may have written them, and the start of a kernel orders nothing for the tensormap proxy."""
         for use in self._maps.uses:
             step = use.copy.event.step
-            if not self._looks.allow(step) or not use.is_pointer or any(self._maps.changes_of(use)):
+            if not self._pair_budget.allow(step) or not use.is_global_pointer or any(self._maps.writes_to(use)):
                 continue
-            finding = None if self._maps.may_acquire(use) else _never_acquired(step)
-            yield Observation((step, None), self._number, use.thread.trace.is_sure(use.copy.position), finding)
+            finding = None if self._maps.may_acquire(use) else _missing_acquire(step)
+            yield Observation((step, None), self._number, use.thread.trace.is_certain(use.copy.position), finding)
 
-    def _pair(self, change: Change, use: Use) -> Iterator[Observation]:
-        if self._comes_first(change, use):
-            missing = self._missing(change, use)
-            finding = None if missing is None else _stale(change, use, missing)
-        elif self._is_in_flight(change, use):
-            finding = _changed(change, use)
-        elif change.is_of_map and change.thread is not use.thread and self._maps.are_unordered(change, use):
-            finding = _unordered(change, use)
+    def _check_pair(self, change: MapWrite, use: MapUse) -> Iterator[Observation]:
+        if self._is_ordered_before(change, use):
+            missing = self._missing_half(change, use)
+            finding = None if missing is None else _stale_map(change, use, missing)
+        elif self._is_copy_inflight(change, use):
+            finding = _change_during_copy(change, use)
+        elif change.is_map_update and change.thread is not use.thread and self._maps.are_unordered(change, use):
+            finding = _unordered_change(change, use)
         else:
             return
-        exact = change.thread.trace.is_sure(change.position) and use.thread.trace.is_sure(use.copy.position)
+        exact = change.thread.trace.is_certain(change.position) and use.thread.trace.is_certain(use.copy.position)
         key = (use.copy.event.step, change.event.step)
         yield Observation(key, self._number, exact, finding, 1 if change.thread is use.thread else 2)
 
-    def _comes_first(self, change: Change, use: Use) -> bool:
+    def _is_ordered_before(self, change: MapWrite, use: MapUse) -> bool:
         """Whether the change is ordered before the copy."""
         if change.thread is use.thread:
             return change.position < use.copy.position
-        return bool(self._maps.handovers(change, use))
+        return bool(self._maps.sync_edges(change, use))
 
-    def _missing(self, change: Change, use: Use) -> str | None:
+    def _missing_half(self, change: MapWrite, use: MapUse) -> str | None:
         """`release` or `acquire` where that half of the fence is not there; None where both are."""
-        release, acquire = self._halves(change, use)
-        if not change.is_of_map and release is None and acquire is None:
+        release, acquire = self._release_and_acquire(change, use)
+        if not change.is_map_update and release is None and acquire is None:
             return None
         if release is None and not self._maps.may_fence_elsewhere("release", change, use):
             return "release"
@@ -114,37 +114,43 @@ class _World:
             return None
         return None if self._maps.may_fence_elsewhere("acquire", change, use) else "acquire"
 
-    def _halves(self, change: Change, use: Use) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
+    def _release_and_acquire(
+        self, change: MapWrite, use: MapUse
+    ) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
         """The first release and the last acquire between a change and a copy: by thread, the changing one first, and
         place."""
         first, until = change.position, use.copy.position
         if change.thread is use.thread:
             spans = [(0, change.thread, first, until)]
         else:
-            ways = self._maps.handovers(change, use)
-            spans = [(0, change.thread, first, max(way.released for way in ways) + 1)]
-            spans.append((1, use.thread, min(way.acquired for way in ways), until))
-        place = use.place
-        releases = ((number, self._maps.release(thread, place, *span)) for number, thread, *span in spans)
-        acquires = ((number, self._maps.acquire(thread, place, *span)) for number, thread, *span in reversed(spans))
-        return _first(releases), _first(acquires)
+            ways = self._maps.sync_edges(change, use)
+            spans = [(0, change.thread, first, max(way.release_position for way in ways) + 1)]
+            spans.append((1, use.thread, min(way.acquire_position for way in ways), until))
+        place = use.address
+        releases = ((number, self._maps.first_release(thread, place, *span)) for number, thread, *span in spans)
+        acquires = (
+            (number, self._maps.last_acquire(thread, place, *span)) for number, thread, *span in reversed(spans)
+        )
+        return _first_known(releases), _first_known(acquires)
 
-    def _is_in_flight(self, change: Change, use: Use) -> bool:
+    def _is_copy_inflight(self, change: MapWrite, use: MapUse) -> bool:
         """Whether the copy has surely not been waited for when the map changes: nobody could have told the thread."""
-        issued, read = use.copy.position, use.copy.read
-        if change.thread is not use.thread or change.position < issued or not change.is_of_map:
+        issued, read = use.copy.position, use.copy.source_free_position
+        if change.thread is not use.thread or change.position < issued or not change.is_map_update:
             return False
         if read is not None and read <= change.position:
             return False
-        return use.copy.group == "bulk" or not use.thread.marks.takes_between(issued, change.position)
+        return use.copy.group == "bulk" or not use.thread.release_acquire_points.acquires_between(
+            issued, change.position
+        )
 
 
-def _first(places: Iterable[tuple[int, int | None]]) -> tuple[int, int] | None:
+def _first_known(places: Iterable[tuple[int, int | None]]) -> tuple[int, int] | None:
     """The first of them that there is."""
     return next(((number, position) for number, position in places if position is not None), None)
 
 
-def _stale(change: Change, use: Use, missing: str) -> Finding:
+def _stale_map(change: MapWrite, use: MapUse, missing: str) -> Finding:
     copy = use.copy.event.step
     if missing == "release":
         words = "no `fence.proxy.tensormap::generic.release` follows the change"
@@ -160,22 +166,22 @@ def _stale(change: Change, use: Use, missing: str) -> Finding:
         labels=((change.event.step, "the map is changed, through the generic proxy"),),
         help=mend,
         properties={"missing": missing},
-        cause=(change.event.step, missing),
+        group_key=(change.event.step, missing),
     )
 
 
-def _unordered(change: Change, use: Use) -> Finding:
+def _unordered_change(change: MapWrite, use: MapUse) -> Finding:
     return Finding(
         primary=use.copy.event.step,
         message="copies by a tensor map that another thread changes at line {1}, and nothing orders them",
         labels=((change.event.step, "the map is changed, by other threads"),),
         help="add `bar.sync 0;` after line {1}, and `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` after it",
         properties={"missing": "barrier"},
-        cause=(change.event.step, "barrier"),
+        group_key=(change.event.step, "barrier"),
     )
 
 
-def _never_acquired(step: Step) -> Finding:
+def _missing_acquire(step: Step) -> Finding:
     return Finding(
         primary=step,
         message="copies by a tensor map in global memory that nothing in this kernel acquires for the tensormap proxy",
@@ -186,14 +192,14 @@ def _never_acquired(step: Step) -> Finding:
     )
 
 
-def _changed(change: Change, use: Use) -> Finding:
+def _change_during_copy(change: MapWrite, use: MapUse) -> Finding:
     mend = "`cp.async.bulk.wait_group.read 0;`" if use.copy.group == "bulk" else "a wait for its mbarrier"
     return Finding(
         primary=change.event.step,
         message="changes a tensor map while the copy at line {1} by it is still under way",
         labels=((use.copy.event.step, "this copy reads the map when it likes, until it has been waited for"),),
         help=f"add {mend} before line {{0}}",
-        cause=use.copy.event.step,
+        group_key=use.copy.event.step,
     )
 
 

@@ -31,51 +31,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.remote_proxies import Passage, passages_of
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.remote_proxies import RemoteProxyCrossing, find_remote_proxy_crossings
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at what passes from each CTA to others of its cluster."""
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         if world.scenario.launch.cluster_size == 1:
             return
-        for passage in passages_of(kernel, world):
+        for passage in find_remote_proxy_crossings(kernel, world):
             key = (passage.after.event.step, passage.before.event.step)
-            exact = passage.before.is_sure and passage.after.is_sure
+            exact = passage.before.is_certain and passage.after.is_certain
             yield Observation(key, number, exact, _finding(passage, strict=kernel.policy == "strict"), 2)
 
 
-def _finding(passage: Passage, *, strict: bool) -> Finding | None:
+def _finding(passage: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
     if passage.kind == "async":
-        if not strict or (passage.given and passage.taken):
+        if not strict or (passage.may_fence_in_releaser and passage.may_fence_in_acquirer):
             return None
-        return _of_two_copies(passage)
-    if passage.taken or (passage.given and not strict):
+        return _two_copies_finding(passage)
+    if passage.may_fence_in_acquirer or (passage.may_fence_in_releaser and not strict):
         return None
-    late = "; the only fence stands in the CTA that writes" if passage.given else ""
+    late = "; the only fence stands in the CTA that writes" if passage.may_fence_in_releaser else ""
     return Finding(
         primary=passage.after.event.step,
         message="reads shared memory through the async proxy, which another CTA wrote through the generic proxy at line"
         f" {{1}}{late}",
         labels=((passage.before.event.step, "generic write by another CTA"),),
         help="add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have met",
-        severity=Severity.WARNING if passage.given else Severity.ERROR,
+        severity=Severity.WARNING if passage.may_fence_in_releaser else Severity.ERROR,
         properties={"space": "shared::cluster"},
-        cause=passage.before.event.step,
-        mends=(
-            Mend(
+        group_key=passage.before.event.step,
+        fixes=(
+            FixCandidate(
                 "add `fence.proxy.async.shared::cta;`",
-                (Change(passage.after.event.step, "fence.proxy.async.shared::cta;"),),
+                (StepEdit(passage.after.event.step, "fence.proxy.async.shared::cta;"),),
             ),
         ),
     )
 
 
-def _of_two_copies(passage: Passage) -> Finding:
-    sides = [("uses it first", passage.given), ("uses it next", passage.taken)]
+def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
+    sides = [("uses it first", passage.may_fence_in_releaser), ("uses it next", passage.may_fence_in_acquirer)]
     missing = " and ".join(words for words, fenced in sides if not fenced)
     return Finding(
         primary=passage.after.event.step,
@@ -85,7 +85,7 @@ def _of_two_copies(passage: Passage) -> Finding:
         help="add `fence.proxy.async.shared::cluster;` in both CTAs, before and after what orders them",
         severity=Severity.WARNING,
         properties={"space": "shared::cluster", "policy": "strict"},
-        cause=passage.before.event.step,
+        group_key=passage.before.event.step,
     )
 
 

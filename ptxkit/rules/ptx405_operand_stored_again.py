@@ -28,24 +28,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.operand_stores import OperandStore, operand_stores_of
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.operand_stores import OperandOverwrite, find_operand_overwrites
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each store to what an operation read before."""
     if kernel.policy != "strict":
         return
-    for number, world in enumerate(kernel.worlds):
-        for found in operand_stores_of(world):
+    for number, world in enumerate(kernel.scenarios):
+        for found in find_operand_overwrites(world):
             key = (found.store.step, found.operation.step)
-            yield Observation(key, number, found.is_sure, _finding(world, found), found.threads)
+            yield Observation(key, number, found.is_certain, _finding(world, found), found.threads)
 
 
-def _finding(world: World, found: OperandStore) -> Finding | None:
-    if found.fenced:
+def _finding(world: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
+    if found.is_fenced:
         return None
     between = ((found.sync, "orders the threads, not the proxies"),) if found.sync is not None else ()
     return Finding(
@@ -56,9 +56,11 @@ def _finding(world: World, found: OperandStore) -> Finding | None:
         help="add `fence.proxy.async.shared::cta;` after the wait for the operation, before line {0}",
         severity=Severity.WARNING,
         properties={"space": "shared::cta", "policy": "strict"},
-        cause=found.sync or found.operation.step,
-        mends=(
-            Mend("add `fence.proxy.async.shared::cta;`", (Change(found.store.step, "fence.proxy.async.shared::cta;"),)),
+        group_key=found.sync or found.operation.step,
+        fixes=(
+            FixCandidate(
+                "add `fence.proxy.async.shared::cta;`", (StepEdit(found.store.step, "fence.proxy.async.shared::cta;"),)
+            ),
         ),
     )
 

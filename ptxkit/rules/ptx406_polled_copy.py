@@ -26,16 +26,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.polls import PolledCopy, polled_copies
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.polls import PolledCopy, find_polled_copies
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each copy behind a loop that waits for a flag."""
     if kernel.policy == "strict":
-        for found in polled_copies(kernel.program):
+        for found in find_polled_copies(kernel.program):
             yield Observation((found.copy, found.poll), 0, True, _finding(found))
 
 
@@ -48,8 +48,8 @@ def _finding(found: PolledCopy) -> Finding:
         help="add `fence.proxy.async.global;` after the loop, before line {0}",
         severity=Severity.WARNING,
         properties={"space": "global", "policy": "strict"},
-        cause=found.poll,
-        mends=(Mend("add `fence.proxy.async.global;`", (Change(found.copy, "fence.proxy.async.global;"),)),),
+        group_key=found.poll,
+        fixes=(FixCandidate("add `fence.proxy.async.global;`", (StepEdit(found.copy, "fence.proxy.async.global;"),)),),
     )
 
 

@@ -24,20 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.reductions import MixedUpdate, mixed_updates
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.reductions import MixedProxyUpdate, find_mixed_proxy_updates
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each atomic and each bulk reduction of global memory."""
     if kernel.policy == "strict":
-        for found in mixed_updates(kernel.program):
+        for found in find_mixed_proxy_updates(kernel.program):
             yield Observation((found.reduction, found.atomic), 0, True, _finding(found))
 
 
-def _finding(found: MixedUpdate) -> Finding:
+def _finding(found: MixedProxyUpdate) -> Finding:
     return Finding(
         primary=found.reduction,
         message="updates a word through the async proxy that line {1} updates through the generic proxy: the two are"
@@ -46,7 +46,7 @@ def _finding(found: MixedUpdate) -> Finding:
         help="update it by one kind of instruction, or in words of their own",
         severity=Severity.WARNING,
         properties={"space": "global", "policy": "strict"},
-        cause=found.atomic,
+        group_key=found.atomic,
     )
 
 

@@ -28,27 +28,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.same_bytes import SameBytes, compared, is_read_only_load, touches
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.same_bytes import AccessOverlap, find_overlaps, is_plain_global_access, is_read_only_load
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each load through the non-coherent cache, and at each store to what it may load."""
-    loads = [step for step in kernel.program.acting if is_read_only_load(step)]
-    stores = [step for step in kernel.program.acting if touches(step, "write", "update")] if loads else []
-    for each in compared(kernel.explorer, loads, stores, splits=True):
+    loads = [step for step in kernel.program.effectful_steps if is_read_only_load(step)]
+    stores = (
+        [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "write", "update")]
+        if loads
+        else []
+    )
+    for each in find_overlaps(kernel.explorer, loads, stores, splits=True):
         if each.is_in_place:
-            if each.same is not None and each.is_exact:  # else it is no question: the load returns what it should
-                yield Observation((each.first, None), each.world, True, _in_place(each.same))
+            if each.overlap is not None and each.is_exact:  # else it is no question: the load returns what it should
+                yield Observation((each.first, None), each.scenario_index, True, _in_place_finding(each.overlap))
             continue
-        finding = None if each.same is None else _finding(each.same)
-        threads = 1 if each.same is None else each.same.threads
-        yield Observation((each.first, each.other), each.world, each.is_exact, finding, threads)
+        finding = None if each.overlap is None else _finding(each.overlap)
+        threads = 1 if each.overlap is None else each.overlap.threads
+        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding, threads)
 
 
-def _in_place(pair: SameBytes) -> Finding:
+def _in_place_finding(pair: AccessOverlap) -> Finding:
     return Finding(
         primary=pair.first.step,
         message="loads through the non-coherent cache what the same thread later writes at line {1}",
@@ -59,7 +63,7 @@ def _in_place(pair: SameBytes) -> Finding:
     )
 
 
-def _finding(pair: SameBytes) -> Finding:
+def _finding(pair: AccessOverlap) -> Finding:
     earlier = pair.first_is_earlier
     when = "later writes at line {1}" if earlier else "writes at line {1}"
     return Finding(

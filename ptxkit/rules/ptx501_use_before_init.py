@@ -26,103 +26,110 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from ptxkit.analysis.clusters import SIGNALS, reaches, world_at
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.clusters import SIGNAL_EFFECTS, find_remote_accesses, scenario_of_rank
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
-from ptxkit.rules.mbarriers import USES, initialisations, is_murky, object_of
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.mbarriers import USE_EFFECTS, find_initializations, is_ambiguous, mbarrier_of
 
-_MEET = "bar.sync 0;"
-_MEET_IN_CLUSTER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
+_CTA_BARRIER = "bar.sync 0;"
+_CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each first use of an object by each thread."""
-    made = cache(_made)  # by world, once: many threads use many objects
-    for number, world in enumerate(kernel.worlds):
-        if not is_murky(world):
-            yield from _world(number, world, made)
-            yield from _elsewhere(kernel, number, world, made)
+    made = cache(_initialized_mbarriers)  # by world, once: many threads use many objects
+    for number, world in enumerate(kernel.scenarios):
+        if not is_ambiguous(world):
+            yield from _check_scenario(number, world, made)
+            yield from _check_remote_uses(kernel, number, world, made)
 
 
-def _world(number: int, world: World, made: Callable[[World], set[int] | None]) -> Iterator[Observation]:
+def _check_scenario(
+    number: int, world: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
+) -> Iterator[Observation]:
     all_inits = world.executes_all(MbarrierInit)
-    inits = initialisations(world.threads.values())
+    inits = find_initializations(world.threads.values())
     for thread in world.threads.values():
         seen: set[int] = set()
         for position, event in enumerate(thread.trace.events):
-            if not isinstance(event, Event) or not isinstance(event.effect, USES):
+            if not isinstance(event, TraceEvent) or not isinstance(event.effect, USE_EFFECTS):
                 continue
-            address = object_of(event)
+            address = mbarrier_of(event)
             if address is None or address in seen:
                 continue
             seen.add(address)
             makers = inits.get(address)
-            if makers is None and all_inits and _lacks(made(world), address):
-                yield Observation((event.step, None), number, thread.trace.is_sure(position), _never(event))
+            if makers is None and all_inits and _is_never_initialized(made(world), address):
+                yield Observation(
+                    (event.step, None), number, thread.trace.is_certain(position), _uninitialized_use(event)
+                )
             elif makers is not None:
-                yield _ordered(number, world, makers, (thread, position, event))
+                yield _check_use(number, world, makers, (thread, position, event))
 
 
-def _elsewhere(
-    kernel: Kernel, number: int, world: World, made: Callable[[World], set[int] | None]
+def _check_remote_uses(
+    kernel: KernelFacts, number: int, world: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
 ) -> Iterator[Observation]:
     """What signals objects of another CTA of the cluster: some thread there must make them."""
     seen: set[tuple[int, int | None]] = set()
-    for reach in reaches(world) if world.scenario.launch.cluster_size > 1 else ():
+    for reach in find_remote_accesses(world) if world.scenario.launch.cluster_size > 1 else ():
         key = (reach.rank, reach.mbarrier)
-        if key in seen or reach.mbarrier is None or not isinstance(reach.event.effect, SIGNALS):
+        if key in seen or reach.mbarrier is None or not isinstance(reach.event.effect, SIGNAL_EFFECTS):
             continue
         seen.add(key)
-        other = world_at(kernel.worlds, world, reach.rank)
-        if other is None or is_murky(other):
+        other = scenario_of_rank(kernel.scenarios, world, reach.rank)
+        if other is None or is_ambiguous(other):
             continue
-        exact = reach.thread.trace.is_sure(reach.position) and other.is_exact
+        exact = reach.thread.trace.is_certain(reach.position) and other.is_exact
         all_inits = world.executes_all(MbarrierInit) or other.executes_all(MbarrierInit)
-        never = all_inits and _lacks(made(other), reach.mbarrier)
-        finding = _never(reach.event, f"CTA {reach.rank} of the cluster") if never else None
+        never = all_inits and _is_never_initialized(made(other), reach.mbarrier)
+        finding = _uninitialized_use(reach.event, f"CTA {reach.rank} of the cluster") if never else None
         yield Observation((reach.event.step, None), number, exact, finding)
 
 
-def _made(world: World) -> set[int] | None:
+def _initialized_mbarriers(world: ScenarioFacts) -> set[int] | None:
     """The objects that threads of the CTA initialise; None where not all are known."""
-    return None if world.setup is None else set(initialisations(world.setup))
+    return None if world.init_phase_threads is None else set(find_initializations(world.init_phase_threads))
 
 
-def _lacks(made: set[int] | None, address: int) -> bool:
+def _is_never_initialized(made: set[int] | None, address: int) -> bool:
     """Whether surely no thread initialises the object."""
     return made is not None and address not in made
 
 
-def _ordered(
-    number: int, world: World, makers: list[tuple[Thread, int, Event]], use: tuple[Thread, int, Event]
+def _check_use(
+    number: int,
+    world: ScenarioFacts,
+    makers: list[tuple[ThreadView, int, TraceEvent]],
+    use: tuple[ThreadView, int, TraceEvent],
 ) -> Observation:
     thread, position, event = use
     maker, made, init = makers[0]
-    exact = thread.trace.is_sure(position) and maker.trace.is_sure(made)
+    exact = thread.trace.is_certain(position) and maker.trace.is_certain(made)
     key = (event.step, init.step)
     for other, at, _ in makers:
         if other is thread:
             if at < position:
                 return Observation(key, number, exact)
-        elif any(world.order(other, at, thread, position)):
+        elif any(world.sync_edges(other, at, thread, position)):
             return Observation(key, number, exact)
-    return Observation(key, number, exact, _unordered(event, init, maker is thread), 1 if maker is thread else 2)
+    return Observation(key, number, exact, _unordered_use(event, init, maker is thread), 1 if maker is thread else 2)
 
 
-def _never(event: Event, where: str = "this kernel") -> Finding:
+def _uninitialized_use(event: TraceEvent, where: str = "this kernel") -> Finding:
     return Finding(
         primary=event.step,
         message=f"uses an mbarrier that no thread of {where} initialises",
         help="initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
-        cause=event.address,
+        group_key=event.address,
     )
 
 
-def _unordered(event: Event, init: Event, same: bool) -> Finding:
+def _unordered_use(event: TraceEvent, init: TraceEvent, same: bool) -> Finding:
     if same:
         message = "uses an mbarrier before the initialisation at line {1}"
         mend = "move the initialisation before line {0}"
@@ -131,13 +138,13 @@ def _unordered(event: Event, init: Event, same: bool) -> Finding:
         mend = "add `bar.sync 0;` after the initialisation, before any other thread's use"
     if isinstance(event.effect, MbarrierComplete):
         message = message.replace("uses an mbarrier", "completes on an mbarrier", 1)
-    mends = () if same else tuple(_meeting(text, event.step) for text in (_MEET, _MEET_IN_CLUSTER))
-    return Finding(event.step, message, ((init.step, "initialised here"),), mend, mends=mends)
+    mends = () if same else tuple(_barrier_fix(text, event.step) for text in (_CTA_BARRIER, _CLUSTER_BARRIER))
+    return Finding(event.step, message, ((init.step, "initialised here"),), mend, fixes=mends)
 
 
-def _meeting(text: str, step: Step) -> Mend:
+def _barrier_fix(text: str, step: Step) -> FixCandidate:
     words = " ".join(text.split())
-    return Mend(f"add `{words}`", (Change(step, text),), safe=False)
+    return FixCandidate(f"add `{words}`", (StepEdit(step, text),), safe=False)
 
 
 RULE = Rule(

@@ -24,52 +24,55 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import MbarrierInvalidate
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.mbarriers import find_initializations, is_ambiguous, mbarrier_of
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every object that is initialised."""
-    for number, world in enumerate(kernel.worlds):
-        if not is_murky(world):
-            yield from _world(number, world)
+    for number, world in enumerate(kernel.scenarios):
+        if not is_ambiguous(world):
+            yield from _check_scenario(number, world)
 
 
-def _world(number: int, world: World) -> Iterator[Observation]:
-    ended: dict[int | None, list[tuple[Thread, int]]] = defaultdict(list)
+def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+    ended: dict[int | None, list[tuple[ThreadView, int]]] = defaultdict(list)
     for thread in world.threads.values():
         for position, event in thread.positions(MbarrierInvalidate):
-            ended[object_of(event)].append((thread, position))
-    for address, makers in initialisations(world.threads.values()).items():
+            ended[mbarrier_of(event)].append((thread, position))
+    for address, makers in find_initializations(world.threads.values()).items():
         (thread, made, first), *others = makers
-        again = [other for other in others if not _ended_between(world, ended[address], (thread, made), other[:2])]
+        again = [other for other in others if not _may_end_between(world, ended[address], (thread, made), other[:2])]
         finding = None
         if again:
-            together = all(_at_once((thread, first), (other, event)) for other, _, event in again)
+            together = all(_is_simultaneous((thread, first), (other, event)) for other, _, event in again)
             finding = _finding(first.step, again[0][2].step, again[0][0] is not thread, together)
         key = (first.step, again[0][2].step if again else None)
-        exact = all(maker.trace.is_sure(position) for maker, position, _ in (makers[0], *again[:1]))
+        exact = all(maker.trace.is_certain(position) for maker, position, _ in (makers[0], *again[:1]))
         yield Observation(key, number, exact, finding, 2 if again and again[0][0] is not thread else 1)
 
 
-def _ended_between(
-    world: World, ends: list[tuple[Thread, int]], first: tuple[Thread, int], second: tuple[Thread, int]
+def _may_end_between(
+    world: ScenarioFacts,
+    ends: list[tuple[ThreadView, int]],
+    first: tuple[ThreadView, int],
+    second: tuple[ThreadView, int],
 ) -> bool:
     """Whether the object's life surely or possibly ended between two initialisations."""
     return any(
         (thread is not first[0] or position > first[1])
-        and (position < second[1] if thread is second[0] else any(world.order(thread, position, *second)))
+        and (position < second[1] if thread is second[0] else any(world.sync_edges(thread, position, *second)))
         for thread, position in ends
     )
 
 
-def _at_once(first: tuple[Thread, Event], second: tuple[Thread, Event]) -> bool:
+def _is_simultaneous(first: tuple[ThreadView, TraceEvent], second: tuple[ThreadView, TraceEvent]) -> bool:
     """Whether two threads of one warp execute one instruction together."""
     (thread, init), (other, again) = first, second
     in_one_warp = thread is not other and thread.tid // 32 == other.tid // 32

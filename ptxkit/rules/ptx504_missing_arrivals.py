@@ -28,75 +28,84 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.objects import Object
-from ptxkit.analysis.phase_faults import OtherCount, OtherParity
-from ptxkit.analysis.places import place_of
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.objects import MbarrierState
+from ptxkit.analysis.phase_faults import WrongCount, WrongParity
+from ptxkit.analysis.places import location_of
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.rehearsal import Stuck
+from ptxkit.analysis.rehearsal import BlockedThread
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
-from ptxkit.rules.counts import mends_of, words_of
-from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
-from ptxkit.rules.rehearsed import first_to_stick, initialisation, of_cta, told
+from ptxkit.rules.counts import count_fixes, format_count_help
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.rehearsed import find_initialization, find_root_blocked_thread, format_cta, make_observations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each wait: those that pass keep the rule."""
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
         # An arrival too many may leave a phase behind that nobody sees: PTX505 speaks of it.
-        for rehearsal in [] if any(played.excess for played in world.rehearsals) else world.rehearsals:
-            stuck = first_to_stick(world, rehearsal)
-            if world.cast.size == 1 and any(
-                each.state is not None and each.state.pending and not _is_arrived_at(world, each)
-                for each in rehearsal.stuck
+        for rehearsal in [] if any(played.excess_arrivals for played in world.schedules) else world.schedules:
+            stuck = find_root_blocked_thread(world, rehearsal)
+            if world.simulation.size == 1 and any(
+                each.mbarrier is not None and each.mbarrier.pending_arrivals and not _has_arrivals(world, each)
+                for each in rehearsal.blocked_threads
             ):
                 continue  # PTX503 speaks of what all others wait for, too
-            if stuck is not None and stuck.state is not None and stuck.state.pending and _is_arrived_at(world, stuck):
-                finding = _finding(world, stuck, stuck.state)
+            if (
+                stuck is not None
+                and stuck.mbarrier is not None
+                and stuck.mbarrier.pending_arrivals
+                and _has_arrivals(world, stuck)
+            ):
+                finding = _finding(world, stuck, stuck.mbarrier)
                 broken.setdefault(finding.primary, finding)
-        waits = {e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, MbarrierWait)}
-        yield from told(kernel, number, waits, broken)
+        waits = {
+            e.step for a in world.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
+        }
+        yield from make_observations(kernel, number, waits, broken)
 
 
-def _is_arrived_at(world: World, stuck: Stuck) -> bool:
+def _has_arrivals(world: ScenarioFacts, stuck: BlockedThread) -> bool:
     """Whether some thread arrives at all; PTX503 speaks of objects at which none does."""
-    place = place_of(_rank(world, stuck), stuck.event)
-    return place is not None and any(isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in world.cast.at(place))
+    place = location_of(_rank_of(world, stuck), stuck.event)
+    return place is not None and any(
+        isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in world.simulation.events_at(place)
+    )
 
 
-def _rank(world: World, stuck: Stuck) -> int:
-    return world.cast.actors[stuck.actor].rank
+def _rank_of(world: ScenarioFacts, stuck: BlockedThread) -> int:
+    return world.simulation.thread_classes[stuck.thread_class].rank
 
 
-def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
-    fault = world.cast.fault
-    if isinstance(fault, OtherParity) and fault.parity:
-        return _fresh(world, fault)
-    arrived = state.count - state.pending
+def _finding(world: ScenarioFacts, stuck: BlockedThread, state: MbarrierState) -> Finding:
+    fault = world.simulation.fault
+    if isinstance(fault, WrongParity) and fault.parity:
+        return _wrong_first_parity(world, fault)
+    arrived = state.count - state.pending_arrivals
     labels = [(step, "arrives") for step in dict.fromkeys(event.step for event in state.arrivals)]
-    place = place_of(_rank(world, stuck), stuck.event)
-    initialised = initialisation(world, place)
+    place = location_of(_rank_of(world, stuck), stuck.event)
+    initialised = find_initialization(world, place)
     if initialised is not None:
         labels.append((initialised, f"each phase needs {state.count} arrivals"))
     late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
     others = "no arrival is" if not arrived else f"{arrived} of its {state.count} arrivals are"
-    where = of_cta(world, _rank(world, stuck))
-    message = f"waits{where} for a phase that never ends: {others} made in phase {state.phase + 1}"
+    where = format_cta(world, _rank_of(world, stuck))
+    message = f"waits{where} for a phase that never ends: {others} made in phase {state.completed_phases + 1}"
     mend = f"make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as it says"
     if not arrived:
         mend = "let a thread arrive that does not wait, itself, for what comes behind this wait"
-    if late is not None and state.phase and not arrived:
-        message = f"waits{where} for parity {late}, but phase {state.phase} is the last to end"
+    if late is not None and state.completed_phases and not arrived:
+        message = f"waits{where} for parity {late}, but phase {state.completed_phases} is the last to end"
         mend = "wait for a phase that ends, or let the threads that arrive come round as often as those that wait"
-    properties: dict[str, object] = {"count": state.count, "arrived": arrived, "phase": state.phase + 1}
+    properties: dict[str, object] = {"count": state.count, "arrived": arrived, "phase": state.completed_phases + 1}
     mends = tuple(
-        Mend(f"make the count {arrived}", (change,), safe=False)
-        for change in (other_constant(initialised, state.count, arrived) if initialised and arrived else ())
+        FixCandidate(f"make the count {arrived}", (change,), safe=False)
+        for change in (replace_constant(initialised, state.count, arrived) if initialised and arrived else ())
     )
-    if isinstance(fault, OtherCount) and place in fault.places:
-        mend, mends = words_of(fault), mends_of(fault)
-    elif isinstance(fault, OtherParity):
+    if isinstance(fault, WrongCount) and place in fault.locations:
+        mend, mends = format_count_help(fault), count_fixes(fault)
+    elif isinstance(fault, WrongParity):
         properties["parity"] = fault.parity
         if fault.wait is not stuck.event.step:
             labels.append((fault.wait, "waits for parity 1 first"))
@@ -109,13 +118,13 @@ def _finding(world: World, stuck: Stuck, state: Object) -> Finding:
         labels=tuple(labels),
         help=mend,
         properties=properties,
-        mends=mends,
+        fixes=mends,
     )
 
 
-def _fresh(world: World, fault: OtherParity) -> Finding:
+def _wrong_first_parity(world: ScenarioFacts, fault: WrongParity) -> Finding:
     """The wait for the first phase of a fresh mbarrier that keeps all others waiting, in its thread and elsewhere."""
-    stuck = [each for played in world.rehearsals for each in played.stuck if each.event.step is not fault.wait]
+    stuck = [each for played in world.schedules for each in played.blocked_threads if each.event.step is not fault.wait]
     return Finding(
         primary=fault.wait,
         message="waits for parity 0 of a fresh mbarrier, whose first phase does not end before this wait passes",

@@ -25,59 +25,72 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.objects import Excess
-from ptxkit.analysis.phase_faults import OtherCount, OtherParity
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.objects import ExcessArrival
+from ptxkit.analysis.phase_faults import WrongCount, WrongParity
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
 from ptxkit.records import replace
-from ptxkit.rules.counts import mends_of, words_of
-from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule
-from ptxkit.rules.rehearsed import initialisation, of_cta, told
+from ptxkit.rules.counts import count_fixes, format_count_help
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule
+from ptxkit.rules.rehearsed import find_initialization, format_cta, make_observations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each arrival: those that fit into their phase keep the rule."""
-    for number, world in enumerate(kernel.worlds):
-        by_object: dict[object, Excess] = {}
-        for excess in (played.excess[0] for played in (*world.rehearsals, *world.cast.hasty) if played.excess):
-            by_object.setdefault(excess.place, _latest(excess))
-        fault = world.cast.fault if by_object else None
-        blamed = [each for each in by_object.values() if isinstance(fault, OtherCount) and each.place in fault.places]
+    for number, world in enumerate(kernel.scenarios):
+        by_object: dict[object, ExcessArrival] = {}
+        for excess in (
+            played.excess_arrivals[0]
+            for played in (*world.schedules, *world.simulation.eager_async_schedules)
+            if played.excess_arrivals
+        ):
+            by_object.setdefault(excess.location, _last_in_text(excess))
+        fault = world.simulation.fault if by_object else None
+        blamed = [
+            each for each in by_object.values() if isinstance(fault, WrongCount) and each.location in fault.locations
+        ]
         broken = {excess.event.step: _finding(world, excess) for excess in blamed or by_object.values()}
         arrivals = {
-            e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
+            e.step
+            for a in world.simulation.thread_classes
+            for e in a.events
+            if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
-        yield from told(kernel, number, arrivals, broken)
+        yield from make_observations(kernel, number, arrivals, broken)
 
 
-def _latest(excess: Excess) -> Excess:
+def _last_in_text(excess: ExcessArrival) -> ExcessArrival:
     """Which arrival of a phase is the one too many depends on who comes first: the last in the text is named."""
-    last = max((excess.event, *excess.others), key=lambda event: event.step.start)
-    if excess.unobserved or last is excess.event:
+    last = max((excess.event, *excess.earlier_arrivals), key=lambda event: event.step.start)
+    if excess.is_unobserved or last is excess.event:
         return excess
-    return replace(excess, event=last, others=(excess.event, *(event for event in excess.others if event is not last)))
+    return replace(
+        excess,
+        event=last,
+        earlier_arrivals=(excess.event, *(event for event in excess.earlier_arrivals if event is not last)),
+    )
 
 
-def _finding(world: World, excess: Excess) -> Finding:
-    others = dict.fromkeys(event.step for event in excess.others if event.step is not excess.event.step)
-    labels = [(step, "arrives in the phase before" if excess.unobserved else "arrives too") for step in others]
-    initialised = initialisation(world, excess.place)
+def _finding(world: ScenarioFacts, excess: ExcessArrival) -> Finding:
+    others = dict.fromkeys(event.step for event in excess.earlier_arrivals if event.step is not excess.event.step)
+    labels = [(step, "arrives in the phase before" if excess.is_unobserved else "arrives too") for step in others]
+    initialised = find_initialization(world, excess.location)
     if initialised is not None:
         labels.append((initialised, f"each phase has room for {excess.count}"))
-    where = of_cta(world, excess.place[0])
+    where = format_cta(world, excess.location[0])
     phase = f"phase {excess.phase}" + (f" of an mbarrier{where}" if where else "")
-    if excess.unobserved:
+    if excess.is_unobserved:
         message = f"arrives in {phase} before any thread has observed the end of phase {excess.phase - 1}"
         mend = "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`"
     else:
         message = f"arrives in {phase}, which has all of its {excess.count} arrivals already"
         mend = "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`"
-    fault = world.cast.fault
-    mends: tuple[Mend, ...] = ()
+    fault = world.simulation.fault
+    mends: tuple[FixCandidate, ...] = ()
     properties: dict[str, int] = {}
-    if isinstance(fault, OtherCount) and excess.place in fault.places and excess.event.amount in (None, 1):
-        mend, mends = words_of(fault), mends_of(fault)
-    elif isinstance(fault, OtherParity):
+    if isinstance(fault, WrongCount) and excess.location in fault.locations and excess.event.amount in (None, 1):
+        mend, mends = format_count_help(fault), count_fixes(fault)
+    elif isinstance(fault, WrongParity):
         labels.append((fault.wait, f"waits for parity {1 - fault.parity} first"))
         mend, properties = f"begin with parity {fault.parity} at line {{{len(labels)}}}", {"parity": fault.parity}
     return Finding(
@@ -85,8 +98,8 @@ def _finding(world: World, excess: Excess) -> Finding:
         message=message,
         labels=tuple(labels),
         help=mend,
-        properties={"count": excess.count, "phase": excess.phase, "observed": not excess.unobserved, **properties},
-        mends=mends,
+        properties={"count": excess.count, "phase": excess.phase, "observed": not excess.is_unobserved, **properties},
+        fixes=mends,
     )
 
 

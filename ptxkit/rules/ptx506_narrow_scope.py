@@ -27,26 +27,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.scopes import Crossing, crossings_of, lack_of
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.scopes import InsufficientScope, find_insufficient_scopes, missing_scope
 from ptxkit.analysis.touches import is_generic_read
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
-_WORDS = {"cta": ", at scope .cta", "relaxed": ", which is relaxed"}
+_SCOPE_WORDS = {"cta": ", at scope .cta", "relaxed": ", which is relaxed"}
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at what each CTA hands to others of its cluster."""
-    for number in range(len(kernel.worlds)):
-        for crossing in crossings_of(kernel, number):
+    for number in range(len(kernel.scenarios)):
+        for crossing in find_insufficient_scopes(kernel, number):
             key = (crossing.after.event.step, crossing.before.event.step)
-            yield Observation(key, number, crossing.is_sure, _finding(crossing), 2)
+            yield Observation(key, number, crossing.is_certain, _finding(crossing), 2)
 
 
-def _finding(crossing: Crossing) -> Finding:
-    arrival, wait = crossing.handover.arrival.event, crossing.handover.wait.event
-    lacks = {event.step: lack for event in (arrival, wait) if (lack := lack_of(event)) is not None}
+def _finding(crossing: InsufficientScope) -> Finding:
+    arrival, wait = crossing.edge.arrival.event, crossing.edge.wait.event
+    lacks = {event.step: lack for event in (arrival, wait) if (lack := missing_scope(event)) is not None}
     verb = "reads" if is_generic_read(crossing.after.event) else "writes"
     used = "wrote" if crossing.is_data else "read"
     mends = {
@@ -59,12 +59,12 @@ def _finding(crossing: Crossing) -> Finding:
         " what hands it over does not order the two",
         labels=(
             (crossing.before.event.step, f"{'write' if crossing.is_data else 'read'} by a thread of another CTA"),
-            (arrival.step, "its arrival at this CTA's mbarrier" + _WORDS.get(lacks.get(arrival.step, ""), "")),
-            (wait.step, "the wait for it" + _WORDS.get(lacks.get(wait.step, ""), "")),
+            (arrival.step, "its arrival at this CTA's mbarrier" + _SCOPE_WORDS.get(lacks.get(arrival.step, ""), "")),
+            (wait.step, "the wait for it" + _SCOPE_WORDS.get(lacks.get(wait.step, ""), "")),
         ),
         help="write " + " and ".join(mends[step] for step in lacks),
-        severity=Severity.WARNING if crossing.is_open else Severity.ERROR,
-        cause=next(iter(lacks)),
+        severity=Severity.WARNING if crossing.is_cta_scope_reuse else Severity.ERROR,
+        group_key=next(iter(lacks)),
     )
 
 

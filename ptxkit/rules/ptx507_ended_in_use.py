@@ -32,73 +32,75 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from ptxkit.analysis.answered_ends import AnsweredEnds
-from ptxkit.analysis.causality import Path
+from ptxkit.analysis.answered_ends import AtomicGuardedInval
+from ptxkit.analysis.causality import WarpPath
 from ptxkit.analysis.collectives import WARP
-from ptxkit.analysis.kernel import Kernel, World
-from ptxkit.analysis.ordering_barriers import WARP_BARRIER, ordering_barrier
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ordering_barriers import WARP_BARRIER, find_ordering_barrier
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event, GroupEvent
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import GroupEvent, TraceEvent
 from ptxkit.isa.effects import MbarrierInit, MbarrierInvalidate, MbarrierWait, MemoryFence
-from ptxkit.rules.barriers import mends_of, release_label, spot, words_of
-from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
-from ptxkit.rules.mbarriers import initialisations, is_murky, object_of
+from ptxkit.rules.barriers import barrier_fixes, format_barrier_help, path_point_of, release_label
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.mbarriers import find_initializations, is_ambiguous, mbarrier_of
 
 #: Where something happened: the thread, the position in its trace, the event.
-_Spot = tuple[Thread, int, Event]
+_EventSite = tuple[ThreadView, int, TraceEvent]
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at every end of an object's life."""
-    answered = AnsweredEnds(kernel)
-    for number, world in enumerate(kernel.worlds):
+    answered = AtomicGuardedInval(kernel)
+    for number, world in enumerate(kernel.scenarios):
         ends = {
             id(thread): [(thread, position, event) for position, event in thread.positions(MbarrierInvalidate)]
             for thread in world.threads.values()
         }
-        if any(ends.values()) and not is_murky(world):
-            yield from _in_use(number, world, [spot for spots in ends.values() for spot in spots], answered)
-            yield from _without_life(number, world)
+        if any(ends.values()) and not is_ambiguous(world):
+            yield from _check_waits(number, world, [spot for spots in ends.values() for spot in spots], answered)
+            yield from _check_excess_invals(number, world)
 
 
-def _in_use(number: int, world: World, ends: Iterable[_Spot], answered: AnsweredEnds) -> Iterator[Observation]:
+def _check_waits(
+    number: int, world: ScenarioFacts, ends: Iterable[_EventSite], answered: AtomicGuardedInval
+) -> Iterator[Observation]:
     """Ends of lives against the waits of other threads in the same life."""
-    made = initialisations(world.threads.values())
-    waits = _waits(world)
+    made = find_initializations(world.threads.values())
+    waits = _waits_by_mbarrier(world)
     found: dict[
         tuple[Step, Step, bool], Finding
     ] = {}  # one report of a pair needs one finding, and its barrier is costly
     for end in ends:
         thread, position, event = end
-        address = object_of(event)
-        atomic = answered.atomic_of(event.step)
+        address = mbarrier_of(event)
+        atomic = answered.guarding_atomic_of(event.step)
         others = [wait for wait in waits.get(address, ()) if wait[0] is not thread]
         # Threads of other warps need more than lanes of this one; and who does not count itself, more than a fence.
-        others.sort(key=partial(_needs_less, thread, atomic))
+        others.sort(key=partial(_sort_key, thread, atomic))
         for other, last, wait in others:
-            exact = thread.trace.is_sure(position) and other.trace.is_sure(last)
+            exact = thread.trace.is_certain(position) and other.trace.is_certain(last)
             finding = None
-            if not _is_over(world, (other, last, wait), end, made.get(address or 0, [])):
+            if not _is_wait_finished(world, (other, last, wait), end, made.get(address or 0, [])):
                 key = (event.step, wait.step, exact)
                 finding = found[key] = found.get(key) or _finding(world, (other, last, wait), end)
-                is_answered = atomic is not None and not exact and other.trace.is_sure(last)
+                is_answered = atomic is not None and not exact and other.trace.is_certain(last)
                 if (
                     atomic is not None
                     and is_answered
-                    and not answered.is_behind(world, (other, last), (thread, position))
+                    and not answered.may_be_ordered_after(world, (other, last), (thread, position))
                 ):
-                    exact, finding = True, _unreleased(world, (other, last, wait), event, atomic)
+                    exact, finding = True, _unreleased_wait(world, (other, last, wait), event, atomic)
             yield Observation((event.step, wait.step), number, exact, finding, 2)
 
 
-def _waits(world: World) -> dict[int | None, list[_Spot]]:
+def _waits_by_mbarrier(world: ScenarioFacts) -> dict[int | None, list[_EventSite]]:
     """The waits of each thread by object, each instruction's first and last ones."""
-    found: dict[int | None, list[_Spot]] = defaultdict(list)
+    found: dict[int | None, list[_EventSite]] = defaultdict(list)
     for thread in world.threads.values():
-        by_place: dict[tuple[object, int | None], list[_Spot]] = defaultdict(list)
+        by_place: dict[tuple[object, int | None], list[_EventSite]] = defaultdict(list)
         for position, event in thread.positions(MbarrierWait):
-            address = object_of(event)
+            address = mbarrier_of(event)
             if address is not None:
                 by_place[(event.step, address)].append((thread, position, event))
         for (_, address), spots in by_place.items():
@@ -106,38 +108,39 @@ def _waits(world: World) -> dict[int | None, list[_Spot]]:
     return found
 
 
-def _is_over(world: World, wait: _Spot, end: _Spot, made: list[_Spot]) -> bool:
+def _is_wait_finished(world: ScenarioFacts, wait: _EventSite, end: _EventSite, made: list[_EventSite]) -> bool:
     """Whether a wait comes before the end of the object's life, or in a later one."""
     other, at, _ = wait
     thread, position, _ = end
-    if any(world.order(other, at, thread, position)):
+    if any(world.sync_edges(other, at, thread, position)):
         return True
     return any(
-        _follows(world, (thread, position), (maker, init)) and _follows(world, (maker, init), (other, at))
+        _is_ordered_after(world, (thread, position), (maker, init))
+        and _is_ordered_after(world, (maker, init), (other, at))
         for maker, init, _ in made
     )
 
 
-def _follows(world: World, first: tuple[Thread, int], second: tuple[Thread, int]) -> bool:
+def _is_ordered_after(world: ScenarioFacts, first: tuple[ThreadView, int], second: tuple[ThreadView, int]) -> bool:
     """Whether the second place is surely reached behind the first."""
     if first[0] is second[0]:
         return first[1] < second[1]
-    return any(world.order(*first, *second))
+    return any(world.sync_edges(*first, *second))
 
 
-def _without_life(number: int, world: World) -> Iterator[Observation]:
+def _check_excess_invals(number: int, world: ScenarioFacts) -> Iterator[Observation]:
     """Objects whose life ends more often than it begins, whichever thread does either."""
-    everyone = world.everyone(MbarrierInit, MbarrierInvalidate)
-    if everyone is None or any(thread.trace.ended != "exit" for thread in everyone):
+    everyone = world.all_threads(MbarrierInit, MbarrierInvalidate)
+    if everyone is None or any(thread.trace.end_reason != "exit" for thread in everyone):
         return
     begun: Counter[int | None] = Counter()
-    ended: dict[int | None, list[Event]] = defaultdict(list)
+    ended: dict[int | None, list[TraceEvent]] = defaultdict(list)
     for thread in everyone:
         for _, event in thread.positions(MbarrierInit):
-            begun[object_of(event)] += 1
+            begun[mbarrier_of(event)] += 1
         for _, event in thread.positions(MbarrierInvalidate):
-            ended[object_of(event)].append(event)
-    sure = all(thread.trace.is_sure() for thread in everyone)
+            ended[mbarrier_of(event)].append(event)
+    sure = all(thread.trace.is_certain() for thread in everyone)
     for address, events in ended.items():
         if address is not None and len(events) > begun[address]:
             last = max((event.step for event in events), key=lambda step: step.index)
@@ -151,34 +154,34 @@ def _without_life(number: int, world: World) -> Iterator[Observation]:
             yield Observation((last, None), number, sure, finding, len(everyone))
 
 
-def _finding(world: World, wait: _Spot, end: _Spot) -> Finding:
-    barrier = ordering_barrier(world, spot(world, *wait[:2]), spot(world, *end[:2]))
+def _finding(world: ScenarioFacts, wait: _EventSite, end: _EventSite) -> Finding:
+    barrier = find_ordering_barrier(world, path_point_of(world, *wait[:2]), path_point_of(world, *end[:2]))
     return Finding(
         primary=end[2].step,
         message="ends the life of an mbarrier on which another thread may still wait at line {1}",
         labels=((wait[2].step, "another thread waits on it"), *release_label(barrier)),
-        help=words_of(barrier, "between the wait and line {0}", "waiting threads"),
-        properties={"barrier": barrier.alone},
-        mends=mends_of(barrier, wait[2].step, end[2].step),
+        help=format_barrier_help(barrier, "between the wait and line {0}", "waiting threads"),
+        properties={"barrier": barrier.sole_text},
+        fixes=barrier_fixes(barrier, wait[2].step, end[2].step),
     )
 
 
-def _unreleased(world: World, wait: _Spot, end: Event, atomic: Step) -> Finding:
+def _unreleased_wait(world: ScenarioFacts, wait: _EventSite, end: TraceEvent, atomic: Step) -> Finding:
     labels = ((wait[2].step, "other threads wait on it"), (atomic, "its answer leads here"))
     message = (
         "ends the life of an mbarrier on which another thread may still wait at line {1}, as the atomic at line {2} "
         "answers: "
     )
     fence = "fence.acq_rel.cta;"
-    mate = _counted_by(world, wait, atomic)
+    mate = _lanes_arriving_for(world, wait, atomic)
     if mate is None:
         return Finding(
             primary=end.step,
             message=f"{message}no release stands between the wait and the atomic",
             labels=labels,
             help=f"add `{fence}` before line {{2}}",
-            cause=atomic,
-            mends=(Mend(f"add `{fence}`", (Change(atomic, fence),)),),
+            group_key=atomic,
+            fixes=(FixCandidate(f"add `{fence}`", (StepEdit(atomic, fence),)),),
         )
     text = WARP_BARRIER if _is_fenced(mate, wait[2], atomic) else f"{WARP_BARRIER}\n{fence}"
     return Finding(
@@ -187,39 +190,39 @@ def _unreleased(world: World, wait: _Spot, end: Event, atomic: Step) -> Finding:
         labels=labels,
         help=f"add `{' '.join(text.split())}` between line {{1}} and line {{2}}, where all lanes of the warp come by",
         properties={"barrier": text},
-        cause=atomic,
+        group_key=atomic,
     )
 
 
-def _counted_by(world: World, wait: _Spot, atomic: Step) -> Path | None:
+def _lanes_arriving_for(world: ScenarioFacts, wait: _EventSite, atomic: Step) -> WarpPath | None:
     """The lanes of a waiting thread's warp that execute an atomic, where that thread does not, and does not meet them
     before."""
     thread, position, _ = wait
     if _executes(thread, atomic):
         return None
-    own = spot(world, thread, position)
-    for path in world.causality.paths:
+    own = path_point_of(world, thread, position)
+    for path in world.happens_before.paths:
         at = next((at for at, event in enumerate(path.group.events) if event.step is atomic), None)
         if path.warp == thread.tid // WARP and at is not None:
-            return None if world.causality.meet(own.path, own.position, path, at) else path
+            return None if world.happens_before.may_converge(own.path, own.position, path, at) else path
     return None
 
 
-def _needs_less(thread: Thread, atomic: Step | None, wait: _Spot) -> tuple[bool, bool]:
+def _sort_key(thread: ThreadView, atomic: Step | None, wait: _EventSite) -> tuple[bool, bool]:
     """Whether a barrier of a warp will do for another thread's wait, and whether a fence may."""
     return wait[0].tid // WARP == thread.tid // WARP, _executes(wait[0], atomic)
 
 
-def _executes(thread: Thread, step: Step | None) -> bool:
+def _executes(thread: ThreadView, step: Step | None) -> bool:
     return any(event.step is step for event in thread.trace.events)
 
 
-def _is_fenced(path: Path, wait: Event, atomic: Step) -> bool:
+def _is_fenced(path: WarpPath, wait: TraceEvent, atomic: Step) -> bool:
     """Whether a fence stands between a wait and an atomic of one path."""
     steps = [event.step for event in path.group.events]
     since = max((at for at, step in enumerate(steps[: steps.index(atomic)]) if step is wait.step), default=0)
     return any(
-        isinstance(event, Event | GroupEvent) and isinstance(event.effect, MemoryFence)
+        isinstance(event, TraceEvent | GroupEvent) and isinstance(event.effect, MemoryFence)
         for event in path.group.events[since : steps.index(atomic)]
     )
 

@@ -21,38 +21,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.rehearsal import Stuck
+from ptxkit.analysis.rehearsal import BlockedThread
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.rehearsed import first_to_stick, of_cta, told
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.rehearsed import find_root_blocked_thread, format_cta, make_observations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each barrier: those that open keep the rule."""
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        for rehearsal in world.rehearsals:
-            stuck = first_to_stick(world, rehearsal)
-            if stuck is not None and stuck.state is None and isinstance(stuck.event.effect, Barrier):
-                elsewhere = [s for s in rehearsal.stuck if s.event.step is not stuck.event.step]
+        for rehearsal in world.schedules:
+            stuck = find_root_blocked_thread(world, rehearsal)
+            if stuck is not None and stuck.mbarrier is None and isinstance(stuck.event.effect, Barrier):
+                elsewhere = [s for s in rehearsal.blocked_threads if s.event.step is not stuck.event.step]
                 broken.setdefault(stuck.event.step, _finding(world, stuck, elsewhere))
-        barriers = {e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, Barrier)}
-        yield from told(kernel, number, barriers, broken)
+        barriers = {e.step for a in world.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
+        yield from make_observations(kernel, number, barriers, broken)
 
 
-def _finding(world: World, stuck: Stuck, elsewhere: list[Stuck]) -> Finding:
-    effect, actor = stuck.event.effect, world.cast.actors[stuck.actor]
-    where = " of all CTAs" if isinstance(effect, Barrier) and effect.level == "cluster" else of_cta(world, actor.rank)
+def _finding(world: ScenarioFacts, stuck: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:
+    effect, actor = stuck.event.effect, world.simulation.thread_classes[stuck.thread_class]
+    where = (
+        " of all CTAs" if isinstance(effect, Barrier) and effect.level == "cluster" else format_cta(world, actor.rank)
+    )
     steps = list(dict.fromkeys(other.event.step for other in elsewhere))
-    come = f"{stuck.arrived} of {stuck.wanted} threads{where} come"
+    come = f"{stuck.arrived_threads} of {stuck.expected_threads} threads{where} come"
     return Finding(
         primary=stuck.event.step,
         message=f"waits at a barrier that never opens: {come}",
         labels=tuple((step, "others wait here") for step in steps),
         help="let all threads that the barrier counts execute it, as often as each other",
-        properties={"arrived": stuck.arrived, "wanted": stuck.wanted},
+        properties={"arrived": stuck.arrived_threads, "wanted": stuck.expected_threads},
     )
 
 

@@ -22,44 +22,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
-from ptxkit.rules.rehearsed import told
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.rehearsed import make_observations
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each barrier that counts threads."""
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        for pair in (rehearsal.uneven[0] for rehearsal in world.rehearsals if rehearsal.uneven):
+        for pair in (rehearsal.count_mismatches[0] for rehearsal in world.schedules if rehearsal.count_mismatches):
             first, second = sorted(pair, key=lambda event: event.step.start)
             broken.setdefault(second.step, _finding(first, second))
         counting = {
-            e.step for a in world.cast.actors for e in a.events if isinstance(e.effect, Barrier) and e.size is not None
+            e.step
+            for a in world.simulation.thread_classes
+            for e in a.events
+            if isinstance(e.effect, Barrier) and e.size is not None
         }
-        yield from told(kernel, number, counting, broken)
+        yield from make_observations(kernel, number, counting, broken)
 
 
-def _finding(first: Event, second: Event) -> Finding:
+def _finding(first: TraceEvent, second: TraceEvent) -> Finding:
     return Finding(
         primary=second.step,
         message=f"counts {second.size} threads at a barrier where others count {first.size} in the same round",
         labels=((first.step, f"counts {first.size}"),) if first.step is not second.step else (),
         help="name the same number of threads wherever they meet",
         properties={"counted": second.size, "others": first.size},
-        mends=tuple(_mends(first, second)),
+        fixes=tuple(_fixes(first, second)),
     )
 
 
-def _mends(first: Event, second: Event) -> Iterator[Mend]:
+def _fixes(first: TraceEvent, second: TraceEvent) -> Iterator[FixCandidate]:
     """The number of the others, here; and this one there."""
     for event, other in ((second, first), (first, second)):
         if isinstance(event.size, int) and isinstance(other.size, int):
-            for change in other_constant(event.step, event.size, other.size):
-                yield Mend(f"count {other.size} threads", (change,), safe=False)
+            for change in replace_constant(event.step, event.size, other.size):
+                yield FixCandidate(f"count {other.size} threads", (change,), safe=False)
 
 
 RULE = Rule("PTX602", "barrier-uneven-counts", ("bar, barrier",), check)

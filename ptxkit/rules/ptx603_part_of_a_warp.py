@@ -23,34 +23,36 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP, Uneven, compared
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.collectives import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.slicing import changes_maps
+from ptxkit.analysis.slicing import may_change_tensor_maps
 from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
-    publishes = changes_maps(kernel.program)
-    for number, world in enumerate(kernel.worlds):
-        for step, uneven in compared(world, _publishes, WARP) if publishes else ():
-            exact = uneven is None or (uneven.more.trace.is_sure() and uneven.less.trace.is_sure())
-            yield Observation((step, step), number, exact, None if uneven is None else _parted(uneven), 2)
-        if world.is_whole and not world.is_opaque:
-            guessed = any(actor.guessed is not None for actor in world.actors)
-            for step, lanes in _executed(world).items():
+    publishes = may_change_tensor_maps(kernel.program)
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_map_release, WARP) if publishes else ():
+            exact = uneven is None or (
+                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
+            )
+            yield Observation((step, step), number, exact, None if uneven is None else _partial_warp(uneven), 2)
+        if world.is_complete and not world.has_unknown_call:
+            guessed = any(actor.first_guess is not None for actor in world.thread_classes)
+            for step, lanes in _partial_lane_counts(world).items():
                 finding = _finding(step, lanes) if lanes is not None else None
                 yield Observation((step, None), number, False, finding, 2 if guessed else 1)
 
 
-def _executed(world: World) -> dict[Step, int | None]:
+def _partial_lane_counts(world: ScenarioFacts) -> dict[Step, int | None]:
     """By aligned barrier: how many lanes of the first warp that parts execute it; None where none does."""
     counts: dict[Step, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
-    lanes = Counter(tid // 32 for actor in world.actors for tid in actor.tids)
-    cut = {warp for actor in world.actors if actor.ended != "exit" for warp in actor.warps}
-    for actor in world.actors:
+    lanes = Counter(tid // 32 for actor in world.thread_classes for tid in actor.tids)
+    cut = {warp for actor in world.thread_classes if actor.end_reason != "exit" for warp in actor.warps}
+    for actor in world.thread_classes:
         met = Counter(e.step for e in actor.events if isinstance(e.effect, Barrier) and _is_aligned(e.effect))
         warps = Counter(tid // 32 for tid in actor.tids) if met else Counter[int]()
         for step, times in met.items():
@@ -68,7 +70,7 @@ def _is_aligned(effect: Barrier) -> bool:
     return effect.aligned and effect.level != "warp"
 
 
-def _publishes(effect: Effect) -> bool:
+def _is_map_release(effect: Effect) -> bool:
     """Whether an effect is that of an instruction by which a warp copies and releases a tensor map."""
     return (
         isinstance(effect, ProxyFence)
@@ -77,13 +79,13 @@ def _publishes(effect: Effect) -> bool:
     )
 
 
-def _parted(uneven: Uneven) -> Finding:
+def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.more.tid} does, and thread "
-        f"{uneven.less.tid} does not, or not as often",
+        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, and thread "
+        f"{uneven.least_frequent.tid} does not, or not as often",
         help="let all lanes of the warp execute it, with the same addresses",
-        properties={"executes": uneven.more.tid, "misses": uneven.less.tid},
+        properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
     )
 
 

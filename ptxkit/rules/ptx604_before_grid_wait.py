@@ -27,35 +27,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.grids import Early, early_reads
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.slicing import waits_for_grids
-from ptxkit.analysis.thread import Looks
+from ptxkit.analysis.grids import EarlyRead, find_early_reads
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.slicing import has_grid_dependency_wait
+from ptxkit.analysis.thread import PairBudget
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the reads before a wait; the policy `isa` leaves it to the kernel what it reads early."""
-    if kernel.policy != "strict" or not waits_for_grids(kernel.program):
+    if kernel.policy != "strict" or not has_grid_dependency_wait(kernel.program):
         return
-    for number, world in enumerate(kernel.worlds):
-        looks = Looks(world.budget)
-        for early in early_reads(world):
+    for number, world in enumerate(kernel.scenarios):
+        looks = PairBudget(world.budget)
+        for early in find_early_reads(world):
             step = early.read.step
             if looks.allow((early.thread.tid, step)):
-                finding = None if early.again is None else _finding(early)
-                yield Observation((step, None), number, early.thread.trace.is_sure(early.position), finding)
+                finding = None if early.repeated_read is None else _finding(early)
+                yield Observation((step, None), number, early.thread.trace.is_certain(early.position), finding)
 
 
-def _finding(early: Early) -> Finding:
-    assert early.again is not None
+def _finding(early: EarlyRead) -> Finding:
+    assert early.repeated_read is not None
     return Finding(
         primary=early.read.step,
         message="reads before `griddepcontrol.wait` what line {1} reads again after it; an earlier grid may not have "
         "written it yet",
         labels=(
-            (early.again.step, "reads the same place, behind a wait"),
+            (early.repeated_read.step, "reads the same place, behind a wait"),
             (early.wait.step, "waits for the grids that this one depends on"),
         ),
         help="read it after the wait alone, or before it alone where no earlier grid writes it",

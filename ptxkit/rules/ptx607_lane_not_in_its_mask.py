@@ -21,38 +21,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.trace import Misfit
-from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
-from ptxkit.rules.misuse import misfits
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.trace import OperandViolation
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.misuse import observe_operand_violations
 
-ALL = 0xFFFF_FFFF
+ALL_LANES = 0xFFFF_FFFF
 """The mask that names each lane of a warp."""
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every mask of lanes that is known by number."""
-    certainty = kernel.explorer.certainty
+    certainty = kernel.explorer.input_independence
 
-    def wanted(misfit: Misfit) -> bool:
+    def wanted(misfit: OperandViolation) -> bool:
         step = misfit.step
-        if misfit.kind != "member" or step.match is None or not certainty.is_own(step):
+        if misfit.kind != "member" or step.match is None or not certainty.is_in_function(step):
             return False
-        return certainty.is_sure(step, step.match.operand(misfit.role, step.instruction))
+        return certainty.is_input_independent(step, step.match.operand(misfit.role, step.instruction))
 
-    yield from misfits(kernel, wanted, _finding)
+    yield from observe_operand_violations(kernel, wanted, _finding)
 
 
-def _finding(misfit: Misfit) -> Finding:
+def _finding(misfit: OperandViolation) -> Finding:
     return Finding(
         primary=misfit.step,
-        message=f"lane {misfit.value} executes this, and is not in its mask {misfit.needed:#010x}",
+        message=f"lane {misfit.value} executes this, and is not in its mask {misfit.required:#010x}",
         help=f"add {1 << misfit.value:#x} to the mask, or keep the lane away by a branch",
-        properties={"lane": misfit.value, "mask": misfit.needed},
-        mends=tuple(
-            Mend(f"name the lanes of {mask:#010x}", changes, safe=False)
-            for mask in (misfit.needed | 1 << misfit.value, ALL)
-            if (changes := other_constant(misfit.step, misfit.needed, mask))
+        properties={"lane": misfit.value, "mask": misfit.required},
+        fixes=tuple(
+            FixCandidate(f"name the lanes of {mask:#010x}", changes, safe=False)
+            for mask in (misfit.required | 1 << misfit.value, ALL_LANES)
+            if (changes := replace_constant(misfit.step, misfit.required, mask))
         ),
     )
 

@@ -28,74 +28,76 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.clusters import (
-    Reach,
-    arrivals,
-    is_published,
-    is_told,
-    knows_the_cluster,
-    polls,
-    reaches,
-    signalled,
-    world_at,
+    RemoteAccess,
+    cluster_barrier_arrivals,
+    find_remote_accesses,
+    find_signalled_mbarriers,
+    has_observed_cluster_start,
+    has_observed_signal,
+    is_init_ordered_by_cluster_barrier,
+    may_poll_memory,
+    scenario_of_rank,
 )
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.finding import Finding, Observation, Rule
-from ptxkit.rules.mbarriers import initialisations, is_murky
+from ptxkit.rules.mbarriers import find_initializations, is_ambiguous
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each thread's first reach by each instruction."""
-    if not kernel.worlds or kernel.worlds[0].scenario.launch.cluster_size == 1 or polls(kernel.program):
+    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
         return
-    told = signalled(kernel.worlds)
-    for number, world in enumerate(kernel.worlds):
-        if world.is_opaque:
+    told = find_signalled_mbarriers(kernel.scenarios)
+    for number, world in enumerate(kernel.scenarios):
+        if world.has_unknown_call:
             continue
         seen: set[tuple[int, Step]] = set()
-        for reach in reaches(world):
+        for reach in find_remote_accesses(world):
             key = (reach.thread.tid, reach.event.step)
-            if key not in seen and not is_told(reach.thread, reach.position, told):
+            if key not in seen and not has_observed_signal(reach.thread, reach.position, told):
                 seen.add(key)
-                yield from _look(kernel, number, world, reach)
+                yield from _check_access(kernel, number, world, reach)
 
 
-def _look(kernel: Kernel, number: int, world: World, reach: Reach) -> Iterator[Observation]:
+def _check_access(kernel: KernelFacts, number: int, world: ScenarioFacts, reach: RemoteAccess) -> Iterator[Observation]:
     step, thread = reach.event.step, reach.thread
-    exact = thread.trace.is_sure(reach.position)
-    known = knows_the_cluster(world, thread, reach.position)
-    yield Observation((step, None), number, exact, None if known else _too_early(reach))
-    other = world_at(kernel.worlds, world, reach.rank)
-    if not known or reach.mbarrier is None or other is None or is_murky(other):
+    exact = thread.trace.is_certain(reach.position)
+    known = has_observed_cluster_start(world, thread, reach.position)
+    yield Observation((step, None), number, exact, None if known else _access_before_start(reach))
+    other = scenario_of_rank(kernel.scenarios, world, reach.rank)
+    if not known or reach.mbarrier is None or other is None or is_ambiguous(other):
         return
-    makers = initialisations(other.threads.values()).get(reach.mbarrier, [])
+    makers = find_initializations(other.threads.values()).get(reach.mbarrier, [])
     for maker, made, init in makers:
-        exact = exact and maker.trace.is_sure(made)
-        if is_published(maker, made, world, thread, reach.position):
+        exact = exact and maker.trace.is_certain(made)
+        if is_init_ordered_by_cluster_barrier(maker, made, world, thread, reach.position):
             yield Observation((step, init.step), number, exact)
             return
     for maker, made, init in makers[:1]:
-        yield Observation((step, init.step), number, exact, _unpublished(reach, maker, made, init), 2)
+        yield Observation((step, init.step), number, exact, _unordered_init(reach, maker, made, init), 2)
 
 
-def _too_early(reach: Reach) -> Finding:
+def _access_before_start(reach: RemoteAccess) -> Finding:
     return Finding(
         primary=reach.event.step,
         message=f"reaches into the shared memory of CTA {reach.rank} of the cluster, which may not have begun yet",
         help="let all threads of the cluster meet before: `barrier.cluster.arrive.release.aligned;` and then"
         " `barrier.cluster.wait.acquire.aligned;`",
         properties={"rank": reach.rank},
-        cause="no barrier before",
+        group_key="no barrier before",
     )
 
 
-def _unpublished(reach: Reach, maker: Thread, made: int, init: Event) -> Finding:
-    after = [at for at in arrivals(maker) if at > made]
+def _unordered_init(reach: RemoteAccess, maker: ThreadView, made: int, init: TraceEvent) -> Finding:
+    after = [at for at in cluster_barrier_arrivals(maker) if at > made]
     arrival = maker.trace.events[after[0]] if after else None
-    relaxed = isinstance(arrival, Event) and isinstance(arrival.effect, Barrier) and arrival.effect.order == "relaxed"
+    relaxed = (
+        isinstance(arrival, TraceEvent) and isinstance(arrival.effect, Barrier) and arrival.effect.order == "relaxed"
+    )
     between = ((arrival.step, "a relaxed arrival publishes nothing"),) if arrival is not None and relaxed else ()
     mend = "add `fence.mbarrier_init.release.cluster;` after line {1}"
     return Finding(
@@ -104,7 +106,7 @@ def _unpublished(reach: Reach, maker: Thread, made: int, init: Event) -> Finding
         labels=((init.step, "initialised here"), *between),
         help=mend if between else mend + ", and let the cluster meet at a `barrier.cluster` then",
         properties={"rank": reach.rank},
-        cause=init.step,
+        group_key=init.step,
     )
 
 

@@ -28,23 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.clusters import polls
-from ptxkit.analysis.farewells import Farewell
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.clusters import may_poll_memory
+from ptxkit.analysis.farewells import ExitSafety
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the first CTAs of each cluster."""
-    if not kernel.worlds or kernel.worlds[0].scenario.launch.cluster_size == 1 or polls(kernel.program):
+    if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
         return
-    for number, world in enumerate(kernel.worlds):
+    for number, world in enumerate(kernel.scenarios):
         rank = world.scenario.rank
-        farewell = Farewell(world, [other for other in kernel.cluster_of(number) if other is not world])
+        farewell = ExitSafety(world, [other for other in kernel.cluster_of(number) if other is not world])
         if not farewell.is_known:
             continue
-        for thread, _, event in farewell.exposed():
+        for thread, _, event in farewell.unprotected_accesses():
             own = thread in world.threads.values()
             yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
 
@@ -60,7 +60,7 @@ def _finding(step: Step, rank: int, *, own: bool) -> Finding:
         help="let the cluster meet before it ends: `barrier.cluster.arrive.release.aligned;` and then"
         " `barrier.cluster.wait.acquire.aligned;`",
         properties={"rank": rank},
-        cause="exit",
+        group_key="exit",
     )
 
 

@@ -26,23 +26,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.thread import ThreadView
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each arrival and each wait at the cluster's barrier."""
-    for number, world in enumerate(kernel.worlds):
-        if world.is_opaque:
+    for number, world in enumerate(kernel.scenarios):
+        if world.has_unknown_call:
             continue
         for thread in world.threads.values():
-            yield from _thread(number, thread)
+            yield from _check_thread(number, thread)
 
 
-def _thread(number: int, thread: Thread) -> Iterator[Observation]:
+def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
     arrived: Step | None = None
     for position, event in thread.positions(Barrier):
         effect = event.effect
@@ -50,16 +50,16 @@ def _thread(number: int, thread: Thread) -> Iterator[Observation]:
             continue
         step, finding = event.step, None
         if effect.action == "arrive":
-            finding = _twice(step, arrived) if arrived is not None else None
+            finding = _repeated_arrival(step, arrived) if arrived is not None else None
             arrived = step
         elif effect.action == "wait":
             finding = _without_arrival(step) if arrived is None else None
             arrived = None
         # What guesses led to proves nothing: two of them may be one condition.
-        yield Observation((step, None), number, thread.trace.is_sure(position), finding, 2)
+        yield Observation((step, None), number, thread.trace.is_certain(position), finding, 2)
 
 
-def _twice(step: Step, before: Step) -> Finding:
+def _repeated_arrival(step: Step, before: Step) -> Finding:
     again = step is before
     return Finding(
         primary=step,

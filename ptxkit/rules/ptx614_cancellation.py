@@ -28,25 +28,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Looks, Thread
+from ptxkit.analysis.thread import PairBudget, ThreadView
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Cancellation
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at what each thread asks and learns, in turn."""
-    for number, world in enumerate(kernel.worlds):
-        looks = Looks(world.budget)
+    for number, world in enumerate(kernel.scenarios):
+        looks = PairBudget(world.budget)
         for thread in world.threads.values():
-            for position, step, other, finding in _told(thread, kernel.policy == "strict"):
+            for position, step, other, finding in _check_thread(thread, kernel.policy == "strict"):
                 if looks.allow((thread.tid, step, other, finding is None)):
-                    yield Observation((step, other), number, thread.trace.is_sure(position), finding)
+                    yield Observation((step, other), number, thread.trace.is_certain(position), finding)
 
 
-def _told(thread: Thread, is_strict: bool) -> Iterator[tuple[int, Step, Step | None, Finding | None]]:
+def _check_thread(thread: ThreadView, is_strict: bool) -> Iterator[tuple[int, Step, Step | None, Finding | None]]:
     """(position, instruction, the query before it, what is wrong) of a thread's requests and decodings."""
     asked: Step | None = None
     refused: Step | None = None
@@ -61,28 +61,33 @@ def _told(thread: Thread, is_strict: bool) -> Iterator[tuple[int, Step, Step | N
             case "request":
                 answered = False
                 if asked is not None:
-                    yield position, event.step, asked, _asks_again(event.step, asked) if refused is not None else None
+                    yield (
+                        position,
+                        event.step,
+                        asked,
+                        _request_after_refusal(event.step, asked) if refused is not None else None,
+                    )
             case "decode":
                 is_wrong = event.amount == 0 and (is_strict or not answered)
                 yield (
                     position,
                     event.step,
                     asked,
-                    _decodes(event.step, asked if answered else None) if is_wrong else None,
+                    _decode_of_refusal(event.step, asked if answered else None) if is_wrong else None,
                 )
 
 
-def _asks_again(request: Step, query: Step) -> Finding:
+def _request_after_refusal(request: Step, query: Step) -> Finding:
     return Finding(
         primary=request,
         message="asks for the work of another cluster although line {1} may have said that a request was refused",
         labels=((query, "tells whether the request before was granted"),),
         help="leave the loop, in every thread that asks, where the predicate of line {1} is false",
-        cause=query,
+        group_key=query,
     )
 
 
-def _decodes(decode: Step, query: Step | None) -> Finding:
+def _decode_of_refusal(decode: Step, query: Step | None) -> Finding:
     """query: what told the thread that it is a refusal; None where it has not asked."""
     labels = () if query is None else ((query, "tells whether the request was granted"),)
     where = "the predicate of line {1}" if labels else "that of `clusterlaunchcontrol.query_cancel.is_canceled`"

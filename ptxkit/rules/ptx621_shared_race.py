@@ -30,57 +30,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.conflicts import Conflict
-from ptxkit.analysis.equal_stores import are_equal
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.conflicts import Race
+from ptxkit.analysis.equal_stores import stores_equal_values
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import Access
 from ptxkit.records import replace
-from ptxkit.rules.barriers import barrier_between, mends_of, release_label, words_of
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.barriers import barrier_fixes, find_barrier_between, format_barrier_help, release_label
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at what different threads do to the same bytes."""
-    told = [(number, conflict) for number, conflict in kernel.conflicts if _is_told_here(conflict)]
-    wide = {_steps(conflict) for _, conflict in told if not conflict.is_inside}
+    told = [(number, conflict) for number, conflict in kernel.races if _is_reported_here(conflict)]
+    wide = {_step_pair(conflict) for _, conflict in told if not conflict.is_intra_warp}
     for number, conflict in told:
-        if conflict.is_inside and _steps(conflict) in wide:
+        if conflict.is_intra_warp and _step_pair(conflict) in wide:
             continue  # what orders the warps orders their lanes, too
-        world = kernel.worlds[number]
+        world = kernel.scenarios[number]
         launch = world.scenario.launch
         write, read = conflict.write, conflict.read
         if not (launch.is_exact or launch.is_limit):
             step = _finding(world, conflict).primary
-            yield Doubt(step, "how many threads a block has is not said: it may be one warp", "block")
+            yield OpenObligation(step, "how many threads a block has is not said: it may be one warp", "block")
             continue
-        exact = write.is_sure and read.is_sure
-        equal = not conflict.returns and are_equal(world, conflict, kernel.explorer.certainty)
-        finding = _of_equal_stores(world, conflict) if equal else _finding(world, conflict)
+        exact = write.is_certain and read.is_certain
+        equal = not conflict.is_write_after_read and stores_equal_values(
+            world, conflict, kernel.explorer.input_independence
+        )
+        finding = _equal_stores_finding(world, conflict) if equal else _finding(world, conflict)
         yield Observation((write.event.step, read.event.step), number, exact, finding, 2)
-    for question in kernel.questions:
-        yield Doubt(question.access, "whether a tensor copy's box is so large that it touches these bytes")
+    for question in kernel.box_size_conflicts:
+        yield OpenObligation(question.access, "whether a tensor copy's box is so large that it touches these bytes")
 
 
-def _steps(conflict: Conflict) -> tuple[Step, Step]:
+def _step_pair(conflict: Race) -> tuple[Step, Step]:
     return conflict.write.event.step, conflict.read.event.step
 
 
-def _is_told_here(conflict: Conflict) -> bool:
+def _is_reported_here(conflict: Race) -> bool:
     """Whether no other rule speaks of it: PTX302 and PTX303 of copies that are not over, PTX401 of the async proxy."""
     write, read = conflict.write.event.effect, conflict.read.event.effect
     if not isinstance(write, Access) or not isinstance(read, Access):
         return False
-    if conflict.late:
-        return read.kind == "write" and not conflict.returns and conflict.write.over is not None
-    return conflict.returns or read.kind == "write" or (write.completion is None and read.completion is None)
+    if conflict.completes_late:
+        return read.kind == "write" and not conflict.is_write_after_read and conflict.write.completion_wait is not None
+    return (
+        conflict.is_write_after_read or read.kind == "write" or (write.completion is None and read.completion is None)
+    )
 
 
-def _finding(world: World, conflict: Conflict) -> Finding:
+def _finding(world: ScenarioFacts, conflict: Race) -> Finding:
     name = world.name_of(conflict.write.event)
     write = conflict.write.event.effect
     copies = isinstance(write, Access) and write.completion is not None
-    who = "lane of the warp" if conflict.is_inside else "warp"
+    who = "lane of the warp" if conflict.is_intra_warp else "warp"
     read = conflict.read.event.effect
     if isinstance(read, Access) and read.kind == "write":
         return Finding(
@@ -88,36 +92,36 @@ def _finding(world: World, conflict: Conflict) -> Finding:
             message=f"stores to {name}, where copies of other threads go at line {{1}}: nothing orders the two",
             labels=((conflict.write.event.step, f"copy into the same bytes, by another {who}"),),
             help="wait for the copies in the threads that issued them, then add a barrier, before the store"
-            if not conflict.returns
+            if not conflict.is_write_after_read
             else "add a barrier between the store and the copies",
             properties={"space": "shared::cta", "hazard": "write after write"},
-            cause=conflict.write.event.step,
+            group_key=conflict.write.event.step,
         )
-    if conflict.returns:
-        barrier = barrier_between(world, conflict.read, conflict.write)
+    if conflict.is_write_after_read:
+        barrier = find_barrier_between(world, conflict.read, conflict.write)
         verb = "copies into" if copies else "writes"
         return Finding(
             primary=conflict.write.event.step,
             message=f"{verb} {name}, which other threads may still be reading at line {{1}}: nothing orders the two",
             labels=((conflict.read.event.step, f"read of the old contents, by another {who}"), *release_label(barrier)),
-            help=words_of(barrier, "between the read and the next write of these bytes", "readers"),
-            properties={"space": "shared::cta", "hazard": "write after read", "barrier": barrier.alone},
-            cause=conflict.read.event.step,
-            mends=mends_of(barrier, conflict.read.event.step, conflict.write.event.step),
+            help=format_barrier_help(barrier, "between the read and the next write of these bytes", "readers"),
+            properties={"space": "shared::cta", "hazard": "write after read", "barrier": barrier.sole_text},
+            group_key=conflict.read.event.step,
+            fixes=barrier_fixes(barrier, conflict.read.event.step, conflict.write.event.step),
         )
-    barrier = barrier_between(world, conflict.write, conflict.read)
+    barrier = find_barrier_between(world, conflict.write, conflict.read)
     return Finding(
         primary=conflict.read.event.step,
         message=f"reads {name}, which other threads write at line {{1}}: nothing orders the two",
         labels=((conflict.write.event.step, f"write by another {who}"), *release_label(barrier)),
-        help=words_of(barrier, "between the write and the read", "writers"),
-        properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.alone},
-        cause=conflict.write.event.step,
-        mends=mends_of(barrier, conflict.write.event.step, conflict.read.event.step),
+        help=format_barrier_help(barrier, "between the write and the read", "writers"),
+        properties={"space": "shared::cta", "hazard": "read after write", "barrier": barrier.sole_text},
+        group_key=conflict.write.event.step,
+        fixes=barrier_fixes(barrier, conflict.write.event.step, conflict.read.event.step),
     )
 
 
-def _of_equal_stores(world: World, conflict: Conflict) -> Finding:
+def _equal_stores_finding(world: ScenarioFacts, conflict: Race) -> Finding:
     """All races of this kind for one variable are one finding: one barrier behind the stores settles them."""
     name = world.name_of(conflict.write.event)
     finding = _finding(world, conflict)
@@ -128,7 +132,7 @@ def _of_equal_stores(world: World, conflict: Conflict) -> Finding:
             " orders the threads"
         ),
         labels=((conflict.write.event.step, "every thread stores the same value here"), *finding.labels[1:]),
-        cause=("equal values", name),
+        group_key=("equal values", name),
     )
 
 

@@ -24,20 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.narrow_updates import NarrowUse, narrow_uses
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.narrow_updates import CtaScopeAccess, find_cta_scope_accesses
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 _HELP = "name a scope that includes the other CTAs: `.gpu`, or `.cluster` where the grid is one cluster"
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each atomic of global memory, and at each loop that waits for a word of it."""
-    for use in narrow_uses(kernel.program):
+    for use in find_cta_scope_accesses(kernel.program):
         yield Observation((use.step, use.update), 0, True, _finding(use))
 
 
-def _finding(use: NarrowUse) -> Finding:
+def _finding(use: CtaScopeAccess) -> Finding:
     properties = {"space": "global", "scope": "cta"}
     if use.update is None:
         words = "updates a word that all CTAs of the grid update, and is atomic within its own CTA only"

@@ -28,23 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.last_comers import LastComer, last_comers
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.last_comers import LastBlockRead, find_last_block_reads
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Change, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
 
 _FENCES = ("fence.acq_rel.gpu;", "membar.gl;")
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the atomic that tells CTAs apart."""
-    for found in last_comers(kernel.explorer):
+    for found in find_last_block_reads(kernel.explorer):
         if not found.is_released or kernel.policy == "strict":
-            finding = _unacquired(found) if found.is_released else _unreleased(found)
+            finding = _missing_acquire(found) if found.is_released else _missing_release(found)
             yield Observation((found.read, found.store), 0, True, finding)
 
 
-def _unreleased(found: LastComer) -> Finding:
+def _missing_release(found: LastBlockRead) -> Finding:
     return Finding(
         primary=found.read,
         message="reads what other CTAs stored at line {2}, as the atomic at line {1} answers: no fence stands between"
@@ -52,12 +52,12 @@ def _unreleased(found: LastComer) -> Finding:
         labels=((found.atomic, "its answer leads here"), (found.store, "store, in each CTA")),
         help=f"add `{_FENCES[0]}` between line {{2}} and line {{1}}, and another one behind the atomic",
         properties={"space": "global", "scope": "gpu"},
-        cause=found.atomic,
-        mends=tuple(Mend(f"add `{each}`", (Change(found.atomic, each),)) for each in _FENCES),
+        group_key=found.atomic,
+        fixes=tuple(FixCandidate(f"add `{each}`", (StepEdit(found.atomic, each),)) for each in _FENCES),
     )
 
 
-def _unacquired(found: LastComer) -> Finding:
+def _missing_acquire(found: LastBlockRead) -> Finding:
     return Finding(
         primary=found.read,
         message="reads what other CTAs stored at line {2}, as the atomic at line {1} answers: no fence stands between"
@@ -66,8 +66,8 @@ def _unacquired(found: LastComer) -> Finding:
         help=f"add `{_FENCES[0]}` behind line {{1}}",
         severity=Severity.WARNING,
         properties={"space": "global", "scope": "gpu", "policy": "strict"},
-        cause=found.atomic,
-        mends=tuple(Mend(f"add `{each}`", (Change(found.atomic, each, "after"),)) for each in _FENCES),
+        group_key=found.atomic,
+        fixes=tuple(FixCandidate(f"add `{each}`", (StepEdit(found.atomic, each, "after"),)) for each in _FENCES),
     )
 
 

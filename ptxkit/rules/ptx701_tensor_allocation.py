@@ -26,39 +26,41 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP, Uneven, compared
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.collectives import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import Thread
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Effect, TensorMemory
-from ptxkit.rules.finding import Doubt, Finding, Mend, Observation, Rule, other_constant
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at the allocations of each warp, and at what is given back by any."""
-    if not any(_manages(step) for step in kernel.program.acting):
+    if not any(_has_allocation_effect(step) for step in kernel.program.effectful_steps):
         return
-    for number, world in enumerate(kernel.worlds):
-        for step, uneven in compared(world, _is_management, WARP):
-            exact = uneven is None or (uneven.more.trace.is_sure() and uneven.less.trace.is_sure())
-            yield Observation((step, None), number, exact, _partial(uneven) if uneven is not None else None, 2)
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_management, WARP):
+            exact = uneven is None or (
+                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
+            )
+            yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
         for thread in world.threads.values():
-            yield from _sequence(number, thread)
-        if not world.is_opaque:
-            yield from _given_back(number, kernel, world)
+            yield from _check_sequence(number, thread)
+        if not world.has_unknown_call:
+            yield from _check_deallocations(number, kernel, world)
 
 
 def _is_management(effect: Effect) -> bool:
     return isinstance(effect, TensorMemory)
 
 
-def _manages(step: Step, action: str | None = None) -> bool:
+def _has_allocation_effect(step: Step, action: str | None = None) -> bool:
     effects = step.effects
     return any(isinstance(e, TensorMemory) and action in (None, e.action) for e in effects)
 
 
-def _actions(thread: Thread, action: str) -> list[tuple[int, Event]]:
+def _actions(thread: ThreadView, action: str) -> list[tuple[int, TraceEvent]]:
     return [
         (at, event)
         for at, event in thread.positions(TensorMemory)
@@ -66,10 +68,10 @@ def _actions(thread: Thread, action: str) -> list[tuple[int, Event]]:
     ]
 
 
-def _sequence(number: int, thread: Thread) -> Iterator[Observation]:
+def _check_sequence(number: int, thread: ThreadView) -> Iterator[Observation]:
     """Allocations that follow others, or the end of the permit, in one thread."""
     permit: Step | None = None
-    before: Event | None = None
+    before: TraceEvent | None = None
     for at, event in thread.positions(TensorMemory):
         if not isinstance(event.effect, TensorMemory):
             continue
@@ -80,50 +82,54 @@ def _sequence(number: int, thread: Thread) -> Iterator[Observation]:
             if permit is not None:
                 finding = _without_permit(event.step, permit)
             elif before is not None and _columns(event) > _columns(before) > 0:
-                finding = _growing(event, before)
+                finding = _growing_allocation(event, before)
             if finding is not None:
-                yield Observation((event.step, None), number, thread.trace.is_sure(at), finding)
+                yield Observation((event.step, None), number, thread.trace.is_certain(at), finding)
             before = event
 
 
-def _given_back(number: int, kernel: Kernel, world: World) -> Iterator[Observation]:
+def _check_deallocations(number: int, kernel: KernelFacts, world: ScenarioFacts) -> Iterator[Observation]:
     """Compares the columns that the warps of a CTA take with those that they give back."""
-    leaders = [thread for thread in world.everyone(TensorMemory) or () if thread.tid % WARP == 0]
+    leaders = [thread for thread in world.all_threads(TensorMemory) or () if thread.tid % WARP == 0]
     taken = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "allocate")]
     given = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "deallocate")]
-    if not any(_manages(step, "allocate") for step in kernel.program.acting):
+    if not any(_has_allocation_effect(step, "allocate") for step in kernel.program.effectful_steps):
         for thread in world.threads.values():
             for at, event in _actions(thread, "deallocate"):
-                yield Observation((event.step, None), number, thread.trace.is_sure(at), _not_taken(event.step))
+                yield Observation(
+                    (event.step, None), number, thread.trace.is_certain(at), _unmatched_deallocation(event.step)
+                )
         return
-    if not any(_manages(step, "deallocate") for step in kernel.program.acting):
+    if not any(_has_allocation_effect(step, "deallocate") for step in kernel.program.effectful_steps):
         for thread in world.threads.values():
             for at, event in _actions(thread, "allocate"):
-                yield Observation((event.step, None), number, thread.trace.is_sure(at), _lost(event.step))
+                yield Observation(
+                    (event.step, None), number, thread.trace.is_certain(at), _leaked_allocation(event.step)
+                )
         return
-    whole = all(thread.trace.ended == "exit" for thread in leaders)
+    whole = all(thread.trace.end_reason == "exit" for thread in leaders)
     if not taken or not whole or not all(_columns(event) for _, _, event in (*taken, *given)):
         return
-    sure = all(thread.trace.is_sure() for thread in leaders)
+    sure = all(thread.trace.is_certain() for thread in leaders)
     took, gave = Counter(_columns(e) for _, _, e in taken), Counter(_columns(e) for _, _, e in given)
     missing = next((event for _, _, event in taken if took[_columns(event)] > gave[_columns(event)]), None)
     odd = next((event for _, _, event in given if gave[_columns(event)] > took[_columns(event)]), None)
     for _, _, event in taken:
         finding = None
         if event is missing:
-            finding = _lost(event.step) if odd is None else _other_size(odd, event)
+            finding = _leaked_allocation(event.step) if odd is None else _size_mismatch(odd, event)
         yield Observation((event.step, None), number, sure, finding)
 
 
-def _columns(event: Event) -> int:
+def _columns(event: TraceEvent) -> int:
     return event.amount if isinstance(event.amount, int) else 0
 
 
-def _partial(uneven: Uneven) -> Finding:
+def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.more.tid} does, thread "
-        f"{uneven.less.tid} does not, or not as often",
+        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, thread "
+        f"{uneven.least_frequent.tid} does not, or not as often",
         help="let one whole warp execute it: branch on the number of the warp, not of the lane",
     )
 
@@ -137,7 +143,7 @@ def _without_permit(step: Step, permit: Step) -> Finding:
     )
 
 
-def _growing(event: Event, before: Event) -> Finding:
+def _growing_allocation(event: TraceEvent, before: TraceEvent) -> Finding:
     return Finding(
         primary=event.step,
         message=f"allocates {_columns(event)} columns after {_columns(before)}: later allocations must not be larger",
@@ -146,7 +152,7 @@ def _growing(event: Event, before: Event) -> Finding:
     )
 
 
-def _lost(step: Step) -> Finding:
+def _leaked_allocation(step: Step) -> Finding:
     return Finding(
         primary=step,
         message="this Tensor Memory is never given back: later CTAs wait for it for ever",
@@ -154,7 +160,7 @@ def _lost(step: Step) -> Finding:
     )
 
 
-def _not_taken(step: Step) -> Finding:
+def _unmatched_deallocation(step: Step) -> Finding:
     return Finding(
         primary=step,
         message="gives back Tensor Memory, and nothing in this kernel allocates any",
@@ -162,15 +168,15 @@ def _not_taken(step: Step) -> Finding:
     )
 
 
-def _other_size(given: Event, taken: Event) -> Finding:
-    changes = other_constant(given.step, _columns(given), _columns(taken))
+def _size_mismatch(given: TraceEvent, taken: TraceEvent) -> Finding:
+    changes = replace_constant(given.step, _columns(given), _columns(taken))
     return Finding(
         primary=given.step,
         message=f"gives back {_columns(given)} columns; the allocation at line {{1}} took {_columns(taken)}",
         labels=((taken.step, f"took {_columns(taken)} columns"),),
         help="give back each allocation with its own number of columns",
         properties={"taken": _columns(taken), "given": _columns(given)},
-        mends=(Mend(f"give back {_columns(taken)} columns", changes, safe=False),) if changes else (),
+        fixes=(FixCandidate(f"give back {_columns(taken)} columns", changes, safe=False),) if changes else (),
     )
 
 

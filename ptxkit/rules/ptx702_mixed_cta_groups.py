@@ -23,16 +23,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
 from ptxkit.isa.effects import CtaGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Compares the instructions of the kernel, whether or not they are executed."""
     first: dict[int, Step] = {}
-    for step in kernel.program.acting:
+    for step in kernel.program.effectful_steps:
         for effect in step.effects:
             if isinstance(effect, CtaGroup):
                 first.setdefault(effect.ctas, step)
@@ -40,7 +40,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         (ctas, usual), (others, odd) = sorted(first.items(), key=lambda item: item[1].index)
         finding = Finding(
             primary=odd,
-            message=f"works on {_ctas(others)}, but line {{1}} of this kernel on {_ctas(ctas)}",
+            message=f"works on {_format_cta_count(others)}, but line {{1}} of this kernel on {_format_cta_count(ctas)}",
             labels=((usual, f"`.cta_group::{ctas}`"),),
             help=f"write `.cta_group::{ctas}` here too, or `.cta_group::{others}` in all tcgen05 instructions of the "
             "kernel",
@@ -48,7 +48,7 @@ def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
         yield Observation((odd, usual), 0, True, finding)
 
 
-def _ctas(count: int) -> str:
+def _format_cta_count(count: int) -> str:
     return "one CTA" if count == 1 else "a pair of CTAs"
 
 

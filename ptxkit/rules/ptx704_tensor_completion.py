@@ -31,51 +31,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
 from ptxkit.analysis.tensor_memory import (
-    Pairs,
-    Use,
+    TmemPairBudget,
+    TmemUse,
     commits_of,
-    hangs_on_a_cut,
+    depends_on_truncation,
+    has_waiter,
     is_complete,
-    is_waited_for,
     uses_of,
     writes_before,
 )
-from ptxkit.rules.finding import CUT, Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import TRUNCATED, Finding, Observation, OpenObligation, Rule
 
 #: The mechanism of completion of what a commit takes in.
-_COMMITTED = "tcgen05"
+_COMMIT_COMPLETION = "tcgen05"
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each use of what a multiplication writes."""
-    for number, world in enumerate(kernel.worlds):
-        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
-            yield from _world(number, world)
+    for number, world in enumerate(kernel.scenarios):
+        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, world)
 
 
-def _world(number: int, world: World) -> Iterator[Observation | Doubt]:
+def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
     uses = [use for thread in world.threads.values() for use in uses_of(thread)]
     issued = [use for use in uses if use.is_committed_write]
-    pairs = Pairs(world)
+    pairs = TmemPairBudget(world)
     for use in uses if issued else ():
-        if use.completion == _COMMITTED:
+        if use.completion == _COMMIT_COMPLETION:
             continue  # multiplications among themselves are pipelined
         for write in writes_before(use, issued, world.budget):
             if pairs.allow(write, use):
                 kept = is_complete(world, write, use)
-                if kept is False and hangs_on_a_cut(world, write, use):
-                    yield Doubt(use.event.step, CUT)
+                if kept is False and depends_on_truncation(world, write, use):
+                    yield OpenObligation(use.event.step, TRUNCATED)
                 elif kept is not None:
-                    exact = write.thread.trace.is_sure(write.position) and use.thread.trace.is_sure(use.position)
-                    finding = None if kept else unfinished(world, write, use, "uses Tensor Memory")
+                    exact = write.thread.trace.is_certain(write.position) and use.thread.trace.is_certain(use.position)
+                    finding = None if kept else incomplete_operation(world, write, use, "uses Tensor Memory")
                     threads = 1 if write.thread is use.thread else 2
                     yield Observation((use.event.step, write.event.step), number, exact, finding, threads)
 
 
-def unfinished(world: World, write: Use, use: Use, does: str) -> Finding:
+def incomplete_operation(world: ScenarioFacts, write: TmemUse, use: TmemUse, does: str) -> Finding:
     """What is wrong with using, or giving back, columns that an operation may still be writing."""
     commits = commits_of(write)
     labels: list[tuple[Step, str]] = [(write.event.step, "works on these columns until it is complete")]
@@ -83,7 +83,7 @@ def unfinished(world: World, write: Use, use: Use, does: str) -> Finding:
         what = "no commit of its thread takes it in"
         mend = "add `tcgen05.commit` to an mbarrier in the thread that issues it, and wait on that before line {0}"
     else:
-        what = "the wait for it comes later" if is_waited_for(world, write) else "nothing waits for its commit"
+        what = "the wait for it comes later" if has_waiter(world, write) else "nothing waits for its commit"
         labels.append((write.thread.trace.events[commits[0].position].step, "arrives when it is complete"))
         mend = "wait on the mbarrier of line {2} (`mbarrier.try_wait.parity`, in a loop) before line {0}"
     return Finding(
@@ -91,8 +91,8 @@ def unfinished(world: World, write: Use, use: Use, does: str) -> Finding:
         message=f"{does} that the operation at line {{1}} may still be writing: {what}",
         labels=tuple(labels),
         help=mend,
-        properties={"completion": _COMMITTED},
-        cause=(write.event.step, what),
+        properties={"completion": _COMMIT_COMPLETION},
+        group_key=(write.event.step, what),
     )
 
 

@@ -29,71 +29,82 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import Pairs, Use, fences_between, learns, uses_of, writes_before
-from ptxkit.analysis.thread import Thread
+from ptxkit.analysis.tensor_memory import (
+    TmemPairBudget,
+    TmemUse,
+    completion_observations,
+    has_fence_between,
+    uses_of,
+    writes_before,
+)
+from ptxkit.analysis.thread import ThreadView
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import TensorFence, TensorMemory
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each access to Tensor Memory whose thread had to learn of another thread's doing, or of a completion."""
-    fences = any(_is_fence(step) for step in kernel.program.acting)
+    fences = any(_is_fence(step) for step in kernel.program.effectful_steps)
     if not fences and kernel.policy != "strict":
         return
     severity = Severity.ERROR if fences else Severity.WARNING
-    for number, world in enumerate(kernel.worlds):
-        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
-            yield from _world(number, world, severity)
+    for number, world in enumerate(kernel.scenarios):
+        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, world, severity)
 
 
 def _is_fence(step: Step) -> bool:
     return any(isinstance(effect, TensorFence) for effect in step.effects)
 
 
-def _world(number: int, world: World, severity: Severity) -> Iterator[Observation]:
+def _check_scenario(number: int, world: ScenarioFacts, severity: Severity) -> Iterator[Observation]:
     threads = world.threads.values()
     uses = [use for thread in threads for use in uses_of(thread)]
     if not uses:
         return
     writes = [use for use in uses if use.is_committed_write]
-    pairs = Pairs(world)
+    pairs = TmemPairBudget(world)
     for use in uses:
-        for source, learnt in _sources(world, use, writes, pairs):
-            fenced = fences_between(use.thread, "after", min(learnt), use.position)
+        for source, learnt in _dependencies(world, use, writes, pairs):
+            fenced = has_fence_between(use.thread, "after", min(learnt), use.position)
             finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learnt)].step, severity)
-            exact = use.thread.trace.is_sure(use.position)
+            exact = use.thread.trace.is_certain(use.position)
             yield Observation((use.event.step, source), number, exact, finding, 1)
 
 
-def _sources(world: World, use: Use, writes: list[Use], pairs: Pairs) -> Iterator[tuple[Step, list[int]]]:
+def _dependencies(
+    world: ScenarioFacts, use: TmemUse, writes: list[TmemUse], pairs: TmemPairBudget
+) -> Iterator[tuple[Step, list[int]]]:
     """What the access depends on, each with the places where its thread learnt of it."""
     if use.completion != "tcgen05":  # multiplications among themselves are pipelined
         for write in writes_before(use, writes, world.budget):
             if pairs.allow(write, use):
-                learnt = [at for at in learns(world, write, use.thread, use.position) or () if at >= 0]
+                learnt = [at for at in completion_observations(world, write, use.thread, use.position) or () if at >= 0]
                 if learnt:
                     yield write.event.step, learnt
     for thread in world.threads.values():
         if thread.tid // 32 != use.thread.tid // 32:
-            yield from _allocation(world, thread, use, pairs)
+            yield from _allocation_dependencies(world, thread, use, pairs)
 
 
-def _allocation(world: World, thread: Thread, use: Use, pairs: Pairs) -> Iterator[tuple[Step, list[int]]]:
+def _allocation_dependencies(
+    world: ScenarioFacts, thread: ThreadView, use: TmemUse, pairs: TmemPairBudget
+) -> Iterator[tuple[Step, list[int]]]:
     for at, event in thread.positions(TensorMemory):
         if isinstance(event.effect, TensorMemory) and event.effect.action == "allocate":
-            if not pairs.allow(Use(thread, at, event), use):
+            if not pairs.allow(TmemUse(thread, at, event), use):
                 continue
-            learnt = [way.acquired for way in world.order(thread, at, use.thread, use.position)]
+            learnt = [way.acquire_position for way in world.sync_edges(thread, at, use.thread, use.position)]
             if learnt:
                 yield event.step, learnt
 
 
-def _finding(use: Use, source: Step, sync: Step, severity: Severity) -> Finding:
+def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Finding:
     return Finding(
         primary=use.event.step,
         message="no `tcgen05.fence::after_thread_sync` stands between this and the synchronisation at line {2}, by "
@@ -101,10 +112,10 @@ def _finding(use: Use, source: Step, sync: Step, severity: Severity) -> Finding:
         labels=((source, "what it depends on"), (sync, "orders the threads, not their asynchronous operations")),
         help="add `tcgen05.fence::after_thread_sync;` after line {2}",
         severity=severity,
-        cause=sync,
-        mends=tuple(
-            Mend(f"add `{_FENCE}`", (change,))
-            for change in (Change(sync, _FENCE, "after"), Change(use.event.step, _FENCE))
+        group_key=sync,
+        fixes=tuple(
+            FixCandidate(f"add `{_FENCE}`", (change,))
+            for change in (StepEdit(sync, _FENCE, "after"), StepEdit(use.event.step, _FENCE))
         ),
     )
 

@@ -28,42 +28,56 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ptxkit.analysis.collectives import WARP, WARPGROUP
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.slicing import registers_in
-from ptxkit.analysis.tensor_memory import Pairs, Use, are_unordered, told_of, uses_of, waited, writes_before
+from ptxkit.analysis.tensor_memory import (
+    TmemPairBudget,
+    TmemUse,
+    are_unordered,
+    has_wait_between,
+    observed_completion,
+    uses_of,
+    writes_before,
+)
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Change, Doubt, Finding, Mend, Observation, Rule
+from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each pair of accesses to the same columns of which the first is a load or store, and one writes."""
-    for number, world in enumerate(kernel.worlds):
-        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
-            yield from _world(number, world)
+    for number, world in enumerate(kernel.scenarios):
+        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, world)
 
 
-def _world(number: int, world: World) -> Iterator[Observation]:
+def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
     uses = [use for thread in world.threads.values() for use in uses_of(thread)]
-    used = _registers_used(world) if uses else frozenset()
-    moves = [use for use in uses if use.completion in _WAITS and not _is_awaited(use, used)]
-    pairs = Pairs(world)
+    used = _shared_registers(world) if uses else frozenset()
+    moves = [use for use in uses if use.completion in _WAITS and not _is_awaited_by_use(use, used)]
+    pairs = TmemPairBudget(world)
     for use in uses if moves else ():
         for earlier in writes_before(use, moves, world.budget):
-            if not (_writes(use) or _writes(earlier)) or not _same_lanes(earlier, use) or _together(earlier, use):
+            if (
+                not (_is_write(use) or _is_write(earlier))
+                or not _share_lanes(earlier, use)
+                or _execute_together(earlier, use)
+            ):
                 continue
             if pairs.allow(earlier, use):
-                kept = _is_kept(world, earlier, use)
+                kept = _is_satisfied(world, earlier, use)
                 if kept is not None:
-                    exact = earlier.thread.trace.is_sure(earlier.position) and use.thread.trace.is_sure(use.position)
+                    exact = earlier.thread.trace.is_certain(earlier.position) and use.thread.trace.is_certain(
+                        use.position
+                    )
                     threads = 1 if earlier.thread is use.thread else 2
-                    apart = earlier.thread is use.thread or bool(told_of(world, earlier, use))
+                    apart = earlier.thread is use.thread or bool(observed_completion(world, earlier, use))
                     finding = None if kept else _finding(earlier, use, apart=apart)
                     yield Observation((use.event.step, earlier.event.step), number, exact, finding, threads)
 
 
-def _registers_used(world: World) -> frozenset[str]:
+def _shared_registers(world: ScenarioFacts) -> frozenset[str]:
     """The registers that more than one instruction of the kernel names: what a load gives, and somebody uses."""
     counts: Counter[str] = Counter()
     for step in world.program.steps:
@@ -71,7 +85,7 @@ def _registers_used(world: World) -> frozenset[str]:
     return frozenset(name for name, count in counts.items() if count > 1)
 
 
-def _is_awaited(use: Use, used: frozenset[str]) -> bool:
+def _is_awaited_by_use(use: TmemUse, used: frozenset[str]) -> bool:
     """Whether it is a load whose results are used: to use them waits for it, and `wait::ld` adds nothing."""
     if use.completion != "tcgen05.ld":
         return False
@@ -79,11 +93,11 @@ def _is_awaited(use: Use, used: frozenset[str]) -> bool:
     return bool(operands) and not used.isdisjoint(registers_in(operands[0], use.event.step.scope))
 
 
-def _writes(use: Use) -> bool:
+def _is_write(use: TmemUse) -> bool:
     return use.access is not None and use.access.kind != "read"
 
 
-def _same_lanes(earlier: Use, use: Use) -> bool:
+def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:
     """Whether the two surely share a lane: loads and stores start at one, multiplications are about all of them.
 
     Warps that have lanes of their own share none, whatever their addresses are: PTX707 speaks of these.
@@ -92,32 +106,32 @@ def _same_lanes(earlier: Use, use: Use) -> bool:
         return True
     if (earlier.thread.tid // WARP - use.thread.tid // WARP) % (WARPGROUP // WARP):
         return False
-    one, other = earlier.place, use.place
+    one, other = earlier.location, use.location
     return one is not None and other is not None and one[1] == other[1]
 
 
-def _together(earlier: Use, use: Use) -> bool:
+def _execute_together(earlier: TmemUse, use: TmemUse) -> bool:
     """Whether two threads are lanes of one warp, which load and store together."""
     same_warp = earlier.thread.tid // 32 == use.thread.tid // 32
     return use.completion in _WAITS and same_warp and earlier.thread is not use.thread
 
 
-def _is_kept(world: World, earlier: Use, use: Use) -> bool | None:
+def _is_satisfied(world: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool | None:
     group = earlier.completion or ""
     if earlier.thread is use.thread:
-        return waited(earlier.thread, group, earlier.position, use.position)
-    ways = told_of(world, earlier, use)
+        return has_wait_between(earlier.thread, group, earlier.position, use.position)
+    ways = observed_completion(world, earlier, use)
     if not ways:
         return False if are_unordered(world, earlier, use) else None
-    return any(waited(earlier.thread, group, earlier.position, way.released) for way in ways)
+    return any(has_wait_between(earlier.thread, group, earlier.position, way.release_position) for way in ways)
 
 
-def _is_usual(earlier: Use, use: Use) -> bool:
+def _is_common_practice(earlier: TmemUse, use: TmemUse) -> bool:
     """Whether a thread loads what it stored: the text asks for a wait, and kernels of the vendor do without."""
     return earlier.thread is use.thread and (earlier.completion, use.completion) == ("tcgen05.st", "tcgen05.ld")
 
 
-def _finding(earlier: Use, use: Use, *, apart: bool) -> Finding:
+def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
     """apart: the two are ordered, and what is missing is the wait."""
     wait = _WAITS[earlier.completion or ""]
     does = "load" if earlier.completion == "tcgen05.ld" else "store"
@@ -131,10 +145,14 @@ def _finding(earlier: Use, use: Use, *, apart: bool) -> Finding:
         message=f"uses Tensor Memory that the {does} at line {{1}} may still be working on: {lack}",
         labels=((earlier.event.step, f"{does} of these columns"),),
         help=mend,
-        severity=Severity.WARNING if _is_usual(earlier, use) else Severity.ERROR,
+        severity=Severity.WARNING if _is_common_practice(earlier, use) else Severity.ERROR,
         properties={"completion": earlier.completion or ""},
-        cause=earlier.event.step,
-        mends=(Mend(f"add `{wait}.sync.aligned;`", (Change(earlier.event.step, f"{wait}.sync.aligned;", "after"),)),),
+        group_key=earlier.event.step,
+        fixes=(
+            FixCandidate(
+                f"add `{wait}.sync.aligned;`", (StepEdit(earlier.event.step, f"{wait}.sync.aligned;", "after"),)
+            ),
+        ),
     )
 
 

@@ -25,28 +25,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP, Uneven, compared
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.collectives import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import Use, deallocations_of, uses_of
+from ptxkit.analysis.tensor_memory import TmemUse, deallocations_of, uses_of
 from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
 
 _GROUPS = ("tcgen05.ld", "tcgen05.st")
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at the lanes of each load and store, and at which threads execute it."""
-    if not any(_is_move(step) for step in kernel.program.acting):
+    if not any(_is_load_or_store(step) for step in kernel.program.effectful_steps):
         return
-    for number, world in enumerate(kernel.worlds):
-        for step, uneven in compared(world, _is_collective, WARP):
-            exact = uneven is None or (uneven.more.trace.is_sure() and uneven.less.trace.is_sure())
-            yield Observation((step, None), number, exact, _partial(uneven) if uneven is not None else None, 2)
-        yield from _lanes(number, world)
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_collective, WARP):
+            exact = uneven is None or (
+                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
+            )
+            yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
+        yield from _check_lanes(number, world)
 
 
-def _is_move(step: Step) -> bool:
+def _is_load_or_store(step: Step) -> bool:
     return any(_is_collective(effect) for effect in step.effects)
 
 
@@ -54,31 +56,31 @@ def _is_collective(effect: Effect) -> bool:
     return isinstance(effect, AsyncRegisters | WaitGroup) and effect.group in _GROUPS
 
 
-def _lanes(number: int, world: World) -> Iterator[Observation]:
+def _check_lanes(number: int, world: ScenarioFacts) -> Iterator[Observation]:
     launch, threads = world.scenario.launch, world.threads.values()
     is_said = launch.is_exact or launch.is_limit  # a block of one warp touches the first lanes only
     ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
-    bases = {place[0] for use in ends if (place := use.place) and place[1:] == (0, 0)}
+    bases = {place[0] for use in ends if (place := use.location) and place[1:] == (0, 0)}
     for thread in threads if bases else ():
         first = thread.tid // WARP % 4 * WARP
         for use in uses_of(thread):
-            place = use.place
+            place = use.location
             if use.completion in _GROUPS and place is not None and place[0] in bases:
-                finding = None if first <= place[1] < first + WARP else _outside(use, place[1], first)
-                exact = thread.trace.is_sure(use.position) and world.is_exact and is_said
+                finding = None if first <= place[1] < first + WARP else _foreign_lane_access(use, place[1], first)
+                exact = thread.trace.is_certain(use.position) and world.is_exact and is_said
                 yield Observation((use.event.step, None), number, exact, finding)
 
 
-def _partial(uneven: Uneven) -> Finding:
+def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.more.tid} does, thread "
-        f"{uneven.less.tid} does not, or not as often",
+        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, thread "
+        f"{uneven.least_frequent.tid} does not, or not as often",
         help="branch on the number of the warp, not of the lane",
     )
 
 
-def _outside(use: Use, lane: int, first: int) -> Finding:
+def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:
     return Finding(
         primary=use.event.step,
         message=f"warp {use.thread.tid // WARP} may touch lanes {first} to {first + WARP - 1} of Tensor Memory, not "

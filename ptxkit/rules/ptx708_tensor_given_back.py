@@ -27,104 +27,108 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel, World
+from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
 from ptxkit.analysis.tensor_memory import (
-    Pairs,
-    Use,
+    TmemPairBudget,
+    TmemUse,
     are_unordered,
     deallocations_of,
-    hangs_on_a_cut,
+    depends_on_truncation,
+    has_wait_between,
     is_complete,
-    may_be_told_behind_a_cut,
-    overlap,
-    told_of,
+    may_acquire_from_truncated,
+    observed_completion,
+    share_columns,
     uses_of,
-    waited,
 )
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
-from ptxkit.rules.finding import CUT, Doubt, Finding, Observation, Rule
-from ptxkit.rules.ptx704_tensor_completion import unfinished
+from ptxkit.rules.finding import TRUNCATED, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
 
 
-def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each deallocation and the accesses that count from the same address."""
-    for number, world in enumerate(kernel.worlds):
-        if not world.is_opaque and world.scenario.launch.cluster_size == 1:
-            yield from _world(number, world)
-    yield from _pairs(kernel)
+    for number, world in enumerate(kernel.scenarios):
+        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, world)
+    yield from _check_cta_pairs(kernel)
 
 
-def _world(number: int, world: World) -> Iterator[Observation | Doubt]:
+def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
     threads = world.threads.values()
     ends = [use for thread in threads for use in deallocations_of(thread)]
     # The last rounds first: who has begun a later one has often waited for the earlier ones.
     uses = [use for thread in threads for use in reversed([*uses_of(thread)])] if ends else []
-    pairs = Pairs(world)
+    pairs = TmemPairBudget(world)
     for end in ends:
         for use in uses:
-            if not _is_of(use, end) or not pairs.allow(use, end):
+            if not _uses_allocation(use, end) or not pairs.allow(use, end):
                 continue
             if use.completion == "tcgen05":
                 kept = _is_complete(world, use, end, uses)
-                is_cut = kept is False and hangs_on_a_cut(world, use, end)
-                finding = unfinished(world, use, end, "gives back Tensor Memory") if kept is False else None
+                is_cut = kept is False and depends_on_truncation(world, use, end)
+                finding = incomplete_operation(world, use, end, "gives back Tensor Memory") if kept is False else None
             else:
-                kept = _is_over(world, use, end)
-                is_cut = kept is None and may_be_told_behind_a_cut(world, end)
-                finding = _in_use(world, use, end) if kept is False else None
+                kept = _is_use_finished(world, use, end)
+                is_cut = kept is None and may_acquire_from_truncated(world, end)
+                finding = _use_in_progress(world, use, end) if kept is False else None
             if is_cut:
-                yield Doubt(end.event.step, CUT)
+                yield OpenObligation(end.event.step, TRUNCATED)
             elif kept is not None:
-                exact = use.thread.trace.is_sure(use.position) and end.thread.trace.is_sure(end.position)
+                exact = use.thread.trace.is_certain(use.position) and end.thread.trace.is_certain(end.position)
                 apart = 1 if use.thread is end.thread else 2
                 yield Observation((end.event.step, use.event.step), number, exact, finding, apart)
 
 
-def _is_of(use: Use, end: Use) -> bool:
+def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:
     """Whether an access counts from the address that is given back, and is not behind it in the same thread, nor a load
     or store of the warp that gives it back."""
-    one, other = use.place, end.place
+    one, other = use.location, end.location
     same_warp = use.thread.tid // 32 == end.thread.tid // 32
     if (use.thread is end.thread and use.position > end.position) or (same_warp and use.completion != "tcgen05"):
         return False
     return one is not None and other is not None and one[0] == other[0]
 
 
-def _is_complete(world: World, write: Use, end: Use, uses: list[Use]) -> bool | None:
+def _is_complete(world: ScenarioFacts, write: TmemUse, end: TmemUse, uses: list[TmemUse]) -> bool | None:
     """Whether an operation that a commit tells of is complete before the deallocation."""
     if not write.is_committed_write:
         return None
     if is_complete(world, write, end) is not False:
         return is_complete(world, write, end)
-    moves = [use for use in uses if use.completion != "tcgen05" and overlap(write, use)]
+    moves = [use for use in uses if use.completion != "tcgen05" and share_columns(write, use)]
     if any(is_complete(world, write, use) is False for use in moves):
         return None  # PTX704 speaks of it
     return False
 
 
-def _is_over(world: World, use: Use, end: Use) -> bool | None:
+def _is_use_finished(world: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool | None:
     """Whether a load or store of another warp comes before a deallocation; None where nobody knows."""
-    ways = told_of(world, use, end)
+    ways = observed_completion(world, use, end)
     if ways:
         # Its registers may have been used by then. Where the thread waits for it later, it was not over for sure.
-        late = waited(use.thread, use.completion or "", max(way.released for way in ways), len(use.thread.trace.events))
-        return not late or any(waited(use.thread, use.completion or "", use.position, way.released) for way in ways)
+        late = has_wait_between(
+            use.thread, use.completion or "", max(way.release_position for way in ways), len(use.thread.trace.events)
+        )
+        return not late or any(
+            has_wait_between(use.thread, use.completion or "", use.position, way.release_position) for way in ways
+        )
     if ways is None:
         return True
     if are_unordered(world, use, end):
         return False
-    clear = world.is_clear_about(Barrier, MbarrierArrive, MbarrierWait)
-    return False if clear and not may_be_told_behind_a_cut(world, end) else None
+    clear = world.is_exhaustive_for(Barrier, MbarrierArrive, MbarrierWait)
+    return False if clear and not may_acquire_from_truncated(world, end) else None
 
 
-def _pairs(kernel: Kernel) -> Iterator[Observation]:
+def _check_cta_pairs(kernel: KernelFacts) -> Iterator[Observation]:
     """Pairs of CTAs of which one gives back what both must."""
-    by_rank: dict[tuple[int, int], dict[int, World]] = {}
-    for world in kernel.worlds:
-        if world.scenario.launch.cluster_size > 1 and not world.is_opaque:
+    by_rank: dict[tuple[int, int], dict[int, ScenarioFacts]] = {}
+    for world in kernel.scenarios:
+        if world.scenario.launch.cluster_size > 1 and not world.has_unknown_call:
             by_rank.setdefault((world.scenario.sample, world.scenario.rank // 2), {})[world.scenario.rank % 2] = world
     for number, pair in enumerate(by_rank.values()):
-        ends = {rank: _ends(world) for rank, world in pair.items()}
+        ends = {rank: _deallocations(world) for rank, world in pair.items()}
         if len(pair) < 2 or not all(_is_known(world) for world in pair.values()) or bool(ends[0]) == bool(ends[1]):
             continue
         rank = 0 if ends[0] else 1
@@ -138,28 +142,28 @@ def _pairs(kernel: Kernel) -> Iterator[Observation]:
             yield Observation((event.step, None), number, True, finding)
 
 
-def _ends(world: World) -> list[Use]:
+def _deallocations(world: ScenarioFacts) -> list[TmemUse]:
     return [use for thread in world.threads.values() for use in deallocations_of(thread)]
 
 
-def _is_known(world: World) -> bool:
+def _is_known(world: ScenarioFacts) -> bool:
     """Whether everything about allocations in a CTA is known."""
-    return world.is_whole and world.is_clear_about(TensorMemory) and _all_end(world)
+    return world.is_complete and world.is_exhaustive_for(TensorMemory) and _all_exit(world)
 
 
-def _all_end(world: World) -> bool:
-    return all(thread.trace.ended == "exit" for thread in world.threads.values())
+def _all_exit(world: ScenarioFacts) -> bool:
+    return all(thread.trace.end_reason == "exit" for thread in world.threads.values())
 
 
-def _in_use(world: World, use: Use, end: Use) -> Finding:
-    ordered = any(world.order(use.thread, use.position, end.thread, end.position))
+def _use_in_progress(world: ScenarioFacts, use: TmemUse, end: TmemUse) -> Finding:
+    ordered = any(world.sync_edges(use.thread, use.position, end.thread, end.position))
     what = "it has not waited for it where it tells others that it is done" if ordered else "nothing orders the two"
     return Finding(
         primary=end.event.step,
         message=f"gives back Tensor Memory that another warp uses at line {{1}}: {what}",
         labels=((use.event.step, "access by another warp"),),
         help="let the warps meet (`bar.sync 0;`) after their last access is waited for, and before the deallocation",
-        cause=use.event.step,
+        group_key=use.event.step,
     )
 
 

@@ -27,24 +27,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, ordering, spaces_used, talks_beyond
+from ptxkit.analysis.vain import (
+    accessed_spaces,
+    find_ordering_fences,
+    find_shared_proxy_fences,
+    has_external_communication,
+    is_fully_executed,
+    is_shared_only_fence,
+)
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each fence in both directions, where all that the kernel does is known."""
-    fences = fences_of(kernel)
-    if not fences or not is_all_known(kernel) or "generic" in spaces_used(kernel, "generic"):
+    fences = find_shared_proxy_fences(kernel)
+    if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
         return
-    if any(world.scenario.launch.cluster_size > 1 for world in kernel.worlds):
+    if any(world.scenario.launch.cluster_size > 1 for world in kernel.scenarios):
         return  # other CTAs reach into this one's memory
-    copies_global = "global" in spaces_used(kernel, "async") or talks_beyond(kernel)
-    useful = ordering(kernel, fences)
+    copies_global = "global" in accessed_spaces(kernel, "async") or has_external_communication(kernel)
+    useful = find_ordering_fences(kernel, fences)
     for fence in fences:
-        if fence not in useful and (is_narrow(fence) or not copies_global):
+        if fence not in useful and (is_shared_only_fence(fence) or not copies_global):
             yield Observation((fence, None), 0, True, _finding(fence))
 
 

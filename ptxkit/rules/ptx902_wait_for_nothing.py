@@ -30,21 +30,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import groups_of, is_all_known, waits_for_all
+from ptxkit.analysis.vain import collect_group_usage, is_fully_executed, is_independent_of_loop_count
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import WaitGroup
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each wait for groups, where all that the kernel does is known."""
-    if not any(isinstance(effect, WaitGroup) for step in kernel.program.acting for effect in step.effects):
+    if not any(isinstance(effect, WaitGroup) for step in kernel.program.effectful_steps for effect in step.effects):
         return
-    groups = groups_of(kernel) if is_all_known(kernel) else None
-    for step, useful in groups.waits.items() if groups is not None else ():
-        if not useful and waits_for_all(step, kernel):
+    groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
+    for step, useful in groups.useful_waits.items() if groups is not None else ():
+        if not useful and is_independent_of_loop_count(step, kernel):
             yield Observation((step, None), 0, True, _finding(step))
 
 

@@ -26,22 +26,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.repeats import Repeat, repeats_of
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.repeats import RedundantSync, find_redundant_sync
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at fences and barriers that follow each other in one block."""
-    for repeat in repeats_of(kernel):
-        yield Observation((repeat.needless, repeat.other), 0, True, _finding(repeat))
+    for repeat in find_redundant_sync(kernel):
+        yield Observation((repeat.redundant, repeat.other), 0, True, _finding(repeat))
 
 
-def _finding(repeat: Repeat) -> Finding:
+def _finding(repeat: RedundantSync) -> Finding:
     return Finding(
-        primary=repeat.needless,
-        message=f"this {repeat.what} does what the one at line {{1}} does, and only arithmetic stands between",
+        primary=repeat.redundant,
+        message=f"this {repeat.kind} does what the one at line {{1}} does, and only arithmetic stands between",
         labels=((repeat.other, "the same, or more"),),
         help="remove it",
         severity=Severity.NOTE,

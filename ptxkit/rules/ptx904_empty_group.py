@@ -26,21 +26,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import groups_of, is_all_known
+from ptxkit.analysis.vain import collect_group_usage, is_fully_executed
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import CommitGroup
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each commit, where all that the kernel does is known."""
-    if not any(_kinds(step) for step in kernel.program.acting):
+    if not any(_kinds(step) for step in kernel.program.effectful_steps):
         return
-    groups = groups_of(kernel) if is_all_known(kernel) else None
-    for step, useful in groups.commits.items() if groups is not None else ():
-        if groups is not None and not useful and not groups.counted & _kinds(step):
+    groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
+    for step, useful in groups.useful_commits.items() if groups is not None else ():
+        if groups is not None and not useful and not groups.counted_kinds & _kinds(step):
             yield Observation((step, None), 0, True, _finding(step))
 
 

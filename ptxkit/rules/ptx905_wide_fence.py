@@ -28,23 +28,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.vain import fences_of, is_all_known, is_narrow, ordering, spaces_used, talks_beyond
+from ptxkit.analysis.vain import (
+    accessed_spaces,
+    find_ordering_fences,
+    find_shared_proxy_fences,
+    has_external_communication,
+    is_fully_executed,
+    is_shared_only_fence,
+)
 from ptxkit.diagnostics import Severity
 from ptxkit.rules.finding import Finding, Observation, Rule
 
-_OUTSIDE = {"global", "generic"}
+_NON_SHARED_SPACES = {"global", "generic"}
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the fences that name no space, where all that the kernel does is known."""
-    fences = [fence for fence in fences_of(kernel) if not is_narrow(fence)]
-    if not fences or not is_all_known(kernel) or talks_beyond(kernel):
+    fences = [fence for fence in find_shared_proxy_fences(kernel) if not is_shared_only_fence(fence)]
+    if not fences or not is_fully_executed(kernel) or has_external_communication(kernel):
         return
-    if all(spaces_used(kernel, proxy) & _OUTSIDE for proxy in ("generic", "async")):
+    if all(accessed_spaces(kernel, proxy) & _NON_SHARED_SPACES for proxy in ("generic", "async")):
         return
-    useful = ordering(kernel, fences)
+    useful = find_ordering_fences(kernel, fences)
     for fence in fences:
         if fence in useful:
             yield Observation((fence, None), 0, True, _finding(fence))

@@ -23,14 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access
 from ptxkit.rules.finding import Finding, Observation, Rule
 
 
-def check(kernel: Kernel) -> Iterator[Observation]:
+def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the target, and at each copy to several CTAs."""
     targets = kernel.program.module.targets
     if not targets or targets[0].endswith(("a", "f")):
@@ -46,7 +46,7 @@ def _finding(step: Step, target: str) -> Finding:
         message=f"copies to several CTAs, which may be much slower when compiled for {target}",
         help=f"compile for {target}a where the kernel runs there only",
         severity=Severity.NOTE,
-        cause="target",
+        group_key="target",
     )
 
 

@@ -10,11 +10,11 @@ import os
 from collections.abc import Sequence
 
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.settings.model import Level
-from ptxkit.small_files import UnfitFileError, read_small
+from ptxkit.settings.model import ConfigLayer
+from ptxkit.small_files import UnsuitableFileError, read_small_file
 
-OWN = "ptxkit.toml"
-SHARED = "pyproject.toml"
+OWN_FILE = "ptxkit.toml"
+SHARED_FILE = "pyproject.toml"
 TABLE = "ptxkit"
 """The name of the table under `[tool]`."""
 
@@ -23,9 +23,9 @@ class SettingsFiles:
     """The settings files that a run has come across, each read once."""
 
     def __init__(self) -> None:
-        self._of_folder: dict[str, Level | None] = {}
+        self._of_folder: dict[str, ConfigLayer | None] = {}
 
-    def level_for(self, folder: str) -> Level | None:
+    def find_level(self, folder: str) -> ConfigLayer | None:
         """What the nearest settings file of a folder says; None where there is none. Raises SettingsError."""
         passed = []
         here = os.path.abspath(folder)
@@ -42,41 +42,41 @@ class SettingsFiles:
         return self._of_folder[here]
 
 
-def read_level(path: str) -> Level:
+def read_level(path: str) -> ConfigLayer:
     """What one settings file says, whatever its name. Raises SettingsError."""
     try:
-        data = read_small(path)
+        data = read_small_file(path)
     except OSError as error:
         raise SettingsError(f"cannot be read: {error.strerror or error}", path) from error
-    except UnfitFileError as error:
+    except UnsuitableFileError as error:
         raise SettingsError(str(error), path) from error
-    level = _level(path, data)
+    level = _parse_level(path, data)
     if level is None:
         raise SettingsError(f"has no table [tool.{TABLE}]", path)
     return level
 
 
-def _level_in(folder: str) -> Level | None:
-    for name in (OWN, SHARED):
+def _level_in(folder: str) -> ConfigLayer | None:
+    for name in (OWN_FILE, SHARED_FILE):
         path = os.path.join(folder, name)
         try:
-            data = read_small(path)
-        except UnfitFileError as error:
-            raise SettingsError(str(error), _shown(path)) from error
+            data = read_small_file(path)
+        except UnsuitableFileError as error:
+            raise SettingsError(str(error), _display_path(path)) from error
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
-            if name == OWN and os.path.isfile(path):
-                raise SettingsError("cannot be read", _shown(path)) from None
+            if name == OWN_FILE and os.path.isfile(path):
+                raise SettingsError("cannot be read", _display_path(path)) from None
             continue
         except OSError as error:
-            raise SettingsError(f"cannot be read: {error.strerror or error}", _shown(path)) from error
-        if name == OWN or TABLE.encode() in data:
-            level = _level(_shown(path), data)
+            raise SettingsError(f"cannot be read: {error.strerror or error}", _display_path(path)) from error
+        if name == OWN_FILE or TABLE.encode() in data:
+            level = _parse_level(_display_path(path), data)
             if level is not None:
                 return level
     return None
 
 
-def _shown(path: str) -> str:
+def _display_path(path: str) -> str:
     """The path as a reader would write it: relative, where that is shorter."""
     try:
         relative = os.path.relpath(path)
@@ -85,39 +85,39 @@ def _shown(path: str) -> str:
     return min(path, relative, key=len)
 
 
-def _level(path: str, data: bytes) -> Level | None:
+def _parse_level(path: str, data: bytes) -> ConfigLayer | None:
     """What the text of a settings file says; None for a shared file without our table."""
     # The reader of TOML is loaded only where there is a settings file.
-    from ptxkit.settings.keys import SettingError, level_of
+    from ptxkit.settings.keys import KeyValueError, parse_level
     from ptxkit.settings.places import line_of
-    from ptxkit.settings.toml import parsed
+    from ptxkit.settings.toml import parse_toml
 
     try:
         text = data.decode("utf-8")
-        document = parsed(text)
+        document = parse_toml(text)
     except UnicodeDecodeError as error:
         raise SettingsError("is no text in UTF-8", path) from error
     except ValueError as error:
-        if os.path.basename(path) == SHARED and TABLE not in text:
+        if os.path.basename(path) == SHARED_FILE and TABLE not in text:
             return None
         raise SettingsError(f"is no TOML: {error}", path) from error
-    shared = os.path.basename(path) == SHARED
+    shared = os.path.basename(path) == SHARED_FILE
     prefix = ("tool", TABLE) if shared else ()
-    table = _within(document, prefix)
+    table = _lookup(document, prefix)
     if table is None:
         return None
     if not shared and "tool" in document:
-        what = f"has `tool`, which is for {SHARED}: in a file of its own the settings stand at the top"
+        what = f"has `tool`, which is for {SHARED_FILE}: in a file of its own the settings stand at the top"
         raise SettingsError(what, path, line_of(text, ("tool",)))
     if not isinstance(table, dict):
         raise SettingsError(f"`tool.{TABLE}` must be a table", path, line_of(text, prefix))
     try:
-        return level_of(table, path, os.path.dirname(os.path.abspath(path)))
-    except SettingError as mistake:
+        return parse_level(table, path, os.path.dirname(os.path.abspath(path)))
+    except KeyValueError as mistake:
         raise SettingsError(str(mistake), path, line_of(text, (*prefix, *mistake.path))) from mistake
 
 
-def _within(document: object, keys: Sequence[str]) -> object:
+def _lookup(document: object, keys: Sequence[str]) -> object:
     """What stands under the keys; None where nothing does."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None

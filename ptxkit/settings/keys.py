@@ -1,6 +1,6 @@
 """The keys of a settings file: what each may hold, and the level that a table of them gives.
 
-An unknown key, or a value that is none, is a `SettingError`, which names the path of the key inside the table.
+An unknown key, or a value that is none, is a `KeyValueError`, which names the path of the key inside the table.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 from ptxkit.settings import words
 from ptxkit.settings.mistakes import nearest_hint
-from ptxkit.settings.model import POLICIES, Level, Policy
+from ptxkit.settings.model import POLICIES, ConfigLayer, Policy
 
 _Value = TypeVar("_Value")
 
 
-class SettingError(ValueError):
+class KeyValueError(ValueError):
     """What is wrong with the value of a key, or that there is no such key. path: the keys that lead there."""
 
     def __init__(self, message: str, *path: str) -> None:
@@ -24,81 +24,83 @@ class SettingError(ValueError):
         self.path = path
 
 
-def level_of(given: Mapping[str, object], origin: str, folder: str) -> Level:
+def parse_level(given: Mapping[str, object], origin: str, folder: str) -> ConfigLayer:
     """What a table of settings says. Raises SettingError."""
     fields: dict[str, Any] = {}
     for key, value in given.items():
         if key not in KEYS:
-            raise SettingError(f"there is no setting `{key}`{nearest_hint(key, KEYS)}", key)
+            raise KeyValueError(f"there is no setting `{key}`{nearest_hint(key, KEYS)}", key)
         fields[key.replace("-", "_")] = KEYS[key](value, key)
     if "baseline" in fields:
         fields["baseline"] = os.path.normpath(os.path.join(folder, fields["baseline"]))
-    return Level(origin, folder, **fields)
+    return ConfigLayer(origin, folder, **fields)
 
 
-def _text(value: object, key: str) -> str:
+def _parse_text(value: object, key: str) -> str:
     if not isinstance(value, str) or not value:
-        raise SettingError(f"`{key}` is {_kind(value)} and must be a text, like {_EXAMPLES[key]}", key)
+        raise KeyValueError(f"`{key}` is {_type_words(value)} and must be a text, like {_EXAMPLES[key]}", key)
     return value
 
 
-def _flag(value: object, key: str) -> bool:
+def _parse_flag(value: object, key: str) -> bool:
     if not isinstance(value, bool):
-        raise SettingError(f"`{key}` is {_kind(value)} and must be true or false", key)
+        raise KeyValueError(f"`{key}` is {_type_words(value)} and must be true or false", key)
     return value
 
 
-def _list(read: Callable[[str], _Value]) -> Callable[[object, str], tuple[_Value, ...]]:
+def _list_of(read: Callable[[str], _Value]) -> Callable[[object, str], tuple[_Value, ...]]:
     """Of a list of texts, each read by `read`."""
 
     def reader(value: object, key: str) -> tuple[_Value, ...]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise SettingError(f"`{key}` is {_kind(value)} and must be a list of texts, like {_EXAMPLES[key]}", key)
-        return tuple(_read(read, item, key) for item in value)
+            raise KeyValueError(
+                f"`{key}` is {_type_words(value)} and must be a list of texts, like {_EXAMPLES[key]}", key
+            )
+        return tuple(_parse_item(read, item, key) for item in value)
 
     return reader
 
 
-def _one(read: Callable[[str], _Value]) -> Callable[[object, str], _Value]:
-    return lambda value, key: _read(read, _text(value, key), key)
+def _single_of(read: Callable[[str], _Value]) -> Callable[[object, str], _Value]:
+    return lambda value, key: _parse_item(read, _parse_text(value, key), key)
 
 
-def _policy(text: str) -> Policy:
+def _parse_policy(text: str) -> Policy:
     found = next((each for each in POLICIES if each == text), None)
     if found is None:
         raise ValueError(f"`{text}` is no policy{nearest_hint(text, POLICIES)}")
     return found
 
 
-def _table(
+def _table_of(
     read_key: Callable[[str], str], read_value: Callable[[object, str], _Value]
 ) -> Callable[[object, str], tuple[tuple[str, _Value], ...]]:
     def reader(value: object, key: str) -> tuple[tuple[str, _Value], ...]:
         if not isinstance(value, dict):
-            raise SettingError(f"`{key}` is {_kind(value)} and must be a table, like {_EXAMPLES[key]}", key)
+            raise KeyValueError(f"`{key}` is {_type_words(value)} and must be a table, like {_EXAMPLES[key]}", key)
         found = []
         for inner, item in value.items():
             try:
                 found.append((read_key(inner), read_value(item, key)))
             except ValueError as error:
-                raise SettingError(str(error), key, inner) from error
+                raise KeyValueError(str(error), key, inner) from error
         return tuple(found)
 
     return reader
 
 
-def _severity_key(text: str) -> str:
-    return words.code_severity(f"{text}=note")[0]
+def _parse_severity_key(text: str) -> str:
+    return words.parse_code_severity(f"{text}=note")[0]
 
 
-def _read(read: Callable[[str], _Value], text: str, key: str) -> _Value:
+def _parse_item(read: Callable[[str], _Value], text: str, key: str) -> _Value:
     try:
         return read(text)
     except ValueError as error:
-        raise SettingError(f"`{key}`: {error}", key) from error
+        raise KeyValueError(f"`{key}`: {error}", key) from error
 
 
-def _kind(value: object) -> str:
+def _type_words(value: object) -> str:
     return _KINDS.get(type(value), "something else")
 
 
@@ -115,19 +117,19 @@ _EXAMPLES = {
     "per-file-ignores": '{ "generated/*" = ["PTX4"] }',
     "baseline": '"known.json"',
 }
-_IGNORED = _list(words.ignored_prefix)
+_IGNORED = _list_of(words.parse_ignored_prefix)
 
 KEYS: Mapping[str, Callable[[object, str], object]] = {
-    "select": _list(words.code_prefix),
-    "extend-select": _list(words.code_prefix),
+    "select": _list_of(words.parse_code_prefix),
+    "extend-select": _list_of(words.parse_code_prefix),
     "ignore": _IGNORED,
-    "severity": _table(_severity_key, _one(words.severity)),
-    "policy": _one(_policy),
-    "notes": _flag,
-    "target": _one(words.target),
-    "version": _one(words.version),
-    "launch": _list(words.launch),
-    "per-file-ignores": _table(str, _IGNORED),
-    "baseline": _text,
+    "severity": _table_of(_parse_severity_key, _single_of(words.parse_severity)),
+    "policy": _single_of(_parse_policy),
+    "notes": _parse_flag,
+    "target": _single_of(words.parse_target_name),
+    "version": _single_of(words.parse_version),
+    "launch": _list_of(words.parse_launch),
+    "per-file-ignores": _table_of(str, _IGNORED),
+    "baseline": _parse_text,
 }
 """Each setting, and what reads its value."""

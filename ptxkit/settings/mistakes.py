@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptxkit.foreign_text import visible, visible_path
+from ptxkit.foreign_text import escape_path, escape_text
 
-_MOST_MESSAGE = 1000
+_MAX_MESSAGE = 1000
 
 
 class SettingsError(ValueError):
@@ -14,13 +14,13 @@ class SettingsError(ValueError):
 
     def __init__(self, message: str, path: str | None = None, line: int | None = None) -> None:
         place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        self.message, self.path, self.line = _shown(message), path, line
-        super().__init__(visible_path(place) + self.message)
+        self.message, self.path, self.line = _one_line(message), path, line
+        super().__init__(escape_path(place) + self.message)
 
 
-def _shown(message: str) -> str:
+def _one_line(message: str) -> str:
     """A message on one line of bounded length, whatever names and values of the file it repeats."""
-    return visible(message if len(message) <= _MOST_MESSAGE else f"{message[:_MOST_MESSAGE]} ...")
+    return escape_text(message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} ...")
 
 
 def nearest_hint(word: str, known: Iterable[str]) -> str:

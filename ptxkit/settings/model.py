@@ -17,7 +17,7 @@ published mixed-proxy memory model, with the async proxy added, does not allow."
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
-ALWAYS = ("PTX100", "PTX101")
+ALWAYS_ENABLED = ("PTX100", "PTX101")
 """Codes that no setting hides or softens: behind them nothing was checked, and silence would look like a clean file."""
 
 ON_REQUEST = "PTX9"
@@ -38,7 +38,7 @@ class KernelLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ConfigLayer:
     """What one place says; None and empty where it says nothing. origin: the file's path, or `command line`.
 
     folder: that `per_file_ignores` and `baseline` are relative to. Codes are prefixes: `PTX4` is all of PTX4xx.
@@ -60,19 +60,19 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CodeSelection:
     """What one level turns on and off. `chosen` None: it goes on from what the level below chose."""
 
-    chosen: tuple[str, ...] | None
-    also: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
+    select: tuple[str, ...] | None
+    extend: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
 
-    def decides(self, code: str, before: bool) -> bool:
+    def is_enabled(self, code: str, before: bool) -> bool:
         """Whether the code is on after this level: the longest prefix decides, and of equal ones the ignored one."""
-        on = _longest(code, (*(self.chosen or ()), *self.also))
-        off = _longest(code, self.ignored)
+        on = _longest_prefix(code, (*(self.select or ()), *self.extend))
+        off = _longest_prefix(code, self.ignore)
         if on < 0 and off < 0:
-            return before and self.chosen is None
+            return before and self.select is None
         return on > off
 
 
@@ -84,7 +84,7 @@ class Settings:
     fits a kernel counts. baseline: the path of the file of findings that are known already.
     """
 
-    choices: tuple[Choice, ...] = ()
+    selections: tuple[CodeSelection, ...] = ()
     severities: tuple[tuple[str, Severity], ...] = ()
     policy: Policy = "isa"
     notes: bool = False
@@ -94,17 +94,19 @@ class Settings:
     baseline: str | None = None
 
     @classmethod
-    def of(cls, levels: Sequence[Level], *names: str | None) -> Settings:
+    def of(cls, levels: Sequence[ConfigLayer], *names: str | None) -> Settings:
         """What levels amount to for the input of these names, the later over the earlier ones.
 
         names: its path, and of a text inside another file the way to it, too: `foo.whl!foo/k.ptx`.
         """
-        choices = [Choice(level.select, level.extend_select, level.ignore) for level in levels]
-        here = tuple(dict.fromkeys(code for level in levels for name in names for code in _ignored_in(level, name)))
+        choices = [CodeSelection(level.select, level.extend_select, level.ignore) for level in levels]
+        here = tuple(
+            dict.fromkeys(code for level in levels for name in names for code in _per_file_ignores(level, name))
+        )
         if here:
-            choices.append(Choice(None, (), here))
+            choices.append(CodeSelection(None, (), here))
         return cls(
-            choices=tuple(each for each in choices if each != Choice(None)),
+            selections=tuple(each for each in choices if each != CodeSelection(None)),
             severities=tuple(item for level in levels for item in level.severity),
             policy=next((level.policy for level in reversed(levels) if level.policy is not None), "isa"),
             notes=next((level.notes for level in reversed(levels) if level.notes is not None), False),
@@ -114,16 +116,16 @@ class Settings:
             baseline=next((level.baseline for level in reversed(levels) if level.baseline is not None), None),
         )
 
-    def shows(self, code: str) -> bool:
+    def is_enabled(self, code: str) -> bool:
         """Whether findings and questions of that code are reported."""
         on = self.notes or not code.startswith(ON_REQUEST)
-        for choice in self.choices:
-            on = choice.decides(code, on)
-        return on or code in ALWAYS
+        for choice in self.selections:
+            on = choice.is_enabled(code, on)
+        return on or code in ALWAYS_ENABLED
 
     def severity(self, code: str, own: Severity) -> Severity:
         """How bad findings of that code are, `own` where nothing is said: the longest prefix decides, then the last."""
-        if code in ALWAYS:
+        if code in ALWAYS_ENABLED:
             return own
         fitting = [(len(prefix), place) for place, (prefix, _) in enumerate(self.severities) if code.startswith(prefix)]
         return self.severities[max(fitting)[1]][1] if fitting else own
@@ -132,15 +134,15 @@ class Settings:
 DEFAULT = Settings()
 
 
-def _longest(code: str, prefixes: Sequence[str]) -> int:
+def _longest_prefix(code: str, prefixes: Sequence[str]) -> int:
     return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)
 
 
-def _ignored_in(level: Level, path: str | None) -> tuple[str, ...]:
+def _per_file_ignores(level: ConfigLayer, path: str | None) -> tuple[str, ...]:
     if path is None or not level.per_file_ignores:
         return ()
-    from ptxkit.settings.patterns import fits  # which compiles expressions
+    from ptxkit.settings.patterns import matches  # which compiles expressions
 
     return tuple(
-        code for pattern, codes in level.per_file_ignores for code in codes if fits(path, pattern, level.folder)
+        code for pattern, codes in level.per_file_ignores for code in codes if matches(path, pattern, level.folder)
     )

@@ -6,7 +6,7 @@ import os
 from fnmatch import fnmatchcase
 
 
-def fits(path: str, pattern: str, folder: str) -> bool:
+def matches(path: str, pattern: str, folder: str) -> bool:
     """Whether the input at `path` fits the pattern: its name alone, or its path from `folder` on.
 
     `*` and `?` stand for any characters, `/` too, so that `build/*` and `build/**` are all below `build`. A pattern

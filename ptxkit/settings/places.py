@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.settings.toml import parsed
+from ptxkit.settings.toml import parse_toml
 
-_MOST_READ = 1 << 21
+_MAX_PARSED_CHARS = 1 << 21
 """Characters that are read in search of a line, taken together."""
 
 
@@ -18,7 +18,7 @@ def line_of(text: str, path: Sequence[str]) -> int | None:
     long that this would take seconds no line is found.
     """
     lines = text.splitlines(keepends=True)
-    left = _MOST_READ
+    left = _MAX_PARSED_CHARS
     start = next((number for number, line in enumerate(lines) if path[-1] in line), 0)
     whole = start
     for end in range(start, len(lines) + 1):
@@ -27,16 +27,16 @@ def line_of(text: str, path: Sequence[str]) -> int | None:
         if left < 0:
             return None
         try:
-            document = parsed(part)
+            document = parse_toml(part)
         except ValueError:
             continue
-        if _has(document, path):
-            return next((n + 1 for n in range(whole, end) if _says_something(lines[n])), end)
+        if _has_key(document, path):
+            return next((n + 1 for n in range(whole, end) if _is_statement(lines[n])), end)
         whole = end
     return None
 
 
-def _has(document: object, path: Sequence[str]) -> bool:
+def _has_key(document: object, path: Sequence[str]) -> bool:
     for key in path:
         if not isinstance(document, dict) or key not in document:
             return False
@@ -44,5 +44,5 @@ def _has(document: object, path: Sequence[str]) -> bool:
     return True
 
 
-def _says_something(line: str) -> bool:
+def _is_statement(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")

@@ -8,12 +8,12 @@ from typing import Any
 
 from ptxkit.limits import MAX_SETTINGS_DEPTH
 
-_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-_LONG_KEY = re.compile(rf"(?:{_PART}){{{MAX_SETTINGS_DEPTH}}}")
+_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_LONG_KEY = re.compile(rf"(?:{_KEY_PART}){{{MAX_SETTINGS_DEPTH}}}")
 """A key of very many parts, for which the reader takes the square of their number."""
 
 
-def parsed(text: str) -> dict[str, Any]:
+def parse_toml(text: str) -> dict[str, Any]:
     """The document that a text says. Raises ValueError, which says what is wrong with it."""
     if _LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MAX_SETTINGS_DEPTH} parts")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ptxkit.syntax.errors import PTXSyntaxError
     from ptxkit.syntax.formatter import format_source
     from ptxkit.syntax.parser import parse
-    from ptxkit.syntax.positions import StatementSpans, statement_spans, statement_words
+    from ptxkit.syntax.positions import StatementSpans, statement_spans, statement_tokens
     from ptxkit.syntax.printer import print_module
 
 __all__ = [
@@ -21,7 +21,7 @@ __all__ = [
     "parse",
     "print_module",
     "statement_spans",
-    "statement_words",
+    "statement_tokens",
 ]
 
 _HOMES = {
@@ -31,7 +31,7 @@ _HOMES = {
     "parse": "parser",
     "print_module": "printer",
     "statement_spans": "positions",
-    "statement_words": "positions",
+    "statement_tokens": "positions",
 }
 """Public name -> the module that defines it."""
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.records import replace
-from ptxkit.syntax.constants import MalformedDeclarationError, plain_name
-from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, child_of, without_dot
+from ptxkit.syntax.constants import MalformedDeclarationError, require_plain_name
+from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, find_child, without_dot
 from ptxkit.syntax.operand_rules import OPERAND_RULES, Children
 from ptxkit.syntax.tree import (
     Directive,
@@ -59,7 +59,7 @@ def _section(children: Children) -> Section:
 
 
 def _section_label(children: Children) -> str:
-    return f"{plain_name(children[0], 'label')}:"
+    return f"{require_plain_name(children[0], 'label')}:"
 
 
 def _section_data(children: Children) -> str:
@@ -73,7 +73,7 @@ def _section_value(children: Children) -> str:
 def _section_symbol(children: Children) -> str:
     for word in children:
         if word[0] not in ".+-" and not word[0].isdigit():
-            plain_name(word, "symbol")
+            require_plain_name(word, "symbol")
     return "".join(children)
 
 
@@ -120,13 +120,13 @@ def _header(children: Children) -> Function:
 
 def _function_head(kind: str) -> Callable[[Children], Function]:
     def build(children: Children) -> Function:
-        name = plain_name(next(child for child in children if isinstance(child, str)), "function")
+        name = require_plain_name(next(child for child in children if isinstance(child, str)), "function")
         return Function(
             kind=kind,
             name=name,
-            parameters=tuple(child_of(Formals, children) or ()),
-            results=tuple(child_of(Results, children) or ()),
-            attributes=tuple(child_of(Attributes, children) or ()),
+            parameters=tuple(find_child(Formals, children) or ()),
+            results=tuple(find_child(Results, children) or ()),
+            attributes=tuple(find_child(Attributes, children) or ()),
         )
 
     return build
@@ -145,7 +145,7 @@ def _first(children: Children) -> Any:
 
 
 def _label(children: Children) -> LabelStatement:
-    return LabelStatement(plain_name(children[0], "label"))
+    return LabelStatement(require_plain_name(children[0], "label"))
 
 
 def _loc(children: Children) -> Directive:
@@ -160,7 +160,7 @@ def _loc_attribute(children: Children) -> tuple[str, ...]:
     if keyword == "inlined_at":
         return tuple(children)
     if rest[0][0] != ".":
-        plain_name(rest[0], "label")
+        require_plain_name(rest[0], "label")
     return keyword, "".join(rest)
 
 
@@ -171,19 +171,19 @@ def _loc_intermediate(children: Children) -> Directive:
 def _branch_targets(children: Children) -> Directive:
     label, keyword, *names = children
     for name in (label, *names):
-        plain_name(name, "label")
+        require_plain_name(name, "label")
     return Directive(without_dot(keyword), tuple(names), label)
 
 
 def _prototype(children: Children) -> Prototype:
     label, *rest = children
-    plain_name(label, "label")
+    require_plain_name(label, "label")
     if "_" not in rest:
         raise MalformedDeclarationError("the name in a `.callprototype` is `_`")
     return Prototype(
         label=label,
-        results=tuple(child_of(Results, rest) or ()),
-        parameters=tuple(child_of(Formals, rest) or ()),
+        results=tuple(find_child(Results, rest) or ()),
+        parameters=tuple(find_child(Formals, rest) or ()),
         directives=tuple(child for child in rest if isinstance(child, Directive)),
     )
 

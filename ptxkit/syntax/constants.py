@@ -17,29 +17,29 @@ _INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
 _RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
 
 
-_MOST_DIGITS = 100
+_MAX_DIGITS = 100
 """Python refuses to read very long numbers; with leading zeros none of 64 bits is written longer than this."""
 
 
-class MalformedError(ValueError):
+class MalformedConstructError(ValueError):
     """The grammar's rules hold, yet the text means nothing; the message says why, and `help` where to look."""
 
     help: str | None = "see the section on constant expressions"
 
 
-class MalformedDeclarationError(MalformedError):
+class MalformedDeclarationError(MalformedConstructError):
     """So is a declaration; its message says all there is."""
 
     help = None
 
 
-class MalformedAddressError(MalformedError):
+class MalformedAddressError(MalformedConstructError):
     """What stands in brackets is no place in memory."""
 
     help = "write a negative offset as `+-4`"
 
 
-def plain_name(text: str, what: str) -> str:
+def require_plain_name(text: str, what: str) -> str:
     """A name that is declared. An opcode has dots, and the sink is no name, yet both are read as names."""
     if "." in text:
         raise MalformedDeclarationError(f"the name of a {what} has no dot")
@@ -48,32 +48,32 @@ def plain_name(text: str, what: str) -> str:
     return text
 
 
-def integer(text: str) -> Integer:
+def parse_integer(text: str) -> Integer:
     """The node of an integer literal: decimal, `0x`, `0b` or octal, with or without `U`.
 
-    Raises `MalformedError` where it needs more than 64 bits. One that overflows in its last digit only passes, as with
-    ptxas, which then drops the upper bits.
+    Raises `MalformedConstructError` where it needs more than 64 bits. One that overflows in its last digit only
+    passes, as with ptxas, which then drops the upper bits.
     """
     digits = text.rstrip("U")
     base = {"0x": 16, "0X": 16, "0b": 2, "0B": 2}.get(digits[:2], 8 if digits[0] == "0" else 10)
     if base in (2, 16):
         digits = digits[2:]
-    value = int(digits, base) if len(digits) <= _MOST_DIGITS else _MASK + 1
+    value = int(digits, base) if len(digits) <= _MAX_DIGITS else _MASK + 1
     if value > _MASK:
         value = 0
         for digit in digits:
             if value >> 63:
-                raise MalformedError("an integer constant has at most 64 bits")
+                raise MalformedConstructError("an integer constant has at most 64 bits")
             value = (value * base + int(digit, base)) & _MASK
     return Integer(value, text)
 
 
-def number(text: str) -> int:
+def parse_number(text: str) -> int:
     """The value of a number of a directive: an integer literal, or `WARP_SZ`."""
-    return _WARP_SIZE if text == "WARP_SZ" else integer(text).value
+    return _WARP_SIZE if text == "WARP_SZ" else parse_integer(text).value
 
 
-def constant_of(word: str) -> int | None:
+def parse_constant(word: str) -> int | None:
     """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
     if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
         return int(word)  # most are so plain
@@ -82,25 +82,25 @@ def constant_of(word: str) -> int | None:
     if not re.fullmatch(_INTEGER, word):
         return None
     try:
-        return integer(word).value
-    except MalformedError:
+        return parse_integer(word).value
+    except MalformedConstructError:
         return 1 << 64
 
 
-def constants(directive: Directive | None) -> tuple[int, ...]:
+def directive_constants(directive: Directive | None) -> tuple[int, ...]:
     """The constants behind a directive such as `.reqntid`; none where it is absent, or has words of other kinds."""
     words = directive.words if directive is not None else ()
-    return tuple(value for word in words if (value := constant_of(word)) is not None)
+    return tuple(value for word in words if (value := parse_constant(word)) is not None)
 
 
-def decimal_float(text: str) -> Float:
+def parse_decimal_float(text: str) -> Float:
     """The node of `1.5`, `.5`, `1e-3`: such a literal is always a double."""
     import struct  # few modules have such a literal
 
     return Float(int.from_bytes(struct.pack(">d", float(text)), "big"), 64, text)
 
 
-def bits_float(text: str) -> Float:
+def parse_bits_float(text: str) -> Float:
     """The node of `0f3F800000` (32 bits) or `0d3FF0000000000000` (64 bits)."""
     return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64, text)
 
@@ -110,7 +110,7 @@ def evaluate(expression: Operand) -> int | None:
 
     Signed (`.s64`) results are in -2**63..2**63-1, unsigned (`.u64`) ones in 0..2**64-1.
     """
-    found = _typed(expression)
+    found = _evaluate_typed(expression)
     return None if found is None else found[0]
 
 
@@ -123,22 +123,22 @@ def _wrap(value: int, unsigned: bool) -> _Typed:
     return (value, True) if unsigned else (value - (1 << 64) if value >> 63 else value, False)
 
 
-def _typed(expression: Operand) -> _Typed | None:
+def _evaluate_typed(expression: Operand) -> _Typed | None:
     match expression:
         case Integer(value, text):
             return value & _MASK, text.endswith("U") or value >> 63 != 0
         case Name("WARP_SZ"):
             return _WARP_SIZE, False
         case Unary(operator, operand):
-            inner = _typed(operand)
-            return None if inner is None else _unary(operator, *inner)
+            inner = _evaluate_typed(operand)
+            return None if inner is None else _evaluate_unary(operator, *inner)
         case Binary(operator, left, right):
-            first, second = _typed(left), _typed(right)
+            first, second = _evaluate_typed(left), _evaluate_typed(right)
             if first is None or second is None:
-                return _compared(operator, left, right)
-            return _binary(operator, first, second)
+                return _compare_doubles(operator, left, right)
+            return _evaluate_binary(operator, first, second)
         case Conditional(test, then, otherwise):
-            chosen, first, second = _typed(test), _typed(then), _typed(otherwise)
+            chosen, first, second = _evaluate_typed(test), _evaluate_typed(then), _evaluate_typed(otherwise)
             if chosen is None or first is None or second is None:
                 return None
             return _wrap((first if chosen[0] else second)[0], first[1] or second[1])
@@ -146,7 +146,7 @@ def _typed(expression: Operand) -> _Typed | None:
             return None
 
 
-def _unary(operator: str, value: int, unsigned: bool) -> _Typed | None:
+def _evaluate_unary(operator: str, value: int, unsigned: bool) -> _Typed | None:
     match operator:
         case "-":
             return _wrap(-value, unsigned)
@@ -162,30 +162,30 @@ def _unary(operator: str, value: int, unsigned: bool) -> _Typed | None:
             return None
 
 
-def _compared(operator: str, left: Operand, right: Operand) -> _Typed | None:
+def _compare_doubles(operator: str, left: Operand, right: Operand) -> _Typed | None:
     """A comparison of two doubles is an integer constant as well."""
-    if operator not in _COMPARED:
+    if operator not in _COMPARISONS:
         return None
-    first, second = _double(left), _double(right)
-    return None if first is None or second is None else (int(_COMPARED[operator](first, second)), False)
+    first, second = _evaluate_double(left), _evaluate_double(right)
+    return None if first is None or second is None else (int(_COMPARISONS[operator](first, second)), False)
 
 
-def _double(expression: Operand) -> float | None:
+def _evaluate_double(expression: Operand) -> float | None:
     match expression:
         case Float(bits, 64):
             import struct
 
             return float(struct.unpack(">d", bits.to_bytes(8, "big"))[0])
         case Unary("-" | "+" as operator, operand):
-            inner = _double(operand)
+            inner = _evaluate_double(operand)
             return None if inner is None else -inner if operator == "-" else inner
         case Binary("+" | "-" | "*" | "/" as operator, left, right):
-            first, second = _double(left), _double(right)
+            first, second = _evaluate_double(left), _evaluate_double(right)
             if first is None or second is None or (operator == "/" and second == 0):
                 return None
             if operator == "/":
                 return first / second
-            return float(_CONVERTED[operator](first, second))
+            return float(_ARITHMETIC[operator](first, second))
     return None
 
 
@@ -195,7 +195,7 @@ def _quotient(left: int, right: int) -> int:
     return -magnitude if (left < 0) != (right < 0) else magnitude
 
 
-_CONVERTED: dict[str, Callable[[Any, Any], Any]] = {
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
@@ -203,7 +203,7 @@ _CONVERTED: dict[str, Callable[[Any, Any], Any]] = {
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
 }
-_COMPARED: dict[str, Callable[[float, float], bool]] = {
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
@@ -213,13 +213,13 @@ _COMPARED: dict[str, Callable[[float, float], bool]] = {
 }
 
 
-def _binary(operator: str, first: _Typed, second: _Typed) -> _Typed | None:
+def _evaluate_binary(operator: str, first: _Typed, second: _Typed) -> _Typed | None:
     unsigned = first[1] or second[1]
     left, right = (_wrap(value, unsigned)[0] for value, _ in (first, second))
-    if operator in _CONVERTED:
-        return _wrap(_CONVERTED[operator](left, right), unsigned)
-    if operator in _COMPARED:
-        return int(_COMPARED[operator](left, right)), False
+    if operator in _ARITHMETIC:
+        return _wrap(_ARITHMETIC[operator](left, right), unsigned)
+    if operator in _COMPARISONS:
+        return int(_COMPARISONS[operator](left, right)), False
     match operator:
         case "&&":
             return int(left != 0 and right != 0), False

@@ -74,27 +74,27 @@ _WORD = r"[A-Za-z0-9_$%][A-Za-z0-9_$.]*+(?>(?:::[A-Za-z0-9_$.]++)*)"
 _INSTRUCTION = rf"(@{BLANK}*+!?{BLANK}*+[A-Za-z0-9_$%.]++{BLANK}*+)?({_WORD}){BLANK}*+(?!:)([^;/]*+);"
 
 
-Row = tuple[str, str, str, str]
+PieceRow = tuple[str, str, str, str]
 """A piece, and of a plain instruction its guard, opcode and operands as texts; the opcode of any other is empty."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class PieceBatch:
     """A portion of a text in pieces: a row for each, and the offset at which each begins."""
 
-    rows: Sequence[Row]
+    rows: Sequence[PieceRow]
     starts: Sequence[int]
 
 
-_PORTION = 1 << 18
+_BATCH_CHARS = 1 << 18
 """Characters that are cut at once, at least: few enough that what is made of them stays in the processor's cache."""
 
 
-class UnfitError(Exception):
+class FastPathError(Exception):
     """The quick way does not know this text; the grammar must look at it."""
 
 
-class Cutter:
+class StatementSplitter:
     """The expression that cuts, for one grammar."""
 
     def __init__(self, grammar: Grammar) -> None:
@@ -118,33 +118,33 @@ class Cutter:
             return found
         return self.piece.match(text, start)  # the last one, or the rest of the text from where no piece begins
 
-    def end(self, text: str) -> int:
+    def text_end(self, text: str) -> int:
         """Where the text ends when the NUL that some producers append is left out."""
         if not text.rstrip(" \t\r\n").endswith("\0"):
             return len(text)
         found = self._trailing_nul.search(text, len(text.rstrip("\0 \t\r\n")))
         return found.start() if found else len(text)
 
-    def cut(self, text: str) -> Iterator[Cut]:
-        """All pieces, in portions that end behind a function's body; raises `UnfitError` at what is no piece."""
-        end = self.end(text)
+    def split(self, text: str) -> Iterator[PieceBatch]:
+        """All pieces, in portions that end behind a function's body; raises `FastPathError` at what is no piece."""
+        end = self.text_end(text)
         blank = self.trivia.match(text, 0, end)
         start = blank.end() if blank else 0
         while start < end:
-            stop = self._stop(text, start, end)
+            stop = self._batch_end(text, start, end)
             rows = self._all.findall(text, start, stop)
             if not self._is_piece(rows[-1]):
                 if stop == end:
-                    raise UnfitError
+                    raise FastPathError
                 # The portion ended inside of a piece, after all: take the rest as one.
                 rows, stop = self._all.findall(text, start, end), end
                 if not self._is_piece(rows[-1]):
-                    raise UnfitError
+                    raise FastPathError
             starts = list(accumulate(map(len, map(itemgetter(0), rows)), initial=start))
             start = starts.pop()
-            yield Cut(rows, starts)
+            yield PieceBatch(rows, starts)
 
-    def _is_piece(self, row: Row) -> bool:
+    def _is_piece(self, row: PieceRow) -> bool:
         """Whether the last row is a piece, and not the rest of the text from where none begins.
 
         Mostly it is `}`, or debugging data: to know these takes no expression that is long in the making.
@@ -154,13 +154,13 @@ class Cutter:
             return True
         return self.piece.fullmatch(piece) is not None
 
-    def _stop(self, text: str, start: int, end: int) -> int:
-        found = text.find("\n}", start + _PORTION, end)
+    def _batch_end(self, text: str, start: int, end: int) -> int:
+        found = text.find("\n}", start + _BATCH_CHARS, end)
         blank = self.trivia.match(text, found + 2, end) if found >= 0 else None
         return blank.end() if blank else end
 
 
 @cache
-def cutter() -> Cutter:
+def statement_splitter() -> StatementSplitter:
     """The cutter of the installed grammar."""
-    return Cutter(grammar())
+    return StatementSplitter(grammar())

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptxkit.records import dataclass, replace
-from ptxkit.syntax.constants import MalformedDeclarationError, number
+from ptxkit.syntax.constants import MalformedDeclarationError, parse_number
 from ptxkit.syntax.operand_rules import Children
 from ptxkit.syntax.tree import (
     Declaration,
@@ -31,7 +31,7 @@ class _Alignment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _DeclarationHead:
     """What stands in front of the declared names: space and specifiers."""
 
     space: str
@@ -92,7 +92,7 @@ def without_dot(word: str) -> str:
     return word[1:]
 
 
-def child_of(kind: type[Any], children: Children) -> Any:
+def find_child(kind: type[Any], children: Children) -> Any:
     """The first child of that class, or None."""
     return next((child for child in children if isinstance(child, kind)), None)
 
@@ -110,17 +110,17 @@ def _type(children: Children) -> _Type:
 
 
 def _alignment(children: Children) -> _Alignment:
-    return _Alignment(number(children[0]))
+    return _Alignment(parse_number(children[0]))
 
 
 def _pointer(children: Children) -> _Pointer:
     if children and (children[-1][0].isdigit() or children[-1] == "WARP_SZ"):
-        return _Pointer(tuple(children[:-1]), number(children[-1]))
+        return _Pointer(tuple(children[:-1]), parse_number(children[-1]))
     return _Pointer(tuple(children), None)
 
 
 def _late_alignment(children: Children) -> _Pointer:
-    return _Pointer(None, number(children[0]))
+    return _Pointer(None, parse_number(children[0]))
 
 
 def _attribute(children: Children) -> str:
@@ -131,27 +131,27 @@ def _attributes(children: Children) -> Attributes:
     return Attributes(children)
 
 
-def _parameter_head(children: Children) -> _Head:
+def _parameter_head(children: Children) -> _DeclarationHead:
     types = [str(child) for child in children if isinstance(child, _Type)]
     if len(types) > 1 and types[0] not in _VECTORS:
         raise MalformedDeclarationError("a declaration has one type, and before it `.v2` or `.v4` where it is a vector")
     if types[-1] in _VECTORS:
         raise MalformedDeclarationError(f"a declaration needs a type: `.{types[-1]}` stands before it")
-    head = _Head(
+    head = _DeclarationHead(
         space=children[0],
         type=types[-1],
         vector=types[0] if len(types) > 1 else None,
         alignment=None,
         attributes=(),
-        pointer=child_of(_Pointer, children),
+        pointer=find_child(_Pointer, children),
     )
-    return _qualified(head, children)
+    return _apply_qualifiers(head, children)
 
 
 _VECTORS = frozenset({"v2", "v4", "v8"})
 
 
-def _qualified(head: _Head, children: Children) -> _Head:
+def _apply_qualifiers(head: _DeclarationHead, children: Children) -> _DeclarationHead:
     """The head with the alignment and the attributes among the children; of several alignments the largest counts."""
     alignments = [child.bytes for child in children if isinstance(child, _Alignment)]
     attributes = [word for child in children if isinstance(child, Attributes) for word in child]
@@ -168,31 +168,31 @@ def _nothing(children: Children) -> Declaration:
 
 
 def _parameter(children: Children) -> Declaration:
-    head: _Head = children[0]
+    head: _DeclarationHead = children[0]
     return head.declare((children[1],))
 
 
 def _variable(children: Children) -> Declaration:
     linkages, *rest = children
-    place = next(place for place, child in enumerate(rest) if isinstance(child, _Head))
-    head: _Head = rest[place]
+    place = next(place for place, child in enumerate(rest) if isinstance(child, _DeclarationHead))
+    head: _DeclarationHead = rest[place]
     if head.pointer is not None and head.pointer.words is None:
         raise MalformedDeclarationError("`.align` stands in front of the type")
     if place:
-        head = _qualified(head, rest[:place])
+        head = _apply_qualifiers(head, rest[:place])
     return head.declare(tuple(rest[place + 1 :]), tuple(linkages))
 
 
 def _declarator(children: Children) -> Declarator:
     rest = children[1:]
-    bound = child_of(_Bound, rest)
+    bound = find_child(_Bound, rest)
     dimensions = tuple(child.length for child in rest if isinstance(child, _Dimension))
     initialiser = next((child for child in rest if not isinstance(child, _Bound | _Dimension)), None)
     return Declarator(children[0], bound.count if bound else None, dimensions, initialiser)
 
 
 def _bound(children: Children) -> _Bound:
-    count = number(children[0])
+    count = parse_number(children[0])
     if count >> 32:
         raise MalformedDeclarationError("the number of registers has at most 32 bits")
     return _Bound(count)
@@ -201,7 +201,7 @@ def _bound(children: Children) -> _Bound:
 def _dimension(children: Children) -> _Dimension:
     if not children:
         return _Dimension(None)
-    return _Dimension(number(children[0]))
+    return _Dimension(parse_number(children[0]))
 
 
 def _results(children: Children) -> Results:

@@ -19,7 +19,7 @@ class PTXSyntaxError(ValueError):
         super().__init__(f"{first.source.path}:{line}:{column}: {first.message}{more}")
 
 
-class RefusedError(ValueError):
+class UnexpectedTokenError(ValueError):
     """The grammar has no such sentence; `offset` is the place of the token that it refused."""
 
     def __init__(self, message: str, offset: int) -> None:

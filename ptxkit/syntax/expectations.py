@@ -24,23 +24,23 @@ _TERMINALS = {
     "$END": "the end of the statement",
 }
 _CLOSING = (";", ",", ")", "]", "}", ":")
-_MANY = 5
+_MAX_ALTERNATIVES = 5
 """More alternatives than this help nobody."""
 
 
-class Words:
+class TerminalNames:
     """The names of the grammar's terminals, as a reader would call them."""
 
     def __init__(self, spelling: Mapping[str, str]) -> None:
         self._spelling = {**spelling, "_DIVIDE": "/"}
 
-    def spelled(self, accepted: Collection[str]) -> frozenset[str]:
+    def spellings(self, accepted: Collection[str]) -> frozenset[str]:
         """The terminals by their spelling, where they have one."""
         return frozenset(self._spelling.get(name, name) for name in accepted)
 
-    def expected(self, accepted: Collection[str], symbol: str) -> str:
+    def describe_expected(self, accepted: Collection[str], symbol: str) -> str:
         """`` `,` or `;` ``, `an operand`, ...: what could stand there in a `symbol`, shortened to what matters."""
-        words = set(self.spelled(accepted)) - {"\\"}  # which is tolerated, and never to be recommended
+        words = set(self.spellings(accepted)) - {"\\"}  # which is tolerated, and never to be recommended
         if "INT" in words:
             words.discard("WARP_SZ")
         if symbol == "header" and "$END" in words:
@@ -69,12 +69,12 @@ class Words:
         phrases = [f"`{mark}`" for mark in closing] + phrases
         for word in sorted(words - set(closing)):
             phrases.append(word if " " in word else _TERMINALS.get(word, f"`{word}`"))
-        return _either(phrases)
+        return _join_alternatives(phrases)
 
 
-def _either(phrases: list[str]) -> str:
+def _join_alternatives(phrases: list[str]) -> str:
     if not phrases:
         return "nothing more"
-    if len(phrases) > _MANY:
-        phrases = [*phrases[:_MANY], "..."]
+    if len(phrases) > _MAX_ALTERNATIVES:
+        phrases = [*phrases[:_MAX_ALTERNATIVES], "..."]
     return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} or {phrases[-1]}"

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from ptxkit.syntax.constants import constants
+from ptxkit.syntax.constants import directive_constants
 from ptxkit.syntax.tree import Function
 
-BLOCK = ("reqntid", "maxntid")
+BLOCK_DIRECTIVES = ("reqntid", "maxntid")
 """The directives that say how many threads a block has: exactly, or at most."""
 
 
-def extents(function: Function, *names: str) -> tuple[int, int, int] | None:
+def launch_extents(function: Function, *names: str) -> tuple[int, int, int] | None:
     """The x, y and z behind the first directive of these names that a kernel has, ones where it says fewer.
 
     None where it has none of them, or no number stands there.
     """
     directive = next((found for name in names if (found := function.directive(name)) is not None), None)
-    numbers = constants(directive)
+    numbers = directive_constants(directive)
     if not numbers:
         return None
     x, y, z = (*numbers, 1, 1)[:3]

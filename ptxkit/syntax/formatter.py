@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ptxkit.records import dataclass, field, replace
 from ptxkit.source import SourceFile
-from ptxkit.syntax.cutter import COMMENT, cutter
+from ptxkit.syntax.cutter import COMMENT, statement_splitter
 from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.parser import parse
 from ptxkit.syntax.printer import function_header_lines, item_lines, statement_lines
@@ -36,22 +36,22 @@ def format_source(source: SourceFile) -> str:
 
     All lines end as the first one does, in CR LF or in LF.
     """
-    text = _formatted(replace(source, text=source.text.replace("\r\n", "\n")))
+    text = _format_text(replace(source, text=source.text.replace("\r\n", "\n")))
     return text.replace("\n", "\r\n") if source.text.partition("\n")[0].endswith("\r") else text
 
 
-def _formatted(source: SourceFile) -> str:
+def _format_text(source: SourceFile) -> str:
     """The same of a text whose lines end in LF."""
     module = parse(source.text, source.path)
-    cuts = list(cutter().cut(source.text))
+    cuts = list(statement_splitter().split(source.text))
     pieces = [row[0] for cut in cuts for row in cut.rows]
     planned = list(_module_pieces(module))
     if len(pieces) != len(planned):
         return source.text  # Lark took what the cutter does not understand: better untouched than without comments
     writer = _Writer()
-    writer.gap(source.text[: cuts[0].starts[0]])
+    writer.write_gap(source.text[: cuts[0].starts[0]])
     for plan, piece in zip(planned, pieces, strict=True):
-        writer.piece(plan, piece)
+        writer.write_piece(plan, piece)
     return "\n".join(writer.lines) + "\n"
 
 
@@ -84,26 +84,26 @@ class _Writer:
     level: int = 0
     blank: bool = False
 
-    def piece(self, plan: _Piece, piece: str) -> None:
+    def write_piece(self, plan: _Piece, piece: str) -> None:
         """One piece of the text: statement, then blanks and comments."""
         tokens, _ = grammar().tokenizer.scan(piece, limit=len(piece))
         _, last, offset = tokens[-1]
         end = offset + len(last)
         if piece.startswith(".section"):
-            before, lines = _section(piece[:end], plan.lines)
+            before, lines = _format_section(piece[:end], plan.lines)
         else:
             # A single token holds no comment, whatever it looks like: text of another language may stand in it.
             before, lines = _comments(piece[:end]) if len(tokens) > 1 else [], plan.lines
         if lines[0] == "}":
             self.blank = False
         for comment in before:
-            self.line(comment, plan.level)
+            self.write_line(comment, plan.level)
         for line in lines:
-            self.line(line, 0 if line.endswith(":") else plan.level)
+            self.write_line(line, 0 if line.endswith(":") else plan.level)
         self.level = plan.after
-        self.gap(piece[end:])
+        self.write_gap(piece[end:])
 
-    def gap(self, gap: str) -> None:
+    def write_gap(self, gap: str) -> None:
         """Blanks and comments behind a piece, or at the start of the text."""
         end = 0
         own_line = not self.lines
@@ -113,14 +113,14 @@ class _Writer:
             comment = found.group().rstrip()
             if own_line:
                 self.blank = self.blank or newlines > 1
-                self.line(comment, self.level)
+                self.write_line(comment, self.level)
             else:
                 self.lines[-1] += f" {comment}"
                 own_line = comment.startswith("//")
             end = found.end()
         self.blank = gap.count("\n", end) > 1
 
-    def line(self, line: str, level: int) -> None:
+    def write_line(self, line: str, level: int) -> None:
         """Appends one line, after a blank one where that is asked for and does not follow a brace."""
         if self.blank and self.lines and not self.lines[-1].lstrip("\t").startswith("{"):
             self.lines.append("")
@@ -132,7 +132,7 @@ def _comments(code: str) -> list[str]:
     return [found[1].rstrip() for found in _STRING_OR_COMMENT.finditer(code) if found[1]]
 
 
-def _section(code: str, canonical: list[str]) -> tuple[list[str], list[str]]:
+def _format_section(code: str, canonical: list[str]) -> tuple[list[str], list[str]]:
     """Comments for in front of a section, and its lines: each comment stays with its line where lines match."""
     lines = canonical[:1]
     expected = iter(canonical[1:-1])

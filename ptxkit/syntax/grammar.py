@@ -12,23 +12,23 @@ from functools import cache
 from importlib.machinery import PathFinder
 from typing import Any
 
-from ptxkit.cache import code_of, compiled, grammar_files
+from ptxkit.cache import grammar_files, load_or_compile, python_files
 from ptxkit.limits import MAX_NESTING, MAX_STATEMENT_TOKENS
 from ptxkit.syntax.builder import RULES
-from ptxkit.syntax.constants import MalformedError
+from ptxkit.syntax.constants import MalformedConstructError
 from ptxkit.syntax.tokenizer import Terminals, Tokenizer
 
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 _OPERATORS = frozenset({"+", "-", "*", "/", "%", "!", "~", "|", "^", "&", "?", "<<", ">>", "&&", "||", "==", "!="})
 
-Recipe = Callable[[Sequence[str]], Any]
+TreeRecipe = Callable[[Sequence[str]], Any]
 """Builds a node from the texts of a statement's tokens, in order, comments and blanks left out."""
 
-Plan = Any
+RecipePlan = Any
 """A recipe as data: the place of a token, or a rule's name and the plans of its children."""
 
-Key = tuple[str, tuple[int, ...]]
+RecipeKey = tuple[str, tuple[int, ...]]
 """A start symbol and the types of a sentence's tokens."""
 
 MAX_RECIPES = 4096
@@ -38,27 +38,27 @@ _RECIPE_TOKENS = 512
 """A longer sequence (a table of constants) hardly comes twice, and is not remembered."""
 
 
-class NulError(MalformedError):
+class NulError(MalformedConstructError):
     """A NUL inside of a text; Lark would take it for the one at the end, where a piece ends with it."""
 
 
-class TooLongError(MalformedError):
+class TooLongError(MalformedConstructError):
     """A statement has more tokens than MAX_STATEMENT_TOKENS."""
 
 
-class TooDeepError(MalformedError):
+class TooDeepError(MalformedConstructError):
     """Brackets nest deeper than MAX_NESTING."""
 
 
 class Grammar:
     """The tokenizer, and the recipes known so far: `plans` from the start, and at most MAX_RECIPES learnt ones."""
 
-    def __init__(self, terminals: Terminals, plans: Mapping[Key, Plan] | None = None) -> None:
+    def __init__(self, terminals: Terminals, plans: Mapping[RecipeKey, RecipePlan] | None = None) -> None:
         self.terminals = terminals
         self.tokenizer = Tokenizer(terminals)
         self.calls = 0
         self._plans = plans or {}
-        self._recipes: dict[Key, Recipe] = {}
+        self._recipes: dict[RecipeKey, TreeRecipe] = {}
 
     def terminal(self, name: str) -> str:
         """The expression of a terminal."""
@@ -77,24 +77,24 @@ class Grammar:
         return tree_of(text, start)
 
     def node(self, text: str, start: str) -> Any:
-        """The node of one piece of text; raises `RefusedError` or `MalformedError`."""
-        known = self.tokenizer.words(text)
-        words, kinds = known if known is not None else self._scanned(text, start)
+        """The node of one piece of text; raises `RefusedError` or `MalformedConstructError`."""
+        known = self.tokenizer.tokenize_fast(text)
+        words, kinds = known if known is not None else self._scan(text, start)
         if len(words) > MAX_NESTING:
             _check_nesting(words)
         recipe = self._recipes.get((start, kinds)) or self._recipe((start, kinds), text)
         return recipe(words)
 
-    def plan(self, text: str, start: str) -> tuple[Key, Plan]:
+    def plan(self, text: str, start: str) -> tuple[RecipeKey, RecipePlan]:
         """What there is to know of a piece of text: the key by which it is found again, and the plan."""
         tokens, _ = self.tokenizer.scan(text)
         places = {offset: place for place, (_, _, offset) in enumerate(tokens)}
         tree = self.tree(text, start)
         if depth(tree) > MAX_NESTING:
             raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
-        return (start, tuple([kind for kind, _, _ in tokens])), _planned(tree, places)
+        return (start, tuple([kind for kind, _, _ in tokens])), _make_plan(tree, places)
 
-    def _scanned(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
+    def _scan(self, text: str, start: str) -> tuple[list[str], tuple[int, ...]]:
         if "\0" in text:
             raise NulError("a NUL can stand at the very end of the text only")
         tokens, reached = self.tokenizer.scan(text)
@@ -102,10 +102,10 @@ class Grammar:
             if len(tokens) >= MAX_STATEMENT_TOKENS:
                 raise TooLongError(f"this statement has more than {MAX_STATEMENT_TOKENS} words")
             self.tree(text, start)  # raises: no token begins there
-            raise MalformedError("a character that begins no word of PTX")
+            raise MalformedConstructError("a character that begins no word of PTX")
         return [word for _, word, _ in tokens], tuple([kind for kind, _, _ in tokens])
 
-    def _recipe(self, key: Key, text: str) -> Recipe:
+    def _recipe(self, key: RecipeKey, text: str) -> TreeRecipe:
         plan = self._plans.get(key)
         if plan is None:
             plan = self.plan(text, key[0])[1]
@@ -126,13 +126,13 @@ def depth(tree: Any) -> int:
     return depths[id(tree)]
 
 
-def _planned(node: Any, places: Mapping[int, int]) -> Plan:
+def _make_plan(node: Any, places: Mapping[int, int]) -> RecipePlan:
     if isinstance(node, str):  # a token
         return places[getattr(node, "start_pos", 0)]
-    return (str(node.data), *[_planned(child, places) for child in node.children])
+    return (str(node.data), *[_make_plan(child, places) for child in node.children])
 
 
-def _recipe(plan: Plan) -> Recipe:
+def _recipe(plan: RecipePlan) -> TreeRecipe:
     if isinstance(plan, int):
         return lambda texts: texts[plan]
     rule = RULES[plan[0]]
@@ -167,7 +167,7 @@ NAME = "syntax"
 @cache
 def grammar() -> Grammar:
     """The grammar of the installed `ptx.lark`, loaded once."""
-    terminals, plans = compiled(NAME, sources(), compile_grammar)
+    terminals, plans = load_or_compile(NAME, sources(), compile_grammar)
     return Grammar(Terminals(*terminals), plans)
 
 
@@ -175,10 +175,10 @@ def sources() -> list[str]:
     """Every file that the compiled grammar depends on; Lark's says which release it is."""
     lark = PathFinder.find_spec("lark")
     release = [lark.origin] if lark is not None and lark.origin is not None else []
-    return [*grammar_files("ptx.lark", "shapes.txt"), *code_of("syntax"), *release]
+    return [*grammar_files("ptx.lark", "shapes.txt"), *python_files("syntax"), *release]
 
 
-def compile_grammar() -> tuple[tuple[Any, ...], dict[Key, Plan]]:
+def compile_grammar() -> tuple[tuple[Any, ...], dict[RecipeKey, RecipePlan]]:
     """The terminals, and the plans of `shapes.txt`; raises `RefusedError` where a line of that is no PTX."""
     from ptxkit.syntax.lark_tables import terminals
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ptxkit.records import replace
 from ptxkit.syntax.cutter import BLANK, COMMENT
-from ptxkit.syntax.errors import RefusedError
+from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.tree import Declaration, Directive
 
@@ -22,7 +22,7 @@ _LIST = re.compile(rf"\((?={BLANK}*+\.(?:param|reg)\b)([^(){{}}=]*+)\)")
 _DIRECTIVES = re.compile(rf"(?<=\))([^();]++)(;?{BLANK}*+)\Z")
 _NEXT_DIRECTIVE = re.compile(rf"{BLANK}++(?=\.)")
 
-_STAND_IN = "__ptxkit_list_"
+_PLACEHOLDER = "__ptxkit_list_"
 
 
 class HeaderMemo:
@@ -33,34 +33,34 @@ class HeaderMemo:
         self._known: dict[str, Any] = {}
 
     def node(self, text: str, start: str) -> Any:
-        """The node of a text that may be a function's; raises `RefusedError` or `MalformedError`."""
-        if "(" not in text or '"' in text or _STAND_IN in text:
+        """The node of a text that may be a function's; raises `RefusedError` or `MalformedConstructError`."""
+        if "(" not in text or '"' in text or _PLACEHOLDER in text:
             return self._grammar.node(text, start)
         plain = _COMMENT.sub(" ", text) if "/" in text else text
         lists: list[tuple[Declaration, ...]] = []
         directives: tuple[Directive, ...] = ()
         try:
-            short = _LIST.sub(lambda found: self._stand_in(found[1], lists), plain)
+            short = _LIST.sub(lambda found: self._replace_list(found[1], lists), plain)
             tail = _DIRECTIVES.search(short) if lists else None
             if tail and not tail[1].isspace():
                 parts = _NEXT_DIRECTIVE.split(tail[1].strip())
                 directives = tuple([self._part(part, "function_directive") for part in parts])
                 short = short[: tail.start()] + tail[2]
-        except RefusedError:
+        except UnexpectedTokenError:
             return self._grammar.node(text, start)
         if not lists:
             return self._grammar.node(text, start)
         made = self._grammar.node(short, start)
         return replace(
             made,
-            parameters=_filled(made.parameters, lists),
-            results=_filled(made.results, lists),
+            parameters=_fill_placeholders(made.parameters, lists),
+            results=_fill_placeholders(made.results, lists),
             directives=directives or made.directives,
         )
 
-    def _stand_in(self, parameters: str, lists: list[tuple[Declaration, ...]]) -> str:
+    def _replace_list(self, parameters: str, lists: list[tuple[Declaration, ...]]) -> str:
         lists.append(tuple([self._part(part, "parameter") for part in parameters.split(",")]))
-        return f"(.param .b32 {_STAND_IN}{len(lists) - 1})"
+        return f"(.param .b32 {_PLACEHOLDER}{len(lists) - 1})"
 
     def _part(self, text: str, start: str) -> Any:
         known = self._known.get(text)
@@ -69,6 +69,8 @@ class HeaderMemo:
         return known
 
 
-def _filled(declared: tuple[Declaration, ...], lists: list[tuple[Declaration, ...]]) -> tuple[Declaration, ...]:
+def _fill_placeholders(
+    declared: tuple[Declaration, ...], lists: list[tuple[Declaration, ...]]
+) -> tuple[Declaration, ...]:
     """The list for which a declaration stands."""
-    return lists[int(declared[0].declarators[0].name.removeprefix(_STAND_IN))] if declared else ()
+    return lists[int(declared[0].declarators[0].name.removeprefix(_PLACEHOLDER))] if declared else ()

@@ -11,9 +11,9 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import islice, repeat
 
-from ptxkit.syntax.cutter import UnfitError
+from ptxkit.syntax.cutter import FastPathError
 from ptxkit.syntax.grammar import Grammar
-from ptxkit.syntax.operands import BROKEN, OperandMemo
+from ptxkit.syntax.operands import INVALID_OPERAND, OperandMemo
 from ptxkit.syntax.tree import Guard, Instruction, Operand
 
 _new = Instruction.__new__
@@ -25,7 +25,7 @@ _set_guard = Instruction.__dict__["guard"].__set__
 
 
 class OpcodeMemo(dict[str, str]):
-    """Opcodes by text: each is one string; raises `UnfitError` for a text that is no opcode."""
+    """Opcodes by text: each is one string; raises `FastPathError` for a text that is no opcode."""
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class OpcodeMemo(dict[str, str]):
 
     def __missing__(self, text: str) -> str:
         if not self._is_word(text):
-            raise UnfitError
+            raise FastPathError
         self[text] = text
         return text
 
@@ -49,13 +49,13 @@ class GuardMemo(dict[str, Guard | None]):
     def __missing__(self, text: str) -> Guard | None:
         found = self._match(text)
         if not found or "." in found[2]:
-            raise UnfitError
+            raise FastPathError
         guard = self[text] = Guard(found[2], bool(found[1]))
         return guard
 
 
 def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand, ...]]:
-    """For each text between opcode and semicolon its operands; raises `UnfitError` where one is none."""
+    """For each text between opcode and semicolon its operands; raises `FastPathError` where one is none."""
     # Braces and parentheses hold commas of their own: such texts, and empty ones, wait for the loop below; until then
     # one operand, the sink, stands for them.
     flat = ["_" if not text or "{" in text or "(" in text else text for text in texts]
@@ -63,8 +63,8 @@ def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand
     nodes = list(map(memo.__getitem__, ",".join(flat).replace(", ", ",").split(",")))
     lists: list[tuple[Operand, ...]] = list(map(tuple, map(islice, repeat(iter(nodes)), counts)))
     apart = [place for place, text in enumerate(flat) if text == "_"]
-    if memo.broken:
-        apart += [place for place, operands in enumerate(lists) if any(node is BROKEN for node in operands)]
+    if memo.has_invalid:
+        apart += [place for place, operands in enumerate(lists) if any(node is INVALID_OPERAND for node in operands)]
     for place in apart:
         lists[place] = memo.split(texts[place]) if texts[place] else ()
     return lists

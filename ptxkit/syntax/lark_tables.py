@@ -11,8 +11,8 @@ from lark import Lark, Tree, UnexpectedInput
 from lark.grammar import Rule
 from lark.lexer import PatternStr, TerminalDef
 
-from ptxkit.cache import compiled, grammar_files
-from ptxkit.syntax.errors import RefusedError
+from ptxkit.cache import grammar_files, load_or_compile
+from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.tokenizer import Terminals
 
 STARTS = (
@@ -27,7 +27,7 @@ NAME = "lark"
 @cache
 def lark_parser() -> Lark:
     """The parser of the installed grammar, its tables from the cache where they stand there."""
-    tables = compiled(NAME, sources(), compile_tables)
+    tables = load_or_compile(NAME, sources(), compile_tables)
     source: Any = {"data": tables[0], "memo": tables[1]}
     return Lark.load(source)
 
@@ -57,7 +57,7 @@ def tree_of(text: str, start: str) -> Tree[Any]:
     try:
         return lark_parser().parse(text, start=start)
     except UnexpectedInput as error:
-        raise RefusedError(str(error), error.pos_in_stream or 0) from None
+        raise UnexpectedTokenError(str(error), error.pos_in_stream or 0) from None
 
 
 def terminals() -> Terminals:

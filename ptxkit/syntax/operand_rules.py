@@ -10,11 +10,11 @@ from typing import Any
 
 from ptxkit.syntax.constants import (
     MalformedAddressError,
-    MalformedError,
-    bits_float,
-    decimal_float,
+    MalformedConstructError,
     evaluate,
-    integer,
+    parse_bits_float,
+    parse_decimal_float,
+    parse_integer,
 )
 from ptxkit.syntax.tree import (
     Address,
@@ -43,7 +43,7 @@ _ADDRESSES = "a name, a name with `+` and an integer constant, or an integer con
 def constant(expression: Operand, what: str) -> int:
     value = evaluate(_value(expression))
     if value is None:
-        raise MalformedError(f"{what} must be an integer constant")
+        raise MalformedConstructError(f"{what} must be an integer constant")
     return value
 
 
@@ -52,15 +52,15 @@ def _name(children: Children) -> Name:
 
 
 def _integer(children: Children) -> Integer:
-    return integer(children[0])
+    return parse_integer(children[0])
 
 
 def _float(children: Children) -> Float:
-    return decimal_float(children[0])
+    return parse_decimal_float(children[0])
 
 
 def _bits(children: Children) -> Float:
-    return bits_float(children[0])
+    return parse_bits_float(children[0])
 
 
 def _arguments(children: Children) -> Arguments:
@@ -72,12 +72,12 @@ def _value(operand: Operand) -> Operand:
     if not isinstance(operand, Arguments):
         return operand
     if len(operand.elements) != 1:
-        raise MalformedError("a list in parentheses cannot stand in an expression")
+        raise MalformedConstructError("a list in parentheses cannot stand in an expression")
     first = inner = operand.elements[0]
     while isinstance(first, Binary):  # only with a name in front is it more than a constant
         first = first.left
     if isinstance(first, Name) and first.text != "WARP_SZ":
-        raise MalformedError("in an expression a name cannot stand in parentheses")
+        raise MalformedConstructError("in an expression a name cannot stand in parentheses")
     return _value(inner)
 
 
@@ -107,7 +107,7 @@ def _negation(children: Children) -> Operand:
 def _cast(children: Children) -> Operand:
     word, operand = children
     if word not in (".s64", ".u64"):
-        raise MalformedError(f"a constant can be cast to `.s64` or `.u64`, not to `{word}`")
+        raise MalformedConstructError(f"a constant can be cast to `.s64` or `.u64`, not to `{word}`")
     return Unary(f"({word})", _value(operand))
 
 
@@ -135,7 +135,7 @@ def _element_of(children: Children) -> Operand:
         first = first.left
     is_counted = isinstance(first, Name) and first.text != "_" and "." not in first.text
     if not (is_counted or evaluate(_value(index)) is not None):
-        raise MalformedError("the index of an array is a constant, or a name with a constant added to it")
+        raise MalformedConstructError("the index of an array is a constant, or a name with a constant added to it")
     return Element(array, index if is_counted else _value(index))
 
 
@@ -149,10 +149,10 @@ def _field(children: Children) -> Operand:
 
 def _address(children: Children) -> Address:
     place, *index = children
-    return Address(*_place(_value(place)), tuple(index))
+    return Address(*_base_and_offset(_value(place)), tuple(index))
 
 
-def _place(place: Operand) -> tuple[Operand, int]:
+def _base_and_offset(place: Operand) -> tuple[Operand, int]:
     """The base of an address and its offset: what stands behind the `+` of a name or literal, else nothing."""
     if isinstance(place, Name):
         if place.is_sink:
@@ -164,7 +164,7 @@ def _place(place: Operand) -> tuple[Operand, int]:
         case Binary("+", Integer() as first, rest):
             found: tuple[Operand, Operand] | None = (first, rest)
         case _:
-            found = _moved_name(place)
+            found = _name_and_offset(place)
     if found is not None:
         return found[0], constant(found[1], "the offset of an address")
     value = evaluate(place)
@@ -173,16 +173,16 @@ def _place(place: Operand) -> tuple[Operand, int]:
     return Integer(value, str(value)), 0
 
 
-def _moved_name(place: Operand) -> tuple[Name, Operand] | None:
+def _name_and_offset(place: Operand) -> tuple[Name, Operand] | None:
     """The name that a sum begins with, and all that stands behind the first `+`: of `%r1+1<<2` the constant `1<<2`."""
     match place:
         case Binary("+", Name() as name, right) if name.text not in ("WARP_SZ", "_"):
             return name, right
         case Binary(operator, left, right):
-            found = _moved_name(left)
+            found = _name_and_offset(left)
             return None if found is None else (found[0], Binary(operator, found[1], right))
         case Conditional(test, then, otherwise):
-            found = _moved_name(test)
+            found = _name_and_offset(test)
             return None if found is None else (found[0], Conditional(found[1], then, otherwise))
     return None
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from ptxkit.syntax.constants import integer
-from ptxkit.syntax.cutter import UnfitError
-from ptxkit.syntax.errors import RefusedError
+from ptxkit.syntax.constants import parse_integer
+from ptxkit.syntax.cutter import FastPathError
+from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.tree import Address, Name, Operand, Pair, Vector
 
 _BLANKS = " \t\r\n"
 _BLANK = r"[ \t\r\n]*+"
 
-BROKEN = Name("")
+INVALID_OPERAND = Name("")
 """What stands for a text that is no operand by itself, such as `[%r1` of `[%r1, %r2]` cut at its comma."""
 
 _new = Name.__new__
@@ -25,7 +25,7 @@ class OperandMemo(dict[str, Operand]):
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__()
-        self.broken = False
+        self.has_invalid = False
         self._grammar = grammar
         ident, number = grammar.terminal("IDENT"), grammar.terminal("INT")
         self._name = re.compile(ident).fullmatch
@@ -47,8 +47,8 @@ class OperandMemo(dict[str, Operand]):
             node: Operand = _new(Name)
             _set_text(node, text)
         else:
-            node = self._operand(text)
-            self.broken = self.broken or node is BROKEN
+            node = self._parse_operand(text)
+            self.has_invalid = self.has_invalid or node is INVALID_OPERAND
         self[text] = node
         return node
 
@@ -56,76 +56,76 @@ class OperandMemo(dict[str, Operand]):
         """The operands of an instruction, given what stands between its opcode and its semicolon, without comments."""
         parts: list[str] = self._parts(text)
         if ",".join(parts) != text:
-            raise UnfitError
+            raise FastPathError
         nodes = tuple(map(self.__getitem__, parts))
-        if self.broken and any(node is BROKEN for node in nodes):
-            raise UnfitError
+        if self.has_invalid and any(node is INVALID_OPERAND for node in nodes):
+            raise FastPathError
         return nodes
 
     def constants(self, text: str) -> tuple[Operand, ...]:
-        """The elements of a flat initialiser; raises `UnfitError` where one is not a plain constant or name."""
+        """The elements of a flat initialiser; raises `FastPathError` where one is not a plain constant or name."""
         return tuple(map(self._constants.__getitem__, text.split(",")))
 
-    def _operand(self, text: str) -> Operand:
+    def _parse_operand(self, text: str) -> Operand:
         if not text:
-            return BROKEN
+            return INVALID_OPERAND
         first = text[0]
         if first in _BLANKS or text[-1] in _BLANKS:
             return self[text.strip(_BLANKS)]
         if first == "[":
-            return self._bracketed(text)
+            return self._parse_bracketed(text)
         if first == "{":
-            return self._braced(text)
+            return self._parse_braced(text)
         if self._number(text):
-            return integer(text)
+            return parse_integer(text)
         if self._name(text):
             return Name(text)
         pair = self._pair(text)
         if pair:
             return Pair(self[pair[1]], self[pair[2]])
         if "," in text and first != "(":
-            return BROKEN
-        return self._parsed(text)
+            return INVALID_OPERAND
+        return self._parse_with_grammar(text)
 
-    def _braced(self, text: str) -> Operand:
+    def _parse_braced(self, text: str) -> Operand:
         if text.find("}") != len(text) - 1 or text.rfind("{") or "[" in text or "(" in text:
-            return self._parsed(text)
+            return self._parse_with_grammar(text)
         elements = tuple(map(self.__getitem__, text[1:-1].replace(", ", ",").split(",")))
-        if self.broken and any(node is BROKEN for node in elements):
-            return BROKEN
+        if self.has_invalid and any(node is INVALID_OPERAND for node in elements):
+            return INVALID_OPERAND
         return Vector(elements)
 
-    def _bracketed(self, text: str) -> Operand:
+    def _parse_bracketed(self, text: str) -> Operand:
         found = self._address(text)
         if found is None:
-            return self._indexed(text) if text[-1] == "]" else BROKEN
+            return self._parse_indexed(text) if text[-1] == "]" else INVALID_OPERAND
         base, minus, offset = found.groups()
         if offset is None:
             return Address(self[base])
-        value = integer(offset).value
+        value = parse_integer(offset).value
         return Address(self[base], -value if minus else value)
 
-    def _indexed(self, text: str) -> Operand:
+    def _parse_indexed(self, text: str) -> Operand:
         """`[map, {%r1, %r2}]`: an address with operands behind it."""
         parts: list[str] = self._parts(text[1:-1])
         if len(parts) < 2 or ",".join(parts) != text[1:-1]:
-            return self._parsed(text)
+            return self._parse_with_grammar(text)
         base = self[f"[{parts[0]}]"]
         index = tuple(map(self.__getitem__, parts[1:]))
-        if not isinstance(base, Address) or any(node is BROKEN for node in index):
-            return BROKEN
+        if not isinstance(base, Address) or any(node is INVALID_OPERAND for node in index):
+            return INVALID_OPERAND
         return Address(base.base, base.offset, index)
 
-    def _parsed(self, text: str) -> Operand:
+    def _parse_with_grammar(self, text: str) -> Operand:
         try:
             node: Operand = self._grammar.node(text, "operand")
-        except RefusedError:
-            return BROKEN
+        except UnexpectedTokenError:
+            return INVALID_OPERAND
         return node
 
 
 class ConstantMemo(dict[str, Operand]):
-    """The elements of tables, by text: a name, or a number with or without a sign; `UnfitError` for all else."""
+    """The elements of tables, by text: a name, or a number with or without a sign; `FastPathError` for all else."""
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class ConstantMemo(dict[str, Operand]):
 
     def __missing__(self, text: str) -> Operand:
         if not self._plain(text):
-            raise UnfitError
+            raise FastPathError
         node: Operand = self._grammar.node(text, "operand")
         self[text] = node
         return node

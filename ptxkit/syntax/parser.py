@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from ptxkit.garbage import no_collections
+from ptxkit.garbage import pause_collection
 from ptxkit.limits import MAX_NESTING
 from ptxkit.records import replace
 from ptxkit.source import SourceFile
-from ptxkit.syntax.constants import MalformedError
-from ptxkit.syntax.cutter import BLANK, TRIVIA, UnfitError, cutter
-from ptxkit.syntax.errors import RefusedError
+from ptxkit.syntax.constants import MalformedConstructError
+from ptxkit.syntax.cutter import BLANK, TRIVIA, FastPathError, statement_splitter
+from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.grammar import Grammar, grammar
 from ptxkit.syntax.headers import HeaderMemo
 from ptxkit.syntax.operands import OperandMemo
@@ -42,7 +42,7 @@ _DATA = re.compile(r"(\.[a-z0-9]+[ \t]+)(0|[1-9][0-9]*)((?:[ \t]*,[ \t]*(?:0|[1-
 _HEADINGS = 2
 """`.version` and `.target`, with which every module begins."""
 
-_ODD_BRACES = 10_000
+_MAX_UNMATCHED_BRACES = 10_000
 """Braces without their partners; comments may have some."""
 _TOO_DEEP = "{" * (MAX_NESTING + 2)
 
@@ -63,14 +63,14 @@ class _ModuleReader:
         self._braces: list[int] = []
         self._next_brace = 0
 
-    def module(self, source: SourceFile) -> Module:
-        """The module; raises `RefusedError`, `MalformedError` or `UnfitError` where the text is none."""
+    def read_module(self, source: SourceFile) -> Module:
+        """The module; raises `RefusedError`, `MalformedConstructError` or `FastPathError` where the text is none."""
         text = source.text
-        if abs(text.count("{") - text.count("}")) > _ODD_BRACES or _TOO_DEEP in text:
-            raise UnfitError  # cut in pieces, a text of braces would take two hundred times its size
+        if abs(text.count("{") - text.count("}")) > _MAX_UNMATCHED_BRACES or _TOO_DEEP in text:
+            raise FastPathError  # cut in pieces, a text of braces would take two hundred times its size
         depth = 0
-        for cut in cutter().cut(text):
-            self._statements.learn(cut.rows)
+        for cut in statement_splitter().split(text):
+            self._statements.add_instructions(cut.rows)
             first = len(self._pieces)
             self._pieces += map(itemgetter(0), cut.rows)
             self._starts += cut.starts
@@ -80,7 +80,7 @@ class _ModuleReader:
             if depth == 0:
                 self._read_items()
         if self._pieces or len(self._items) < _HEADINGS:
-            raise UnfitError
+            raise FastPathError
         return Module(tuple(self._items), tuple(self._item_starts), source)
 
     def _read_items(self) -> None:
@@ -91,26 +91,26 @@ class _ModuleReader:
             self._item_starts.append(self._starts[place])
             piece = pieces[place]
             if len(self._items) >= _HEADINGS and place + 1 < len(pieces) and pieces[place + 1][0] == "{":
-                function, place = self._function(place)
+                function, place = self._read_function(place)
                 self._items.append(function)
             else:
-                self._items.append(self._item(piece))
+                self._items.append(self._read_item(piece))
                 place += 1
         self._pieces, self._starts, self._braces = [], [], []
 
-    def _item(self, piece: str) -> Item:
+    def _read_item(self, piece: str) -> Item:
         if len(self._items) < _HEADINGS:
             node: Item = self._grammar.node(piece, ("version", "target")[len(self._items)])
             return node
         if piece.startswith(".section"):
-            return self._section(piece)
+            return self._read_section(piece)
         if ".func" in piece:
             declared: Item = self._headers.node(piece, "item")
             return declared
         item: Item = piece_node(self._grammar, self._operands, piece, "item")
         return item
 
-    def _section(self, piece: str) -> Section:
+    def _read_section(self, piece: str) -> Section:
         found = _SECTION.fullmatch(piece)
         if found is None or not self._grammar.is_word(found[1]):
             section: Section = self._grammar.node(piece, "item")
@@ -118,13 +118,14 @@ class _ModuleReader:
         lines = [line for line in map(str.strip, found[2].split("\n")) if line]
         try:
             return Section(
-                found[1], tuple([self._lines.get(line) or self._line(line) for line in lines if line[:2] != "//"])
+                found[1],
+                tuple([self._lines.get(line) or self._read_section_line(line) for line in lines if line[:2] != "//"]),
             )
-        except (RefusedError, MalformedError):
+        except (UnexpectedTokenError, MalformedConstructError):
             whole: Section = self._grammar.node(piece, "item")
             return whole
 
-    def _line(self, line: str) -> str:
+    def _read_section_line(self, line: str) -> str:
         data = _DATA.fullmatch(line)
         if data:
             first = self._grammar.node(data[1] + data[2], "section_line")
@@ -134,13 +135,13 @@ class _ModuleReader:
         self._lines[line] = node
         return node
 
-    def _function(self, place: int) -> tuple[Function, int]:
+    def _read_function(self, place: int) -> tuple[Function, int]:
         """The function whose header is the piece at `place`, and the place behind it."""
         header: Function = self._headers.node(self._pieces[place], "header")
-        body, end = self._body(place + 2)
+        body, end = self._read_body(place + 2)
         return replace(header, body=body), end
 
-    def _body(self, start: int) -> tuple[Body, int]:
+    def _read_body(self, start: int) -> tuple[Body, int]:
         """The body whose first statement, or closing brace, is at `start`, and the place behind its brace."""
         pieces, starts, braces = self._pieces, self._starts, self._braces
         memo = self._statements.__getitem__
@@ -156,7 +157,7 @@ class _ModuleReader:
             start = brace + 1
             if pieces[brace][0] == "{":
                 if len(stack) >= MAX_NESTING:
-                    raise UnfitError
+                    raise FastPathError
                 stack.append((nodes, places, starts[brace]))
                 nodes, places = [], []
                 continue
@@ -166,7 +167,7 @@ class _ModuleReader:
             nodes, places, opened = stack.pop()
             nodes.append(Block(body))
             places.append(opened)
-        raise UnfitError
+        raise FastPathError
 
 
 def parse(text: str, path: str | None = None) -> Module:
@@ -175,10 +176,12 @@ def parse(text: str, path: str | None = None) -> Module:
     Raises `PTXSyntaxError` with all errors. A NUL at the very end, which some producers write, is accepted.
     """
     source = SourceFile(path if path is not None else "<string>", text)
-    with no_collections():
+    with pause_collection():
         try:
-            return _ModuleReader(grammar()).module(source)
-        except (RefusedError, MalformedError, UnfitError):
-            from ptxkit.syntax.recovery import recover  # and with it Lark, which a correct text need not wait for
+            return _ModuleReader(grammar()).read_module(source)
+        except (UnexpectedTokenError, MalformedConstructError, FastPathError):
+            from ptxkit.syntax.recovery import (
+                recover_module,
+            )  # and with it Lark, which a correct text need not wait for
 
-            return recover(source)
+            return recover_module(source)

@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax.cutter import cutter
+from ptxkit.syntax.cutter import statement_splitter
 from ptxkit.syntax.grammar import grammar
 
-_KEPT = 8
+_CACHE_SIZE = 8
 """Statements of which the places are remembered: of a long one, a head with thousands of parameters, much may be
 wrong, and each time its places are asked for."""
 
@@ -28,13 +28,13 @@ class StatementSpans:
     operands: tuple[Span, ...] = ()
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHE_SIZE)
 def statement_spans(source: SourceFile, start: int) -> StatementSpans:
     """The places of the statement or item that begins at offset `start` of a text that parses.
 
     A tree that was built has no text: there, and where nothing begins at `start`, all is one empty span.
     """
-    piece = cutter().piece_at(source.text, start)
+    piece = statement_splitter().piece_at(source.text, start)
     tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
     if not tokens:
         return StatementSpans(Span(start, start))
@@ -43,17 +43,17 @@ def statement_spans(source: SourceFile, start: int) -> StatementSpans:
     whole = Span(places[0].start, places[-1].end)
     if texts[0][0] in ".{}" or texts[1:2] == [":"]:
         return StatementSpans(whole)
-    return _instruction(whole, texts, places)
+    return _instruction_spans(whole, texts, places)
 
 
-def statement_words(source: SourceFile, start: int) -> list[tuple[str, Span]]:
+def statement_tokens(source: SourceFile, start: int) -> list[tuple[str, Span]]:
     """The tokens of the statement, item or function header that begins at offset `start`, with their places."""
-    piece = cutter().piece_at(source.text, start)
+    piece = statement_splitter().piece_at(source.text, start)
     tokens = grammar().tokenizer.scan(piece.group())[0] if piece else []
     return [(text, Span(start + offset, start + offset + len(text))) for _, text, offset in tokens]
 
 
-def _instruction(whole: Span, texts: list[str], places: list[Span]) -> StatementSpans:
+def _instruction_spans(whole: Span, texts: list[str], places: list[Span]) -> StatementSpans:
     place = 0
     guard = None
     if texts[0] == "@":
@@ -67,10 +67,10 @@ def _instruction(whole: Span, texts: list[str], places: list[Span]) -> Statement
     while last + 1 < len(texts) and texts[last + 1][0] == "." and not texts[last + 1][1:2].isdigit():
         last += 1
     opcode = Span(places[place].start, places[last].end)
-    return StatementSpans(whole, guard, opcode, _operands(texts, places, last + 1))
+    return StatementSpans(whole, guard, opcode, _operand_spans(texts, places, last + 1))
 
 
-def _operands(texts: list[str], places: list[Span], first: int) -> tuple[Span, ...]:
+def _operand_spans(texts: list[str], places: list[Span], first: int) -> tuple[Span, ...]:
     found: list[Span] = []
     depth = 0
     begin = first

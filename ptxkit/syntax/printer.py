@@ -56,9 +56,9 @@ def print_operand(operand: Operand) -> str:
         case Name(text) | Integer(_, text) | Float(_, _, text):
             return text
         case Vector(elements):
-            return f"{{{_joined(elements)}}}"
+            return f"{{{_join_operands(elements)}}}"
         case Arguments(elements):
-            return f"({_joined(elements)})"
+            return f"({_join_operands(elements)})"
         case Address():
             return _address(operand)
         case Element(base, index):
@@ -66,21 +66,21 @@ def print_operand(operand: Operand) -> str:
         case Not(name):
             return f"!{name.text}"
         case Pair(first, second):
-            return f"{_inside(first, 3)}|{_inside(second, 4)}"
+            return f"{_parenthesize(first, 3)}|{_parenthesize(second, 4)}"
         case Apply(function, argument):
             return f"{function}({print_operand(argument)})"
         case _:
             return _expression(operand)
 
 
-def _joined(operands: tuple[Operand, ...]) -> str:
+def _join_operands(operands: tuple[Operand, ...]) -> str:
     return ", ".join(map(print_operand, operands))
 
 
 def _address(address: Address) -> str:
     sign = "+" if address.offset else ""
     offset = str(address.offset) if address.offset else ""
-    index = f", {_joined(address.index)}" if address.index else ""
+    index = f", {_join_operands(address.index)}" if address.index else ""
     return f"[{print_operand(address.base)}{sign}{offset}{index}]"
 
 
@@ -89,21 +89,21 @@ def _expression(operand: Operand) -> str:
         case Unary(operator, inner):
             # `- -1` must not become `--1`: harmless to PTX, yet no reader's friend. Parentheses in place of the blank
             # would make the text nest deeper than it did, and perhaps deeper than is read.
-            text = _inside(inner, _UNARY)
+            text = _parenthesize(inner, _UNARY)
             return f"{operator} {text}" if text[0] in "+-" and operator in "+-" else f"{operator}{text}"
         case Binary("=", left, right):
             return f"{print_operand(left)} = {print_operand(right)}"
         case Binary(operator, left, right):
             binding = _PRECEDENCE[operator]
             # A blank on both sides keeps `7 % 3` apart from `7 %3`, which is an identifier.
-            return f"{_inside(left, binding)} {operator} {_inside(right, binding + 1)}"
+            return f"{_parenthesize(left, binding)} {operator} {_parenthesize(right, binding + 1)}"
         case Conditional(test, then, otherwise):
-            return f"{_inside(test, 1)} ? {print_operand(then)} : {print_operand(otherwise)}"
+            return f"{_parenthesize(test, 1)} ? {print_operand(then)} : {print_operand(otherwise)}"
         case _:
             raise TypeError(f"{operand!r} is no operand")
 
 
-def _inside(operand: Operand, binding: int) -> str:
+def _parenthesize(operand: Operand, binding: int) -> str:
     """An operand of an operator that binds this tightly, in parentheses where it binds less."""
     text = print_operand(operand)
     match operand:
@@ -127,7 +127,7 @@ def print_instruction(instruction: Instruction) -> str:
     """`@%p add.s32 %r1, %r2, 3;` without a line end."""
     guard = instruction.guard
     before = f"@{'!' if guard.negated else ''}{guard.predicate} " if guard else ""
-    operands = f" {_joined(instruction.operands)}" if instruction.operands else ""
+    operands = f" {_join_operands(instruction.operands)}" if instruction.operands else ""
     return f"{before}{instruction.opcode}{operands};"
 
 

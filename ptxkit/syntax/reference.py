@@ -12,19 +12,19 @@ from ptxkit.syntax.builder import RULES
 from ptxkit.syntax.grammar import TooDeepError, depth, grammar
 from ptxkit.syntax.tree import Block, Body, Module
 
-_LEVELS = 40
+_SYNTACTIC_LEVELS = 40
 """Levels of a tree that are no nesting of the text: module, function, body, statement, operand, ..."""
 
 
-def parse_plainly(source: SourceFile) -> Module:
-    """The module of a correct text; raises `RefusedError` or `MalformedError` otherwise."""
+def parse_with_lark(source: SourceFile) -> Module:
+    """The module of a correct text; raises `RefusedError` or `MalformedConstructError` otherwise."""
     tree = grammar().tree(source.text, "module")
-    if depth(tree) > MAX_NESTING + _LEVELS:
+    if depth(tree) > MAX_NESTING + _SYNTACTIC_LEVELS:
         raise TooDeepError(f"this nests deeper than {MAX_NESTING} levels, the most that is read")
-    return Module(*_held(tree), source)
+    return Module(*_located_children(tree), source)
 
 
-def _held(tree: Tree[Any]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+def _located_children(tree: Tree[Any]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     nodes = tuple(_node(child) for child in tree.children)
     return nodes, tuple(child.meta.start_pos for child in tree.children)
 
@@ -33,7 +33,7 @@ def _node(tree: Tree[Any] | Token) -> Any:
     if isinstance(tree, Token):
         return str(tree)
     if tree.data == "body":
-        return Body(*_held(tree))
+        return Body(*_located_children(tree))
     if tree.data == "block":
-        return Block(Body(*_held(tree)))
+        return Block(Body(*_located_children(tree)))
     return RULES[tree.data]([_node(child) for child in tree.children])

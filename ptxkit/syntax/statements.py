@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ptxkit.records import replace
-from ptxkit.syntax.constants import plain_name
-from ptxkit.syntax.cutter import Row, UnfitError
+from ptxkit.syntax.constants import require_plain_name
+from ptxkit.syntax.cutter import FastPathError, PieceRow
 from ptxkit.syntax.grammar import Grammar
 from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, operand_lists
 from ptxkit.syntax.operands import OperandMemo
@@ -30,8 +30,8 @@ class StatementMemo(dict[str, Statement]):
         self._guards = GuardMemo(grammar)
         self._label = re.compile(rf"({grammar.terminal('IDENT')})[ \t]*:[ \t\r\n]*").fullmatch
 
-    def learn(self, rows: Iterable[Row]) -> None:
-        """Make the instructions among the pieces, all at once; raises `UnfitError` where one is none, after all."""
+    def add_instructions(self, rows: Iterable[PieceRow]) -> None:
+        """Make the instructions among the pieces, all at once; raises `FastPathError` where one is none, after all."""
         rows = [row for row in rows if row[2]]
         if not rows:
             return
@@ -44,14 +44,14 @@ class StatementMemo(dict[str, Statement]):
         self.update(zip(pieces, made, strict=True))
 
     def __missing__(self, piece: str) -> Statement:
-        node = self._statement(piece)
+        node = self._parse_statement(piece)
         self[piece] = node
         return node
 
-    def _statement(self, piece: str) -> Statement:
+    def _parse_statement(self, piece: str) -> Statement:
         label = self._label(piece)
         if label:
-            return LabelStatement(plain_name(label[1], "label"))
+            return LabelStatement(require_plain_name(label[1], "label"))
         place = _LOC.fullmatch(piece)
         if place:
             return Directive("loc", place.groups())
@@ -69,7 +69,7 @@ def piece_node(grammar: Grammar, operands: OperandMemo, piece: str, start: str) 
         return grammar.node(piece, start)
     try:
         elements = operands.constants(found[2])
-    except UnfitError:
+    except FastPathError:
         return grammar.node(piece, start)
     declaration = grammar.node(f"{found[1]}{{0}};", start)
     *others, last = declaration.declarators

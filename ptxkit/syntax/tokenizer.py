@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from ptxkit.limits import MAX_STATEMENT_TOKENS
 from ptxkit.records import dataclass
 
-MAX_WORDS = 65536
+MAX_CACHED_TOKENS = 65536
 """Words whose types are remembered; over that, they are forgotten."""
 
-_LONG = 65536
+_MAX_FAST_CHARS = 65536
 """Characters of a statement from which on its tokens are counted while they are read."""
 
-Scanned = tuple[int, str, int]
+ScannedToken = tuple[int, str, int]
 """A token: type (an index into the tokenizer's `names`), text, offset."""
 
 
@@ -52,9 +52,9 @@ class Tokenizer:
         self._words = re.compile(rf"(?>(?:{skipped})*)({words}|\S|\Z)").findall
         self._kinds: dict[str, int] = {}
 
-    def words(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:
+    def tokenize_fast(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:
         """The tokens' texts and types, quickly; None where one is no token, or the text is long."""
-        if len(text) > _LONG:
+        if len(text) > _MAX_FAST_CHARS:
             return None
         words: list[str] = self._words(text)
         while words and not words[-1]:
@@ -64,26 +64,26 @@ class Tokenizer:
             return words, tuple([kinds[word] for word in words])
         except KeyError:
             pass
-        if len(kinds) > MAX_WORDS:
+        if len(kinds) > MAX_CACHED_TOKENS:
             kinds.clear()
         for word in words:
             if word not in kinds:
-                kind = self._kind(word)
+                kind = self._token_type(word)
                 if kind is None:
                     return None
                 kinds[word] = kind
         return words, tuple([kinds[word] for word in words])
 
-    def _kind(self, word: str) -> int | None:
+    def _token_type(self, word: str) -> int | None:
         """A token's type depends on its text alone: that is what a context-free lexer means."""
         found = self._match(word)
         if found is None or found.end() != len(word) or self._types[found.lastindex or 0] in self._ignored:
             return None
         return self._keywords.get(word, self._types[found.lastindex or 0])
 
-    def scan(self, text: str, start: int = 0, limit: int = MAX_STATEMENT_TOKENS) -> tuple[list[Scanned], int]:
+    def scan(self, text: str, start: int = 0, limit: int = MAX_STATEMENT_TOKENS) -> tuple[list[ScannedToken], int]:
         """The tokens from `start` on, at most `limit`, and the offset reached: not the end where no token begins."""
-        found: list[Scanned] = []
+        found: list[ScannedToken] = []
         match, types, ignored, keywords = self._match, self._types, self._ignored, self._keywords
         end = len(text)
         while start < end and len(found) < limit:

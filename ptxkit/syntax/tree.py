@@ -285,7 +285,7 @@ class Section:
 Item: TypeAlias = Declaration | Function | Directive | Section | Prototype
 
 
-def names_architecture(word: str) -> bool:
+def is_architecture(word: str) -> bool:
     """Whether a word of `.target` is an architecture: to ptxas each one with `sm_` or `compute_` in it is."""
     return "sm_" in word or "compute_" in word
 
@@ -306,7 +306,7 @@ class Module:
     @property
     def version(self) -> tuple[int, int] | None:
         """(major, minor) of `.version`, or None where it is missing or no version."""
-        words = self._words("version")
+        words = self._directive_words("version")
         if not words:
             return None
         major, _, minor = words[0].partition(".")
@@ -320,16 +320,16 @@ class Module:
         """
         directives = [item for item in self.items if isinstance(item, Directive) and item.name == "target"]
         words = [word for directive in directives for word in directive.words]
-        architectures = [word for word in reversed(words) if names_architecture(word)]
+        architectures = [word for word in reversed(words) if is_architecture(word)]
         return (*architectures, *[word for word in words if word not in architectures])
 
     @property
     def address_size(self) -> int:
         """Bits of a generic address: 64, unless `.address_size 32` (or none, the ISA's default of 32) says so."""
-        from ptxkit.syntax.constants import constant_of
+        from ptxkit.syntax.constants import parse_constant
 
-        words = self._words("address_size")
-        return (constant_of(words[0]) if words else None) or 32
+        words = self._directive_words("address_size")
+        return (parse_constant(words[0]) if words else None) or 32
 
     def functions(self) -> Iterator[Function]:
         """The functions in their order, declarations included."""
@@ -347,7 +347,7 @@ class Module:
         starts = self.starts or (0,) * len(self.items)
         return zip(self.items, starts, strict=True)
 
-    def _words(self, name: str) -> tuple[str, ...]:
+    def _directive_words(self, name: str) -> tuple[str, ...]:
         for item in self.items:
             if isinstance(item, Directive) and item.name == name:
                 return item.words

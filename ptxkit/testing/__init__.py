@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ptxkit.testing.arrangements.kernel import Pipeline
+    from ptxkit.testing.arrangements.kernel import GeneratedPipeline
     from ptxkit.testing.litmus import Litmus, assert_litmus
     from ptxkit.testing.oracles import (
         DeviceLaunch,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DeviceLaunch",
     "Litmus",
-    "Pipeline",
+    "GeneratedPipeline",
     "assert_lints",
     "assert_litmus",
     "assert_machine_matches_device",
@@ -41,7 +41,7 @@ __all__ = [
 
 _ELSEWHERE = {
     "Litmus": "litmus",
-    "Pipeline": "arrangements.kernel",
+    "GeneratedPipeline": "arrangements.kernel",
     "assert_litmus": "litmus",
     "assert_verdicts_agree": "verdicts",
 }

@@ -18,19 +18,19 @@ from traceback import extract_tb
 from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import Instance, instances
-from ptxkit.isa.scaffold import scaffold
+from ptxkit.isa.instances import InstructionInstance, instances
+from ptxkit.isa.scaffold import harness_module
 from ptxkit.records import dataclass, field
 from ptxkit.syntax import PTXSyntaxError, parse
-from ptxkit.testing.known import Known, known_differences
-from ptxkit.testing.mutations import mutate
+from ptxkit.testing.known import KnownDifference, known_differences
+from ptxkit.testing.mutations import mutate_instruction
 from ptxkit.testing.ptxas import Ptxas, Version
-from ptxkit.testing.sweep import Change, sweep
+from ptxkit.testing.sweep import TextChange, enumerate_changes
 from ptxkit.validate import validate
 
-Pair = tuple[Version, str]
+VersionTarget = tuple[Version, str]
 
-PAIRS: tuple[Pair, ...] = (
+VERSION_TARGETS: tuple[VersionTarget, ...] = (
     ((6, 4), "sm_75"),
     ((7, 1), "sm_80"),
     ((7, 5), "sm_86"),
@@ -52,39 +52,39 @@ PAIRS: tuple[Pair, ...] = (
 )
 """The versions and targets of a whole campaign, from the oldest that ptxas knows to the newest."""
 
-FORMS_IN_A_SHARE = 120
+FORMS_PER_UNIT = 120
 """Some thousand texts: a ptxas takes longer to start than to read them."""
 
-FORMS_SWEPT = 4
+SWEPT_FORMS_PER_UNIT = 4
 """In a share where all is changed about their instances: thousands of texts each."""
 
-STRANGE_WORDS = 4
+FOREIGN_MODIFIERS = 4
 """Modifiers of any instruction that are put where they do not belong, beside those of the instruction's own name."""
 
-BROKEN = "ptxkit breaks:"
+CRASH_PREFIX = "ptxkit breaks:"
 
-NOT_HERE = "PTX801"
+UNSUPPORTED_CODE = "PTX801"
 """What a version or target lacks."""
 
 _GUARD = re.compile(r"^@\S+ ")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class FormWorkUnit:
     """A part of a campaign. forms: their places in the table. each: instances of a form, and as many mutations.
 
     sweep: instead of mutations this part, from 0 to 1, of all that can be changed about each instance.
     """
 
-    pair: Pair
+    pair: VersionTarget
     forms: tuple[int, ...]
-    each: int
+    instances_per_form: int
     seed: int
-    sweep: float = 0.0
+    sweep_fraction: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class InstructionProbe:
     """An instruction to be judged.
 
     form: the name of the form it was made from (`name_of`). change: what a mutation did, None for none.
@@ -99,15 +99,15 @@ class Question:
 class Difference:
     """A question that ptxkit and a ptxas answer differently. ours, theirs: why refused, None for accepted."""
 
-    question: Question
-    pair: Pair
+    probe: InstructionProbe
+    pair: VersionTarget
     release: str
     ours: str | None
     theirs: str | None
 
 
 @dataclass(slots=True)
-class Tally:
+class DifferentialCounts:
     """What came of questions. counts: (form, mutated, release, accepted by ptxkit, by ptxas) -> how many.
 
     differences: those that no entry of `tolerated.toml` covers; known: how many each entry covers.
@@ -117,16 +117,16 @@ class Tally:
 
     counts: Counter[tuple[str, bool, str, bool, bool]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
-    known: Counter[Known] = field(default_factory=Counter)
-    asked: int = 0
-    without: set[str] = field(default_factory=set)
+    known_counts: Counter[KnownDifference] = field(default_factory=Counter)
+    probe_count: int = 0
+    forms_without_instance: set[str] = field(default_factory=set)
 
-    def add(self, other: Tally) -> None:
+    def merge(self, other: DifferentialCounts) -> None:
         self.counts.update(other.counts)
         self.differences.extend(other.differences)
-        self.known.update(other.known)
-        self.asked += other.asked
-        self.without |= other.without
+        self.known_counts.update(other.known_counts)
+        self.probe_count += other.probe_count
+        self.forms_without_instance |= other.forms_without_instance
 
 
 def all_forms() -> list[Form]:
@@ -136,96 +136,113 @@ def all_forms() -> list[Form]:
 
 
 @cache
-def every_modifier() -> list[str]:
+def all_modifiers() -> list[str]:
     """Every modifier value of the table."""
     return sorted({value for form in all_forms() for slot in form.modifiers for value in slot.values})
 
 
-def open_pairs(text: str, pairs: Sequence[Pair], most: int) -> list[Pair]:
+def supporting_version_targets(text: str, pairs: Sequence[VersionTarget], most: int) -> list[VersionTarget]:
     """The first of the versions and targets that have an instruction, or that refuse it for another reason."""
-    found: list[Pair] = []
+    found: list[VersionTarget] = []
     for version, target in pairs:
-        if not (why_refused(scaffold([text], version, target)) or "").startswith(NOT_HERE):
+        if not (ptxkit_refusal(harness_module([text], version, target)) or "").startswith(UNSUPPORTED_CODE):
             found.append((version, target))
             if len(found) == most:
                 break
     return found
 
 
-def name_of(form: Form) -> str:
+def form_label(form: Form) -> str:
     """`integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: where the form stands, and its syntax."""
     return f"{form.file}:{form.line} {form.syntax.removeprefix('form ')}"
 
 
-def shares(chosen: Iterable[int], pairs: Sequence[Pair], each: int, seed: int, *, sweep: float = 0.0) -> list[Share]:
+def form_work_units(
+    chosen: Iterable[int], pairs: Sequence[VersionTarget], each: int, seed: int, *, sweep: float = 0.0
+) -> list[FormWorkUnit]:
     """A campaign over these forms (places in `all_forms`), in parts that can be run apart."""
-    places, size = list(chosen), FORMS_SWEPT if sweep else FORMS_IN_A_SHARE
+    places, size = list(chosen), SWEPT_FORMS_PER_UNIT if sweep else FORMS_PER_UNIT
     parts = [tuple(places[start : start + size]) for start in range(0, len(places), size)]
-    return [Share(pair, part, each, seed, sweep) for part in parts for pair in pairs]
+    return [FormWorkUnit(pair, part, each, seed, sweep) for part in parts for pair in pairs]
 
 
-def run(share: Share, oracles: Sequence[Ptxas]) -> Tally:
+def run_form_unit(share: FormWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
     """Ask ptxkit and every ptxas that knows the share's version and target."""
-    tally = Tally()
-    compare(tally, list(_questions(share, tally)), share.pair, oracles)
+    tally = DifferentialCounts()
+    compare(tally, list(_make_probes(share, tally)), share.pair, oracles)
     return tally
 
 
-def compare(tally: Tally, questions: Sequence[Question], pair: Pair, oracles: Sequence[Ptxas]) -> None:
+def compare(
+    tally: DifferentialCounts, questions: Sequence[InstructionProbe], pair: VersionTarget, oracles: Sequence[Ptxas]
+) -> None:
     """Ask both sides about instructions on a version and target, and count what they answer."""
     version, target = pair
-    texts = [scaffold([question.text], version, target) for question in questions]
-    ours = [why_refused(text) for text in texts]
+    texts = [harness_module([question.text], version, target) for question in questions]
+    ours = [ptxkit_refusal(text) for text in texts]
     for each in oracles:
-        if each.knows(version, target):
+        if each.supports(version, target):
             theirs = each.refusals(texts, target)
             for index, (question, own) in enumerate(zip(questions, ours, strict=True)):
                 answer = theirs.get(index)
                 if (own is None) != (answer is None):
                     answer = each.refusal(texts[index], target)
-                _compare(tally, question, pair, each.release, own, answer)
-    tally.asked += len(questions)
+                _record_verdicts(tally, question, pair, each.release, own, answer)
+    tally.probe_count += len(questions)
 
 
-def _questions(share: Share, tally: Tally) -> Iterator[Question]:
+def _make_probes(share: FormWorkUnit, tally: DifferentialCounts) -> Iterator[InstructionProbe]:
     known, forms = table(), all_forms()
     for place in share.forms:
         form = forms[place]
         random = Random(f"{share.seed} {share.pair} {form.syntax}")
         words = sorted({value for other in known.forms(form.name) for slot in other.modifiers for value in slot.values})
-        words += random.sample(every_modifier(), STRANGE_WORDS)
-        made = list(instances(form, known.value_gates, random, share.each))
+        words += random.sample(all_modifiers(), FOREIGN_MODIFIERS)
+        made = list(instances(form, known.value_gates, random, share.instances_per_form))
         if not made:
-            tally.without.add(name_of(form))
+            tally.forms_without_instance.add(form_label(form))
         for instance in made:
-            yield Question(instance.text, name_of(form), None)
-            changes = _swept(share, instance, words, random) if share.sweep else [mutate(instance, words, random)]
+            yield InstructionProbe(instance.text, form_label(form), None)
+            changes = (
+                _sample_sweep(share, instance, words, random)
+                if share.sweep_fraction
+                else [mutate_instruction(instance, words, random)]
+            )
             for text, change in changes:
-                yield Question(text, name_of(form), change)
+                yield InstructionProbe(text, form_label(form), change)
 
 
-def _swept(share: Share, instance: Instance, words: Sequence[str], random: Random) -> Iterator[Change]:
+def _sample_sweep(
+    share: FormWorkUnit, instance: InstructionInstance, words: Sequence[str], random: Random
+) -> Iterator[TextChange]:
     """A part of what can be changed; nothing where the version or target lacks the instruction itself."""
     version, target = share.pair
-    if not (why_refused(scaffold([instance.text], version, target)) or "").startswith(NOT_HERE):
-        yield from (each for each in sweep(instance, words) if random.random() < share.sweep)
+    if not (ptxkit_refusal(harness_module([instance.text], version, target)) or "").startswith(UNSUPPORTED_CODE):
+        yield from (each for each in enumerate_changes(instance, words) if random.random() < share.sweep_fraction)
 
 
-def _compare(tally: Tally, question: Question, pair: Pair, release: str, ours: str | None, theirs: str | None) -> None:
-    differ = (ours is None) != (theirs is None) or (ours or "").startswith(BROKEN)
+def _record_verdicts(
+    tally: DifferentialCounts,
+    question: InstructionProbe,
+    pair: VersionTarget,
+    release: str,
+    ours: str | None,
+    theirs: str | None,
+) -> None:
+    differ = (ours is None) != (theirs is None) or (ours or "").startswith(CRASH_PREFIX)
     accepts = "ptxkit" if ours is None else "ptxas"
     opcode = _GUARD.sub("", question.text).partition(" ")[0].rstrip(";")
     asked = (opcode, release, accepts, ours or theirs or "", question.text)
     known = next((each for each in known_differences() if each.covers(*asked)), None) if differ else None
     if known is not None:
-        tally.known[known] += 1
+        tally.known_counts[known] += 1
         return
     tally.counts[question.form, question.change is not None, release, ours is None, theirs is None] += 1
     if differ:
         tally.differences.append(Difference(question, pair, release, ours, theirs))
 
 
-def why_refused(text: str) -> str | None:
+def ptxkit_refusal(text: str) -> str | None:
     """The first error that ptxkit's parser and validator find in a module; None where they accept it.
 
     Where they break, the text begins with `BROKEN`: that agrees with nobody.
@@ -236,7 +253,7 @@ def why_refused(text: str) -> str | None:
         return f"syntax: {error.diagnostics[0].message}"
     except Exception as error:  # one break among a hundred thousand texts is an answer, not the end of the campaign
         last = extract_tb(error.__traceback__)[-1]
-        return f"{BROKEN} {type(error).__name__}: {error} ({last.name}, line {last.lineno})"
+        return f"{CRASH_PREFIX} {type(error).__name__}: {error} ({last.name}, line {last.lineno})"
     for found in verdict.diagnostics:
         if found.severity is Severity.ERROR:
             return f"{found.code} {found.message}"

@@ -12,19 +12,19 @@ from random import Random
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
-from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.records import dataclass
 from ptxkit.syntax import parse
 from ptxkit.testing.agreement import all_forms
 from ptxkit.testing.coverage import instructions_of
-from ptxkit.testing.meanings import Coverage
+from ptxkit.testing.meanings import SemanticsCoverage
 from ptxkit.testing.number_forms import matches_of
 
 NEWEST = (9, 4)
 GPU = "sm_90a"
 """What the comparisons are made on."""
 
-REASONS = {
+UNCOMPARED_REASONS = {
     "multimem": "a multimem address wants several GPUs",
     "brkpt": "it waits for a debugger",
     "trap": "it ends the kernel, and nothing is left to compare",
@@ -36,11 +36,11 @@ REASONS = {
 }
 """By the beginning of the form."""
 
-OTHERWISE = "no kernel has it yet"
+DEFAULT_REASON = "no kernel has it yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class FormComparison:
     """A form that can be executed. scripts: that compare it. reason: why none does."""
 
     form: Form
@@ -48,7 +48,7 @@ class Compared:
     reason: str = ""
 
 
-def key(form: Form) -> str:
+def form_key(form: Form) -> str:
     """What a form is known by."""
     return f"{form.file}:{form.line}"
 
@@ -63,36 +63,42 @@ def forms_in(texts: Iterable[str]) -> set[str]:
                 seen.add(each)
                 match = table().match(each)
                 if isinstance(match, Match):
-                    found.add(key(match.form))
+                    found.add(form_key(match.form))
     return found
 
 
-def is_on(form: Form, target: str = GPU) -> bool:
+def is_supported_on(form: Form, target: str = GPU) -> bool:
     """Whether a target has some variant of a form, with the newest version."""
     aimed = parse_target(target)
-    return any(not unmet(tuple(match.gates), NEWEST, aimed) for match in matches_of(form, Random(1)))
+    return any(not unmet_gates(tuple(match.gates), NEWEST, aimed) for match in matches_of(form, Random(1)))
 
 
-def compared(meant: Coverage, by_script: Mapping[str, set[str]], on: Callable[[Form], bool] = is_on) -> list[Compared]:
+def compare_coverage(
+    meant: SemanticsCoverage, by_script: Mapping[str, set[str]], on: Callable[[Form], bool] = is_supported_on
+) -> list[FormComparison]:
     """All forms that can be executed. by_script: the keys of the forms that each script reaches."""
-    lacking = {key(each.form) for each in meant.lacks}
-    return [_of(form, by_script, on) for form in all_forms() if not form.tolerated and key(form) not in lacking]
+    lacking = {form_key(each.form) for each in meant.unsupported}
+    return [
+        _form_comparison(form, by_script, on)
+        for form in all_forms()
+        if not form.tolerated and form_key(form) not in lacking
+    ]
 
 
-def _of(form: Form, by_script: Mapping[str, set[str]], on: Callable[[Form], bool]) -> Compared:
-    scripts = tuple(name for name, found in by_script.items() if key(form) in found)
+def _form_comparison(form: Form, by_script: Mapping[str, set[str]], on: Callable[[Form], bool]) -> FormComparison:
+    scripts = tuple(name for name, found in by_script.items() if form_key(form) in found)
     if scripts:
-        return Compared(form, scripts)
-    return Compared(form, (), reason_of(form) if on(form) else f"{GPU} does not have it")
+        return FormComparison(form, scripts)
+    return FormComparison(form, (), uncompared_reason(form) if on(form) else f"{GPU} does not have it")
 
 
-def reason_of(form: Form) -> str:
+def uncompared_reason(form: Form) -> str:
     """Why no kernel has a form that the target has."""
     syntax = form.syntax.removeprefix("form ")
-    return next((why for start, why in REASONS.items() if syntax.startswith(start)), OTHERWISE)
+    return next((why for start, why in UNCOMPARED_REASONS.items() if syntax.startswith(start)), DEFAULT_REASON)
 
 
-def told(found: list[Compared], known: int) -> Iterator[str]:
+def summary_lines(found: list[FormComparison], known: int) -> Iterator[str]:
     """The sums in lines. known: the forms of the manual."""
     done = [each for each in found if each.scripts]
     yield f"{len(done)} of {len(found)} forms that the machine executes (of {known}) were compared with {GPU}"

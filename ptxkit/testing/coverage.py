@@ -15,37 +15,37 @@ from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
 from ptxkit.isa import table
-from ptxkit.isa.binding import bind
+from ptxkit.isa.binding import bind_form
 from ptxkit.isa.forms import Form, Match
-from ptxkit.isa.instances import choices
-from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.isa.instances import modifier_choices
+from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.linter import lint
 from ptxkit.records import dataclass, field
 from ptxkit.rules import RULES
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Block, Instruction
-from ptxkit.testing.agreement import all_forms, name_of
+from ptxkit.testing.agreement import all_forms, form_label
 
 PACKAGE = Path(__file__).resolve().parent.parent
-TRACED = ("analysis", "rules")
+TRACED_PACKAGES = ("analysis", "rules")
 """Folders whose branches are counted."""
 
-Value: TypeAlias = tuple[str, str, str]
+ModifierValue: TypeAlias = tuple[str, str, str]
 """(form, modifier slot, value)."""
 
 
 @dataclass(slots=True)
-class Reached:
+class ExampleCoverage:
     """What examples reached. forms: instructions of each; codes: findings of each; arms: lines where branches begin.
 
     executed: the forms that whole kernels have.
     """
 
     forms: Counter[str] = field(default_factory=Counter)
-    executed: set[str] = field(default_factory=set)
-    values: Counter[Value] = field(default_factory=Counter)
+    kernel_forms: set[str] = field(default_factory=set)
+    values: Counter[ModifierValue] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
-    arms: set[tuple[str, int]] = field(default_factory=set)
+    branch_lines: set[tuple[str, int]] = field(default_factory=set)
 
     def add_text(self, text: str, *, is_whole: bool = False) -> None:
         """The forms of a module's instructions, as far as it can be read. is_whole: they are those of a kernel."""
@@ -59,21 +59,21 @@ class Reached:
             if isinstance(match, Match):
                 self.add_match(match)
                 if is_whole:
-                    self.executed.add(name_of(match.form))
+                    self.kernel_forms.add(form_label(match.form))
 
     def add_match(self, match: Match) -> None:
         """A form, and the values of its modifiers."""
-        name = name_of(match.form)
+        name = form_label(match.form)
         self.forms[name] += 1
         for slot in match.form.modifiers:
             chosen = match.modifiers.get(slot.name)
             if chosen:
                 self.values[name, slot.name, str(chosen)] += 1
 
-    def add_linted(self, text: str, *, branches: bool = True) -> None:
+    def add_lint_result(self, text: str, *, branches: bool = True) -> None:
         """What the linter finds in a text, by all rules, and which branches it takes on the way, if that is asked for:
         it makes the linter a few times slower."""
-        with Branches(self.arms) if branches else nullcontext():
+        with BranchTracer(self.branch_lines) if branches else nullcontext():
             verdict = lint(text, policy="strict", notes=True)
         self.codes.update({each.code for each in verdict.diagnostics})
 
@@ -93,31 +93,33 @@ def instructions_of(module: Any) -> Iterator[Instruction]:
 # ------------------------------------------------------------------------------------------- holes
 
 
-def forms_missed(reached: Reached, wanted: Callable[[Form], bool]) -> Iterator[str]:
+def find_missed_forms(reached: ExampleCoverage, wanted: Callable[[Form], bool]) -> Iterator[str]:
     """The forms that no example has."""
-    yield from (name for form in all_forms() if wanted(form) and (name := name_of(form)) not in reached.forms)
+    yield from (name for form in all_forms() if wanted(form) and (name := form_label(form)) not in reached.forms)
 
 
-def values_had(forms: Iterable[Form], version: tuple[int, int], target: str) -> set[Value]:
+def available_values(forms: Iterable[Form], version: tuple[int, int], target: str) -> set[ModifierValue]:
     """The values that modifiers of forms can have there."""
     aimed, gates = parse_target(target), table().value_gates
-    found: set[Value] = set()
+    found: set[ModifierValue] = set()
     for form in forms:
         most = max((len(slot.values) for slot in form.modifiers), default=0) + 1
-        for chosen in choices(form, Random(1), _TURNS * most):
-            if any(not unmet(tuple(match.gates), version, aimed) for match in bind(form, chosen, gates)):
-                found |= {(name_of(form), slot, value) for slot, value in chosen.items() if value}
+        for chosen in modifier_choices(form, Random(1), _CHOICES_PER_VALUE * most):
+            if any(not unmet_gates(tuple(match.gates), version, aimed) for match in bind_form(form, chosen, gates)):
+                found |= {(form_label(form), slot, value) for slot, value in chosen.items() if value}
     return found
 
 
-_TURNS = 12
+_CHOICES_PER_VALUE = 12
 """How often each value of a modifier is chosen, beside others of the other modifiers."""
 
 
-def values_missed(reached: Reached, had: set[Value] | None = None) -> Iterator[tuple[str, str, list[str]]]:
+def find_missed_values(
+    reached: ExampleCoverage, had: set[ModifierValue] | None = None
+) -> Iterator[tuple[str, str, list[str]]]:
     """(form, slot, values): what no example has of forms that some example has. had: the values that there are."""
     for form in all_forms():
-        name = name_of(form)
+        name = form_label(form)
         if name not in reached.forms:
             continue
         for slot in form.modifiers:
@@ -145,35 +147,37 @@ _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Why no example of the strategies breaks some rules. All have their kernels in `corpus/rules`."""
 
 
-def rules_missed(reached: Reached) -> list[tuple[str, str]]:
+def find_missed_rules(reached: ExampleCoverage) -> list[tuple[str, str]]:
     """(code, reason) of those that the linter reported of no example."""
-    return [(code, _reason(code)) for code in sorted({rule.code for rule in RULES} - reached.codes.keys())]
+    return [
+        (code, _not_generated_reason(code)) for code in sorted({rule.code for rule in RULES} - reached.codes.keys())
+    ]
 
 
-def _reason(code: str) -> str:
+def _not_generated_reason(code: str) -> str:
     for reason, codes in _NOT_GENERATED:
         if any(re.fullmatch(each, code) for each in codes):
             return reason
     return "its faults were not met: more kernels, or another seed"
 
 
-def arms_missed(reached: Reached) -> Iterator[tuple[str, int, str]]:
+def find_missed_branches(reached: ExampleCoverage) -> Iterator[tuple[str, int, str]]:
     """(file, line, text): the branches of the analysis that no example took."""
     for path in traced_files():
         name = path.relative_to(PACKAGE).as_posix()
         lines = path.read_text("utf-8").splitlines()
-        for line in arms_of("\n".join(lines)):
-            if (name, line) not in reached.arms:
+        for line in branch_lines("\n".join(lines)):
+            if (name, line) not in reached.branch_lines:
                 yield name, line, lines[line - 1].strip()
 
 
 def traced_files() -> list[Path]:
     """The files whose branches are counted."""
-    return sorted(path for folder in TRACED for path in (PACKAGE / folder).glob("*.py"))
+    return sorted(path for folder in TRACED_PACKAGES for path in (PACKAGE / folder).glob("*.py"))
 
 
 @cache
-def arms_of(source: str) -> tuple[int, ...]:
+def branch_lines(source: str) -> tuple[int, ...]:
     """The first lines of what is executed only sometimes: ways of `if`, `match` and `try`, and bodies of loops."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(source)):
@@ -196,49 +200,49 @@ def _bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
     return ()
 
 
-class Branches:
+class BranchTracer:
     """While it is open, lines that begin an arm are noted. Code whose arms are all known costs nothing any more."""
 
     def __init__(self, arms: set[tuple[str, int]]) -> None:
-        self._arms = arms
-        self._of_file: dict[str, tuple[str, frozenset[int]]] = {}
-        self._open: dict[CodeType, set[int]] = {}
-        self._before: Any = None
+        self._reached_lines = arms
+        self._lines_by_file: dict[str, tuple[str, frozenset[int]]] = {}
+        self._pending: dict[CodeType, set[int]] = {}
+        self._previous_trace: Any = None
 
-    def __enter__(self) -> Branches:
-        self._before = sys.gettrace()
-        sys.settrace(self._called)
+    def __enter__(self) -> BranchTracer:
+        self._previous_trace = sys.gettrace()
+        sys.settrace(self._trace_call)
         return self
 
     def __exit__(self, *_: object) -> None:
-        sys.settrace(self._before)
+        sys.settrace(self._previous_trace)
 
-    def _called(self, frame: FrameType, _event: str, _argument: object) -> Any:
-        left = self._open.get(frame.f_code)
+    def _trace_call(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        left = self._pending.get(frame.f_code)
         if left is None:
-            left = self._open[frame.f_code] = self._arms_left(frame.f_code)
-        return self._stepped if left else None
+            left = self._pending[frame.f_code] = self._pending_lines(frame.f_code)
+        return self._trace_line if left else None
 
-    def _stepped(self, frame: FrameType, event: str, _argument: object) -> Any:
+    def _trace_line(self, frame: FrameType, event: str, _argument: object) -> Any:
         if event == "line":
-            left = self._open[frame.f_code]
+            left = self._pending[frame.f_code]
             if frame.f_lineno in left:
                 left.discard(frame.f_lineno)
-                self._arms.add((self._of_file[frame.f_code.co_filename][0], frame.f_lineno))
-        return self._stepped
+                self._reached_lines.add((self._lines_by_file[frame.f_code.co_filename][0], frame.f_lineno))
+        return self._trace_line
 
-    def _arms_left(self, code: CodeType) -> set[int]:
-        name, arms = self._arms_of_file(code.co_filename)
+    def _pending_lines(self, code: CodeType) -> set[int]:
+        name, arms = self._file_branches(code.co_filename)
         lines = {line for _, _, line in code.co_lines() if line is not None} if arms else set()
-        return {line for line in arms & lines if (name, line) not in self._arms}
+        return {line for line in arms & lines if (name, line) not in self._reached_lines}
 
-    def _arms_of_file(self, file: str) -> tuple[str, frozenset[int]]:
-        found = self._of_file.get(file)
+    def _file_branches(self, file: str) -> tuple[str, frozenset[int]]:
+        found = self._lines_by_file.get(file)
         if found is None:
             path = Path(file)
             arms: frozenset[int] = frozenset()
             name = file
-            if path.is_relative_to(PACKAGE) and path.parent.name in TRACED and path.parent.parent == PACKAGE:
-                arms, name = frozenset(arms_of(path.read_text("utf-8"))), path.relative_to(PACKAGE).as_posix()
-            found = self._of_file[file] = name, arms
+            if path.is_relative_to(PACKAGE) and path.parent.name in TRACED_PACKAGES and path.parent.parent == PACKAGE:
+                arms, name = frozenset(branch_lines(path.read_text("utf-8"))), path.relative_to(PACKAGE).as_posix()
+            found = self._lines_by_file[file] = name, arms
         return found

@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.emulate.tensor_maps import Layout, TensorMap
+from ptxkit.emulate.tensor_maps import TensorMapArgument, TensorMapFields
 from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.records import dataclass, field, fields
-from ptxkit.small_files import UnfitFileError, parsed_json, read_small
+from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.testing.device_process import DeviceLaunch
 
-_MOST_SAID = 4000
+_MAX_MESSAGE_CHARACTERS = 4000
 """Characters kept of what an oracle said: it may repeat the whole text."""
 
 
-MADE = "made"
+RECIPES_OPTION = "made"
 """The option under which are the recipes of arguments that are more than their text (`ptxkit.testing.recipes`)."""
 
 
@@ -45,7 +45,7 @@ class Example:
     texts: tuple[str, ...]
     launch: DeviceLaunch | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    said: str = ""
+    message: str = ""
     cause: str = ""
 
     def save(self, folder: Path) -> Path:
@@ -56,26 +56,26 @@ class Example:
         for number, text in enumerate(self.texts):
             path = folder / (f"kernel_{number}.ptx" if number else "kernel.ptx")
             path.write_text(text, encoding="utf-8", errors="surrogateescape")
-        said = {"oracle": self.oracle, "options": dict(self.options), "cause": self.cause, "said": self.said}
-        document = said if self.launch is None else {**said, "launch": _launch_told(self.launch, folder)}
+        said = {"oracle": self.oracle, "options": dict(self.options), "cause": self.cause, "said": self.message}
+        document = said if self.launch is None else {**said, "launch": _encode_launch(self.launch, folder)}
         (folder / "launch.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
         return folder
 
 
-def load(folder: Path) -> Example:
+def load_example(folder: Path) -> Example:
     """The example of a folder, which somebody else may have written. Raises ExampleError."""
     try:
-        told = parsed_json(read_small(str(folder / "launch.json")))
+        told = parse_json(read_small_file(str(folder / "launch.json")))
         paths = sorted(folder.glob("kernel*.ptx"), key=lambda path: (len(path.name), path.name))
-        texts = tuple(map(_text_of, paths))
-        launch = _launch_read(told["launch"], folder) if "launch" in told else None
+        texts = tuple(map(_read_text, paths))
+        launch = _decode_launch(told["launch"], folder) if "launch" in told else None
         words = [told["oracle"], told.get("said", ""), told.get("cause", "")]
         options = {str(name): each for name, each in told["options"].items()}
         if not all(isinstance(each, str) for each in words):
             raise TypeError(f"{words!r} must be texts")
     except OSError as error:
         raise ExampleError(f"{folder}: {error.strerror or error}: {error.filename}") from error
-    except UnfitFileError as error:
+    except UnsuitableFileError as error:
         raise ExampleError(f"{folder / 'launch.json'} {error}") from error
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
         raise ExampleError(f"{folder / 'launch.json'} holds no example: {error}") from error
@@ -84,50 +84,50 @@ def load(folder: Path) -> Example:
     return Example(words[0], texts, launch, options, words[1], words[2])
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """A kept text. Raises OSError; a pipe or a device is refused, and so is what is too long."""
     if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
         raise ExampleError(f"{path} is no file of at most {MAX_FILE_BYTES:,} bytes")
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
-def example_of(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
+def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
     """The example that an oracle refused. given: its arguments by name; PTX is what has text."""
-    from ptxkit.testing.oracles import launch_given, text_given
+    from ptxkit.testing.oracles import launch_argument, ptx_argument
     from ptxkit.testing.recipes import recipe_of
 
-    texts = tuple(text for each in given.values() if (text := text_given(each)) is not None)
-    launch = launch_given(given)
+    texts = tuple(text for each in given.values() if (text := ptx_argument(each)) is not None)
+    launch = launch_argument(given)
     options: dict[str, Any] = {
-        name: each for name, each in given.items() if _is_plain(each) and text_given(each) is None
+        name: each for name, each in given.items() if _is_plain(each) and ptx_argument(each) is None
     }
     made = {name: recipe for name, each in given.items() if (recipe := recipe_of(each)) is not None}
     if made:
-        options[MADE] = made
-    return Example(oracle, texts, launch, options, said_of(error), cause_of(error))
+        options[RECIPES_OPTION] = made
+    return Example(oracle, texts, launch, options, error_message(error), failure_cause(error))
 
 
-def said_of(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """What an error says, as much as is kept; halves of characters, which no database takes, are spelled out."""
-    return str(error)[:_MOST_SAID].encode(errors="backslashreplace").decode()
+    return str(error)[:_MAX_MESSAGE_CHARACTERS].encode(errors="backslashreplace").decode()
 
 
-def cause_of(error: BaseException) -> str:
+def failure_cause(error: BaseException) -> str:
     """`KeyError at flow.py:step`, or the first line of what an oracle says, without its numbers and names."""
     if isinstance(error, AssertionError):
-        first = said_of(error).partition("\n")[0]
-        return " ".join("#" if _is_particular(word) else word for word in first.split())
-    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__) if _is_own(frame)]
+        first = error_message(error).partition("\n")[0]
+        return " ".join("#" if _is_example_specific(word) else word for word in first.split())
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__) if _is_ptxkit_frame(frame)]
     place = f" at {Path(codes[-1].co_filename).name}:{codes[-1].co_name}" if codes else ""
     return f"{type(error).__name__}{place}"
 
 
-def _is_own(frame: FrameType) -> bool:
+def _is_ptxkit_frame(frame: FrameType) -> bool:
     """Whether a module of this package runs: its name says so, whatever the folders are called that hold a file."""
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ptxkit"
 
 
-def _is_particular(word: str) -> bool:
+def _is_example_specific(word: str) -> bool:
     """Whether a word of a message stands for this example alone: a number, a register, something quoted."""
     bare = word.strip("(),.:;'\"`[]{}")
     return bare[:1] in "%-0123456789" or word[:1] in "'\"`" or "(" in bare
@@ -142,10 +142,10 @@ def _is_plain(value: object) -> bool:
 # ------------------------------------------------------------------------------------------- launches
 
 
-_LAYOUT = tuple(each.name for each in fields(Layout))
+_LAYOUT_FIELDS = tuple(each.name for each in fields(TensorMapFields))
 
 
-def _launch_told(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
+def _encode_launch(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
     names: dict[int, str] = {}
 
     def kept(array: Any) -> str:
@@ -156,8 +156,8 @@ def _launch_told(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
 
     def told(value: Any) -> Any:
         match value:
-            case TensorMap(array, layout):
-                return {"map": kept(array), "layout": {name: getattr(layout, name) for name in _LAYOUT}}
+            case TensorMapArgument(array, layout):
+                return {"map": kept(array), "layout": {name: getattr(layout, name) for name in _LAYOUT_FIELDS}}
             case np.ndarray():
                 return {"array": kept(value)}
             case np.generic():
@@ -174,7 +174,7 @@ def _launch_told(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
     return {**shape, "arguments": [told(each) for each in launch.arguments]}
 
 
-def _launch_read(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
+def _decode_launch(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
     arrays: dict[str, Any] = {}
 
     def array(name: str) -> Any:
@@ -188,7 +188,9 @@ def _launch_read(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
     def value(each: Mapping[str, Any]) -> Any:
         match each:
             case {"map": name, "layout": layout}:
-                return TensorMap(array(name), Layout(**{key: _tupled(part) for key, part in layout.items()}))
+                return TensorMapArgument(
+                    array(name), TensorMapFields(**{key: _as_tuple(part) for key, part in layout.items()})
+                )
             case {"array": name}:
                 return array(name)
             case {"number": number, "type": kind}:
@@ -202,9 +204,9 @@ def _launch_read(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
         raise ValueError(f"an argument is {each!r}")
 
     arguments = tuple(value(each) for each in told["arguments"])
-    grid, block, cluster = (_tupled(told[name]) for name in ("grid", "block", "cluster"))
+    grid, block, cluster = (_as_tuple(told[name]) for name in ("grid", "block", "cluster"))
     return DeviceLaunch(told["name"], grid, block, arguments, cluster, told["shared"])
 
 
-def _tupled(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy
 
-from ptxkit.emulate import TensorMap
-from ptxkit.emulate.tensor_maps import BYTES
+from ptxkit.emulate import TensorMapArgument
+from ptxkit.emulate.tensor_maps import MAP_BYTES
 from ptxkit.records import dataclass
 from ptxkit.testing.device_process import DeviceLaunch
 
@@ -59,14 +59,14 @@ class FormKernel:
     name: str
     body: str
     version: str = "8.7"
-    before: str = ""
+    preamble: str = ""
     cluster: bool = False
-    mapped: bool = False
+    has_tensor_map: bool = False
 
     def module(self) -> str:
         cluster = "\n.reqnctapercluster 2, 1, 1" if self.cluster else ""
-        more = ", .param .align 128 .b8 map[128], .param .u64 maps" if self.mapped else ""
-        words = {"version": self.version, "before": self.before, "name": self.name, "cluster": cluster, "more": more}
+        more = ", .param .align 128 .b8 map[128], .param .u64 maps" if self.has_tensor_map else ""
+        words = {"version": self.version, "before": self.preamble, "name": self.name, "cluster": cluster, "more": more}
         head = _HEAD.format(**words)
         zeros = " ".join(f"mov.u32 %r{at}, 0;" for at in range(20, 36))
         return f"{head} {zeros}\n{self.body}{_TAIL}"
@@ -78,5 +78,9 @@ class FormKernel:
         words = (words & 0xBFBF_BFBF) | 0x2020_2020  # as f32, f16 and bf16: normal numbers
         scratch = numpy.tile(words, (1, 4))
         arguments = (words, scratch, numpy.zeros((CTAS * THREADS, 16), numpy.uint32))
-        maps = (TensorMap.tiled(words, box=(4, 4)), numpy.zeros(CTAS * BYTES, numpy.uint8)) if self.mapped else ()
+        maps = (
+            (TensorMapArgument.tiled(words, box=(4, 4)), numpy.zeros(CTAS * MAP_BYTES, numpy.uint8))
+            if self.has_tensor_map
+            else ()
+        )
         return DeviceLaunch(self.name, CTAS, None, (*arguments, *maps))

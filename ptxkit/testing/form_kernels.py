@@ -20,15 +20,15 @@ AGAIN{at}: mbarrier.try_wait.parity.shared.b64 %done, [bars+{at}], 0;
 
 def form_kernels() -> Iterator[FormKernel]:
     """All of them."""
-    yield from _OF_REGISTERS
-    yield from _OF_MEMORY
-    yield from _OF_THREADS
-    yield from _OF_COPIES
+    yield from _REGISTER_KERNELS
+    yield from _MEMORY_KERNELS
+    yield from _THREAD_KERNELS
+    yield from _COPY_KERNELS
 
 
 # ------------------------------------------------------------------------------------------------ registers and calls
 
-_OF_REGISTERS = (
+_REGISTER_KERNELS = (
     FormKernel(
         "moves",
         """
@@ -81,7 +81,7 @@ OTHERS: mov.u32 %r24, %r7;
 MET:
  setp.lt.u32 %p1, %r11, 5; @%p1 st.global.u32 [%d1], %r20; @%p1 exit;
 """,
-        before="""
+        preamble="""
 .func (.param .b32 result) twice(.param .b32 given)
 { .reg .b32 %r<2>; ld.param.b32 %r0, [given]; add.u32 %r1, %r0, %r0; st.param.b32 [result], %r1; ret; }
 .func into(.param .b64 place, .param .b32 given)
@@ -104,7 +104,7 @@ MET:
 
 # ----------------------------------------------------------------------------------------------------------- memory
 
-_OF_MEMORY = (
+_MEMORY_KERNELS = (
     FormKernel(
         "hints",
         """
@@ -184,7 +184,7 @@ _OF_MEMORY = (
 
 # ------------------------------------------------------------------------------------------------------ many threads
 
-_OF_THREADS = (
+_THREAD_KERNELS = (
     FormKernel(
         "reductions_at_barriers",
         """
@@ -297,7 +297,7 @@ OVER: bar.sync 0;
 
 # ------------------------------------------------------------------------------------------------------------ copies
 
-_OF_COPIES = (
+_COPY_KERNELS = (
     FormKernel(
         "copies_that_are_left_out",
         """
@@ -389,6 +389,6 @@ MADE: bar.sync 0;
  setp.lt.u32 %p2, %r11, 24; shl.b32 %r19, %r11, 2; add.u32 %r19, %r18, %r19; @%p2 ld.shared.u32 %r20, [%r19];
  @%p2 ld.shared.u32 %r21, [%r19+128];
 """,
-        mapped=True,
+        has_tensor_map=True,
     ),
 )

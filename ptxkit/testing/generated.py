@@ -23,14 +23,14 @@ import numpy as np
 from ptxkit.emulate.numbers.formats import FORMATS, Format
 from ptxkit.emulate.widths import width_of
 from ptxkit.records import dataclass, field
-from ptxkit.testing.kernel_steps import Step, Version
-from ptxkit.testing.number_patterns import LANES, pattern
+from ptxkit.testing.kernel_steps import StepTemplate, Version
+from ptxkit.testing.number_patterns import PATTERNS_PER_BATCH, operand_patterns
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadStatement:
     """A register gets an element of a row of the input. opcode: how, where it is not the plainest."""
 
     register: str
@@ -39,26 +39,26 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class StepStatement:
     """A step. guard: `@%pred_1 ` in front, or nothing."""
 
-    step: Step
+    step: StepTemplate
     results: tuple[str, ...]
     operands: tuple[str, ...]
     guard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class UpdateStatement:
     """An atomic operation on a word of its own: of the output, or of shared memory."""
 
-    step: Step
+    step: StepTemplate
     operand: str
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ExchangeStatement:
     """Each thread gets what the thread `distance` further in the CTA holds, through shared memory.
 
     meets: the barrier behind the store, and behind the load.
@@ -67,11 +67,11 @@ class Exchange:
     result: str
     operand: str
     distance: int
-    meets: str = "bar.sync 0;"
+    barrier: str = "bar.sync 0;"
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class IfStatement:
     """Two ways. predicate: a register."""
 
     predicate: str
@@ -80,16 +80,16 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class LoopStatement:
     """A loop. turns: at most so many, at least one; where it is divergent by the thread's number."""
 
     counter: str
-    turns: int
+    trip_count: int
     divergent: bool
     body: tuple[Statement, ...]
 
 
-Statement: TypeAlias = Load | Do | Update | Exchange | If | Loop
+Statement: TypeAlias = LoadStatement | StepStatement | UpdateStatement | ExchangeStatement | IfStatement | LoopStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ class GeneratedKernel:
     block: int
     rows: tuple[str, ...]
     statements: tuple[Statement, ...]
-    kept: tuple[str, ...]
+    result_registers: tuple[str, ...]
     seed: int = 0
     probes: bool = False
     name: str = "kernel"
-    one_nan: bool = False
+    canonical_nan: bool = False
 
     @property
     def threads(self) -> int:
@@ -119,24 +119,24 @@ class GeneratedKernel:
 
     def inputs(self) -> Words:
         """The rows of the input: patterns of their types, edges among them."""
-        rows = [_row(word, place, self.seed, self.threads) for place, word in enumerate(self.rows)]
+        rows = [_row_patterns(word, place, self.seed, self.threads) for place, word in enumerate(self.rows)]
         return np.stack(rows) if rows else np.zeros((1, self.threads), np.uint64)
 
     def outputs(self) -> Words:
         """The rows of the output before the launch."""
-        return np.zeros((len(self.sources()) + ROWS_OF_UPDATES, self.threads), np.uint64)
+        return np.zeros((len(self.sources()) + UPDATE_ROWS, self.threads), np.uint64)
 
-    def steps(self) -> Iterator[Do | Update]:
+    def steps(self) -> Iterator[StepStatement | UpdateStatement]:
         """The steps in the text's order."""
-        yield from (each for each in _flat(self.statements) if isinstance(each, (Do, Update)))
+        yield from (each for each in _flatten(self.statements) if isinstance(each, (StepStatement, UpdateStatement)))
 
     def sources(self) -> list[str]:
         """What each row of the output comes from, behind those of the updates: an instruction, or `kept`."""
         found = []
         if self.probes:
-            for each in _flat(self.statements):
-                found += [_said(each)] * len(_results(each))
-        return found + [f"kept {register}" for register in self.kept]
+            for each in _flatten(self.statements):
+                found += [_describe(each)] * len(_result_registers(each))
+        return found + [f"kept {register}" for register in self.result_registers]
 
     def module(self) -> str:
         """A module with this kernel."""
@@ -148,58 +148,58 @@ class GeneratedKernel:
 
     def text(self) -> str:
         """The kernel alone."""
-        return "\n".join(_Writer(self).lines()) + "\n"
+        return "\n".join(_KernelWriter(self).lines()) + "\n"
 
 
-SLOTS = 8
+UPDATE_SLOTS = 8
 """Words of 64 bits for updates of the output, and as many of shared memory."""
 
-ROWS_OF_UPDATES = 2
+UPDATE_ROWS = 2
 """Rows in front of the output: updates of it, and what shared memory held at the end of each CTA."""
 
 
-def _row(word: str, place: int, seed: int, threads: int) -> Words:
+def _row_patterns(word: str, place: int, seed: int, threads: int) -> Words:
     """A part of the patterns; a predicate is any bit."""
-    start = (seed * 7919 + place * 104729) % (LANES - threads)
-    return pattern("b32" if word == "pred" else word, 1 + place % 3, 0, seed % 64)[start : start + threads]
+    start = (seed * 7919 + place * 104729) % (PATTERNS_PER_BATCH - threads)
+    return operand_patterns("b32" if word == "pred" else word, 1 + place % 3, 0, seed % 64)[start : start + threads]
 
 
-def _flat(statements: tuple[Statement, ...]) -> Iterator[Statement]:
+def _flatten(statements: tuple[Statement, ...]) -> Iterator[Statement]:
     for each in statements:
-        if isinstance(each, If):
-            yield from _flat(each.then)
-            yield from _flat(each.otherwise)
-        elif isinstance(each, Loop):
-            yield from _flat(each.body)
+        if isinstance(each, IfStatement):
+            yield from _flatten(each.then)
+            yield from _flatten(each.otherwise)
+        elif isinstance(each, LoopStatement):
+            yield from _flatten(each.body)
         else:
             yield each
 
 
-def _results(statement: Statement) -> tuple[str, ...]:
+def _result_registers(statement: Statement) -> tuple[str, ...]:
     match statement:
-        case Do(results=results):
+        case StepStatement(results=results):
             return results
-        case Exchange(result=result):
+        case ExchangeStatement(result=result):
             return (result,)
     return ()
 
 
-def _said(statement: Statement) -> str:
+def _describe(statement: Statement) -> str:
     match statement:
-        case Do(step, results, operands, guard):
+        case StepStatement(step, results, operands, guard):
             return guard + step.text(results, operands)
-        case Exchange(result, operand, distance):
+        case ExchangeStatement(result, operand, distance):
             return f"exchange {result} <- {operand} of {distance} further"
     return ""
 
 
-def width(register: str) -> int:
+def register_bits(register: str) -> int:
     """Bits of a register, which its name tells: `%pred_3` (1), `%b32_7`."""
     kind = register[1:].partition("_")[0]
     return 1 if kind == "pred" else width_of(kind)
 
 
-def _one_nan(register: str, fmt: Format) -> list[str]:
+def _canonicalize_nan(register: str, fmt: Format) -> list[str]:
     """With whole numbers alone: what is above infinity, but for its sign, is a NaN."""
     assert fmt.infinity is not None
     assert fmt.nan is not None
@@ -212,21 +212,21 @@ def _one_nan(register: str, fmt: Format) -> list[str]:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _KernelWriter:
     """Writes the text of one kernel."""
 
     kernel: GeneratedKernel
     labels: int = 0
-    row: int = ROWS_OF_UPDATES
+    row: int = UPDATE_ROWS
     registers: dict[str, int] = field(default_factory=dict)
 
     def lines(self) -> list[str]:
         kernel = self.kernel
         body = self.block(kernel.statements)
-        for register in kernel.kept:
-            body += self.stored(register)
-        for statement in _flat(kernel.statements):
-            loads = (statement.register,) if isinstance(statement, Load) else _results(statement)
+        for register in kernel.result_registers:
+            body += self.store(register)
+        for statement in _flatten(kernel.statements):
+            loads = (statement.register,) if isinstance(statement, LoadStatement) else _result_registers(statement)
             for register in loads:
                 self.declare(register)
         declared = [f".reg .{kind} %{kind}_<{count}>;" for kind, count in self.registers.items()]
@@ -238,21 +238,21 @@ class _Writer:
             ".reg .b32 %thread, %tid_, %cta, %own, %other, %word;",
             ".reg .b16 %size16, %low16, %high16; .reg .b32 %size32; .reg .b64 %size64;",
             *declared,
-            *self.begun(),
+            *self.prologue(),
             *body,
-            *self.updates_ended(),
+            *self.store_updates(),
             "ret;",
             "}",
         ]
 
-    def begun(self) -> list[str]:
+    def prologue(self) -> list[str]:
         """Where the thread reads and writes, and the shared memory: what the kernel needs of it."""
         kernel = self.kernel
-        flat = list(_flat(kernel.statements))
+        flat = list(_flatten(kernel.statements))
         found = []
-        if any(isinstance(each, Exchange) for each in flat):
+        if any(isinstance(each, ExchangeStatement) for each in flat):
             found.append(f".shared .align 8 .b8 exchanged[{kernel.block * 8}];")
-        if self.updates_shared():
+        if self.has_shared_updates():
             found.append(f".shared .align 8 .b8 updated[{kernel.block * 8}];")
         found += ["ld.param.u64 %in, [in_]; ld.param.u64 %updates, [out_];", "mov.u32 %tid_, %tid.x;"]
         thread = "%tid_"
@@ -261,16 +261,16 @@ class _Writer:
             thread = "%thread"
         if kernel.rows:
             found.append(f"mad.wide.u32 %in, {thread}, 8, %in;")
-        if self.row > ROWS_OF_UPDATES or self.updates_shared():
+        if self.row > UPDATE_ROWS or self.has_shared_updates():
             found.append(f"mad.wide.u32 %out, {thread}, 8, %updates;")
-        return found + self.updates_begun()
+        return found + self.initialize_updates()
 
     def declare(self, register: str) -> None:
         kind, _, number = register[1:].partition("_")
         self.registers[kind] = max(self.registers.get(kind, 0), int(number) + 1)
 
-    def updates_begun(self) -> list[str]:
-        if not self.updates_shared():
+    def initialize_updates(self) -> list[str]:
+        if not self.has_shared_updates():
             return []
         return [
             "mov.u32 %word, updated; mad.lo.u32 %word, %tid_, 8, %word;",
@@ -278,8 +278,8 @@ class _Writer:
             "bar.sync 0;",
         ]
 
-    def updates_ended(self) -> list[str]:
-        if not self.updates_shared():
+    def store_updates(self) -> list[str]:
+        if not self.has_shared_updates():
             return []
         return [
             "bar.sync 0;",
@@ -287,8 +287,8 @@ class _Writer:
             f"st.global.b64 [%out+{self.kernel.threads * 8}], %at;",
         ]
 
-    def updates_shared(self) -> bool:
-        found = (each for each in self.kernel.steps() if isinstance(each, Update))
+    def has_shared_updates(self) -> bool:
+        found = (each for each in self.kernel.steps() if isinstance(each, UpdateStatement))
         return any(each.step.space == "shared" for each in found)
 
     def block(self, statements: tuple[Statement, ...]) -> list[str]:
@@ -296,24 +296,24 @@ class _Writer:
 
     def statement(self, statement: Statement) -> list[str]:
         match statement:
-            case Load():
-                return self.loaded(statement)
-            case Do(step, results, operands, guard):
+            case LoadStatement():
+                return self.load(statement)
+            case StepStatement(step, results, operands, guard):
                 text = guard + step.text(results, operands)
-                return [text, *self.with_one_nan(statement), *self.probed(results)]
-            case Update(step, operand, slot):
+                return [text, *self.canonicalize_results(statement), *self.probe(results)]
+            case UpdateStatement(step, operand, slot):
                 base = "updated" if step.space == "shared" else "%updates"
                 return [step.text((), (operand,), f"{base}+{slot * 8}")]
-            case Exchange():
-                return [*self.exchanged(statement), *self.probed((statement.result,))]
-            case If():
-                return self.ways(statement)
-            case Loop():
-                return self.turns(statement)
+            case ExchangeStatement():
+                return [*self.exchange(statement), *self.probe((statement.result,))]
+            case IfStatement():
+                return self.branch(statement)
+            case LoopStatement():
+                return self.loop(statement)
 
-    def with_one_nan(self, statement: Do) -> list[str]:
+    def canonicalize_results(self, statement: StepStatement) -> list[str]:
         """Behind a step: its NaNs become the one of their format, in threads that executed it."""
-        if not self.kernel.one_nan or statement.step.fixes_nans:
+        if not self.kernel.canonical_nan or statement.step.fixes_nans:
             return []
         guard = "" if statement.guard[1:].strip() in statement.results else statement.guard
         found = []
@@ -321,42 +321,42 @@ class _Writer:
             one, _, packed = word.partition("x")
             if packed and one in FORMATS:
                 found.append(f"mov.b32 {{%low16, %high16}}, {register};")
-                found += _one_nan("%low16", FORMATS[one]) + _one_nan("%high16", FORMATS[one])
+                found += _canonicalize_nan("%low16", FORMATS[one]) + _canonicalize_nan("%high16", FORMATS[one])
                 found.append(f"mov.b32 {register}, {{%low16, %high16}};")
             elif word in FORMATS:
-                found += _one_nan(register, FORMATS[word])
+                found += _canonicalize_nan(register, FORMATS[word])
         return [guard + line for line in found]
 
-    def loaded(self, statement: Load) -> list[str]:
+    def load(self, statement: LoadStatement) -> list[str]:
         register = statement.register
         place = f"[%in+{statement.row * self.kernel.threads * 8}]"
-        if width(register) == 1:
+        if register_bits(register) == 1:
             return [f"ld.global.b32 %own, {place}; and.b32 %own, %own, 1; setp.ne.u32 {register}, %own, 0;"]
-        return [f"{statement.opcode or f'ld.global.b{width(register)}'} {register}, {place};"]
+        return [f"{statement.opcode or f'ld.global.b{register_bits(register)}'} {register}, {place};"]
 
-    def probed(self, registers: tuple[str, ...]) -> list[str]:
-        return [line for each in registers for line in self.stored(each)] if self.kernel.probes else []
+    def probe(self, registers: tuple[str, ...]) -> list[str]:
+        return [line for each in registers for line in self.store(each)] if self.kernel.probes else []
 
-    def stored(self, register: str) -> list[str]:
+    def store(self, register: str) -> list[str]:
         place = f"[%out+{self.row * self.kernel.threads * 8}]"
         self.row += 1
-        if width(register) == 1:
+        if register_bits(register) == 1:
             return [f"selp.u32 %own, 1, 0, {register}; st.global.b32 {place}, %own;"]
-        return [f"st.global.b{width(register)} {place}, {register};"]
+        return [f"st.global.b{register_bits(register)} {place}, {register};"]
 
-    def exchanged(self, statement: Exchange) -> list[str]:
-        bits, size = width(statement.operand), width(statement.operand) // 8
+    def exchange(self, statement: ExchangeStatement) -> list[str]:
+        bits, size = register_bits(statement.operand), register_bits(statement.operand) // 8
         return [
             f"mov.u32 %other, exchanged; mad.lo.u32 %own, %tid_, {size}, %other;",
             f"st.shared.b{bits} [%own], {statement.operand};",
             f"add.u32 %own, %tid_, {statement.distance}; and.b32 %own, %own, {self.kernel.block - 1};",
             f"mad.lo.u32 %own, %own, {size}, %other;",
-            statement.meets,
+            statement.barrier,
             f"ld.shared.b{bits} {statement.result}, [%own];",
-            statement.meets,
+            statement.barrier,
         ]
 
-    def ways(self, statement: If) -> list[str]:
+    def branch(self, statement: IfStatement) -> list[str]:
         self.labels += 1
         number = self.labels
         return [
@@ -368,13 +368,13 @@ class _Writer:
             f"END_{number}:",
         ]
 
-    def turns(self, statement: Loop) -> list[str]:
+    def loop(self, statement: LoopStatement) -> list[str]:
         self.labels += 1
         number, counter = self.labels, statement.counter
         self.declare(counter)
-        first = [f"mov.u32 {counter}, {statement.turns};"]
+        first = [f"mov.u32 {counter}, {statement.trip_count};"]
         if statement.divergent:
-            first = [f"rem.u32 {counter}, %tid_, {statement.turns}; add.u32 {counter}, {counter}, 1;"]
+            first = [f"rem.u32 {counter}, %tid_, {statement.trip_count}; add.u32 {counter}, {counter}, 1;"]
         return [
             *first,
             f"LOOP_{number}:",

@@ -13,67 +13,78 @@ from typing import TypeAlias, TypeVar
 
 from ptxkit.emulate.widths import width_of
 from ptxkit.records import dataclass, field
-from ptxkit.testing.generated import SLOTS, Do, Exchange, GeneratedKernel, If, Load, Loop, Statement, Update, width
+from ptxkit.testing.generated import (
+    UPDATE_SLOTS,
+    ExchangeStatement,
+    GeneratedKernel,
+    IfStatement,
+    LoadStatement,
+    LoopStatement,
+    Statement,
+    StepStatement,
+    UpdateStatement,
+    register_bits,
+)
 from ptxkit.testing.kernel_chains import chains
 from ptxkit.testing.kernel_loads import loads_of
-from ptxkit.testing.kernel_steps import Step, Steps, Version, steps_of
+from ptxkit.testing.kernel_steps import Steps, StepTemplate, Version, steps_of
 
 T = TypeVar("T")
 
 Choose: TypeAlias = Callable[[int], int]
 """A number below the argument; the smallest is the plainest choice."""
 
-Part: TypeAlias = Callable[[Callable[[], T]], T]
+StatementMaker: TypeAlias = Callable[[Callable[[], T]], T]
 """Makes what can be left out by itself when an example is made smaller."""
 
 _BLOCKS = (32, 64, 128)
-_DEEPEST = 2
-_ONE_NAN_OF = 4
+_MAX_DEPTH = 2
+_FIXED_NAN_PERIOD = 4
 """One kernel of so many has only steps that fix their NaNs, and is compared with all bits of them."""
 
-_KEPT = 24
+_MAX_RESULT_REGISTERS = 24
 """Registers that a kernel writes at its end."""
 
 # What stands for a statement, by its share: the plainest first.
-_ANYWHERE = ("compute",) * 8 + ("guarded",)
-_SHALLOW = (*_ANYWHERE, "if", "loop", "update")
-_TOGETHER = (*_SHALLOW, "warp", "warp", "exchange", "meeting")
+_NESTED_KINDS = ("compute",) * 8 + ("guarded",)
+_DIVERGENT_KINDS = (*_NESTED_KINDS, "if", "loop", "update")
+_CONVERGED_KINDS = (*_DIVERGENT_KINDS, "warp", "warp", "exchange", "meeting")
 
 
 def random_kernel(
     random: Random, version: Version, target: str, statements: int = 16, name: str = "kernel"
 ) -> GeneratedKernel:
     """A kernel without Hypothesis."""
-    return generated(random.randrange, version, target, statements, name)
+    return generate_kernel(random.randrange, version, target, statements, name)
 
 
-def whole(make: Callable[[], T]) -> T:
+def make_unsplit(make: Callable[[], T]) -> T:
     """For choices of which nothing is left out later."""
     return make()
 
 
-def generated(
+def generate_kernel(
     choose: Choose,
     version: Version,
     target: str,
     statements: int = 16,
     name: str = "kernel",
-    part: Part[list[Statement]] = whole,
+    part: StatementMaker[list[Statement]] = make_unsplit,
 ) -> GeneratedKernel:
     """A kernel of at most so many statements at its top. part: makes a statement."""
     block = _BLOCKS[choose(len(_BLOCKS))]
     grid = 1 + choose(2)
-    one_nan = choose(_ONE_NAN_OF) != _ONE_NAN_OF - 1
+    one_nan = choose(_FIXED_NAN_PERIOD) != _FIXED_NAN_PERIOD - 1
     loads = (loads_of(version, target), loads_of(version, target, acquiring=False))
-    maker = _Maker(choose, chosen_steps(version, target, one_nan), loads, block, part)
-    body = maker.block(1 + choose(statements), _Scope(), together=True)
-    kept = tuple(maker.top[-_KEPT:])
+    maker = _KernelGenerator(choose, available_steps(version, target, one_nan), loads, block, part)
+    body = maker.block(1 + choose(statements), _RegisterScope(), together=True)
+    kept = tuple(maker.top_registers[-_MAX_RESULT_REGISTERS:])
     seed, probes = choose(1 << 16), choose(2) == 1
     return GeneratedKernel(version, target, grid, block, tuple(maker.rows), body, kept, seed, probes, name, one_nan)
 
 
 @cache
-def chosen_steps(version: Version, target: str, one_nan: bool) -> dict[str, Steps]:
+def available_steps(version: Version, target: str, one_nan: bool) -> dict[str, Steps]:
     """All steps, or those that fix which NaN they give."""
     known = dict(steps_of(version, target))
     known["compute"] += chains(version, target)
@@ -86,24 +97,24 @@ def chosen_steps(version: Version, target: str, one_nan: bool) -> dict[str, Step
 
 
 @dataclass(slots=True)
-class _Scope:
+class _RegisterScope:
     """Registers that hold a value here, by their width; `outside`: those that the surrounding blocks know, too."""
 
     values: dict[int, list[str]] = field(default_factory=dict)
     outside: dict[int, list[str]] = field(default_factory=dict)
     depth: int = 0
 
-    def inner(self) -> _Scope:
+    def inner(self) -> _RegisterScope:
         copied = {bits: list(each) for bits, each in self.values.items()}
-        return _Scope(copied, {bits: list(each) for bits, each in self.values.items()}, self.depth + 1)
+        return _RegisterScope(copied, {bits: list(each) for bits, each in self.values.items()}, self.depth + 1)
 
     def add(self, register: str) -> None:
-        known = self.values.setdefault(width(register), [])
+        known = self.values.setdefault(register_bits(register), [])
         if register not in known:
             known.append(register)
 
 
-class _Maker:
+class _KernelGenerator:
     """Makes the statements of one kernel."""
 
     def __init__(
@@ -112,128 +123,130 @@ class _Maker:
         steps: dict[str, Steps],
         loads: tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]],
         threads: int,
-        part: Part[list[Statement]],
+        part: StatementMaker[list[Statement]],
     ) -> None:
-        self.choose, self.steps, self.loads, self.threads, self.part = choose, steps, loads, threads, part
+        self.choose, self.steps, self.loads, self.threads, self.make_statement = choose, steps, loads, threads, part
         self.rows: list[str] = []
-        self.top: list[str] = []
+        self.top_registers: list[str] = []
         self.numbers: dict[str, int] = {}
         self.slots = {"shared": 0, "global": 0}
 
-    def block(self, count: int, scope: _Scope, *, together: bool) -> tuple[Statement, ...]:
+    def block(self, count: int, scope: _RegisterScope, *, together: bool) -> tuple[Statement, ...]:
         made: list[Statement] = []
         for _ in range(count):
-            made += self.part(lambda: self.statement(scope, together))
+            made += self.make_statement(lambda: self.statement(scope, together))
         return tuple(made)
 
-    def statement(self, scope: _Scope, together: bool) -> list[Statement]:
+    def statement(self, scope: _RegisterScope, together: bool) -> list[Statement]:
         """One, behind the loads that it needs."""
-        deep = scope.depth >= _DEEPEST
-        ways = _ANYWHERE if deep else _TOGETHER if together else _SHALLOW
+        deep = scope.depth >= _MAX_DEPTH
+        ways = _NESTED_KINDS if deep else _CONVERGED_KINDS if together else _DIVERGENT_KINDS
         before: list[Statement] = []
         match ways[self.choose(len(ways))]:
             case "if":
-                predicate = self.operand("pred", scope, before)
+                predicate = self.choose_operand("pred", scope, before)
                 then = self.block(1 + self.choose(4), scope.inner(), together=False)
                 otherwise = self.block(self.choose(4), scope.inner(), together=False)
-                return [*before, If(predicate, then, otherwise)]
+                return [*before, IfStatement(predicate, then, otherwise)]
             case "loop":
                 divergent = self.choose(2) == 1
-                counter, turns = self.new("b32"), 1 + self.choose(4)
+                counter, turns = self.new_register("b32"), 1 + self.choose(4)
                 body = self.block(1 + self.choose(4), scope.inner(), together=together and not divergent)
-                return [Loop(counter, turns, divergent, body)]
+                return [LoopStatement(counter, turns, divergent, body)]
             case "update":
                 return self.update(scope, before)
             case "exchange":
                 return self.exchange(scope, before)
             case "warp" | "meeting" as kind:
-                return self.step(self.chosen(kind), scope, before, guarded=False)
+                return self.step(self.choose_step(kind), scope, before, guarded=False)
             case way:
-                return self.step(self.chosen("compute"), scope, before, guarded=way == "guarded")
+                return self.step(self.choose_step("compute"), scope, before, guarded=way == "guarded")
 
-    def chosen(self, kind: str) -> Step:
+    def choose_step(self, kind: str) -> StepTemplate:
         forms = self.steps[kind]
         form = forms[self.choose(len(forms))]
         return form[self.choose(len(form))]
 
-    def step(self, step: Step, scope: _Scope, before: list[Statement], *, guarded: bool) -> list[Statement]:
+    def step(
+        self, step: StepTemplate, scope: _RegisterScope, before: list[Statement], *, guarded: bool
+    ) -> list[Statement]:
         operands = tuple(
-            self.loaded(word, scope, before) if place in step.fresh else self.operand(word, scope, before)
+            self.load_input(word, scope, before) if place in step.fresh else self.choose_operand(word, scope, before)
             for place, word in enumerate(step.operands)
         )
         guard = ""
-        wanted = Counter(_bits(word) for word in step.results)
+        wanted = Counter(_register_bits(word) for word in step.results)
         known = all(len(scope.values.get(bits, ())) >= count for bits, count in wanted.items())
         if (
             guarded and step.takes_guard and known
         ):  # a thread whose guard is false keeps what it had: there is something
-            guard = f"@{self.operand('pred', scope, before)} "
+            guard = f"@{self.choose_operand('pred', scope, before)} "
         results: list[str] = []
         for word in step.results:
-            results.append(self.result(word, scope, results, guarded=bool(guard)))
+            results.append(self.choose_result(word, scope, results, guarded=bool(guard)))
         for register in results:
-            self.defined(register, scope)
-        return [*before, Do(step, tuple(results), operands, guard)]
+            self.define(register, scope)
+        return [*before, StepStatement(step, tuple(results), operands, guard)]
 
-    def result(self, word: str, scope: _Scope, taken: list[str], *, guarded: bool) -> str:
+    def choose_result(self, word: str, scope: _RegisterScope, taken: list[str], *, guarded: bool) -> str:
         """A new register, or, where the value may be needed outside, one that is known there."""
         known = scope.values if guarded else scope.outside
-        free = [each for each in known.get(_bits(word), []) if each not in taken]
+        free = [each for each in known.get(_register_bits(word), []) if each not in taken]
         if free and (guarded or self.choose(2)):
             return free[-1 - self.choose(len(free))]
-        return self.new(_declared(word))
+        return self.new_register(_declared_type(word))
 
-    def exchange(self, scope: _Scope, before: list[Statement]) -> list[Statement]:
+    def exchange(self, scope: _RegisterScope, before: list[Statement]) -> list[Statement]:
         word = ("b32", "b64", "b16")[self.choose(3)]
-        operand = self.operand(word, scope, before)
-        result = self.new(word)
-        self.defined(result, scope)
+        operand = self.choose_operand(word, scope, before)
+        result = self.new_register(word)
+        self.define(result, scope)
         distance = 1 + self.choose(self.threads - 1)
         barriers = [step for form in self.steps["meeting"] for step in form if not step.results]
         meets = barriers[self.choose(len(barriers))].text((), ())
-        return [*before, Exchange(result, operand, distance, meets)]
+        return [*before, ExchangeStatement(result, operand, distance, meets)]
 
-    def update(self, scope: _Scope, before: list[Statement]) -> list[Statement]:
-        step = self.chosen("update")
+    def update(self, scope: _RegisterScope, before: list[Statement]) -> list[Statement]:
+        step = self.choose_step("update")
         slot = self.slots[step.space]
-        if slot == SLOTS:
+        if slot == UPDATE_SLOTS:
             return []
         self.slots[step.space] += 1
-        operand = self.operand(step.operands[0], scope, before)
-        return [*before, Update(step, operand, slot)]
+        operand = self.choose_operand(step.operands[0], scope, before)
+        return [*before, UpdateStatement(step, operand, slot)]
 
-    def operand(self, word: str, scope: _Scope, before: list[Statement]) -> str:
+    def choose_operand(self, word: str, scope: _RegisterScope, before: list[Statement]) -> str:
         """A register that holds a value, or one that gets an element of the input."""
-        known = scope.values.get(_bits(word), [])
+        known = scope.values.get(_register_bits(word), [])
         place = self.choose(len(known) + 2)
         if place < len(known):
             return known[-1 - place]
-        return self.loaded(word, scope, before)
+        return self.load_input(word, scope, before)
 
-    def loaded(self, word: str, scope: _Scope, before: list[Statement]) -> str:
+    def load_input(self, word: str, scope: _RegisterScope, before: list[Statement]) -> str:
         """A new register that gets an element of the input."""
-        register = self.new(_declared(word))
+        register = self.new_register(_declared_type(word))
         # After an unused acquire in a branch ptxas may lose a descriptor: corpus/vendor/lost_descriptors.
-        ways = self.loads[scope.depth > 0].get(_bits(word), ("",))
-        before.append(Load(register, len(self.rows), ways[self.choose(len(ways))]))
+        ways = self.loads[scope.depth > 0].get(_register_bits(word), ("",))
+        before.append(LoadStatement(register, len(self.rows), ways[self.choose(len(ways))]))
         self.rows.append(word)
-        self.defined(register, scope, kept=False)
+        self.define(register, scope, kept=False)
         return register
 
-    def defined(self, register: str, scope: _Scope, *, kept: bool = True) -> None:
+    def define(self, register: str, scope: _RegisterScope, *, kept: bool = True) -> None:
         scope.add(register)
-        if scope.depth == 0 and kept and register not in self.top:
-            self.top.append(register)
+        if scope.depth == 0 and kept and register not in self.top_registers:
+            self.top_registers.append(register)
 
-    def new(self, kind: str) -> str:
+    def new_register(self, kind: str) -> str:
         number = self.numbers.get(kind, 0)
         self.numbers[kind] = number + 1
         return f"%{kind}_{number}"
 
 
-def _bits(word: str) -> int:
+def _register_bits(word: str) -> int:
     return 1 if word == "pred" else max(width_of(word), 8)
 
 
-def _declared(word: str) -> str:
-    return "pred" if word == "pred" else f"b{_bits(word)}"
+def _declared_type(word: str) -> str:
+    return "pred" if word == "pred" else f"b{_register_bits(word)}"

@@ -10,64 +10,66 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
-from ptxkit.isa.instances import spell
+from ptxkit.isa.instances import spell_instruction
 from ptxkit.records import dataclass
 from ptxkit.testing.agreement import (
-    Pair,
-    Question,
-    Tally,
+    DifferentialCounts,
+    InstructionProbe,
+    VersionTarget,
     all_forms,
+    all_modifiers,
     compare,
-    every_modifier,
-    name_of,
-    open_pairs,
+    form_label,
+    supporting_version_targets,
 )
 from ptxkit.testing.ptxas import Ptxas
-from ptxkit.testing.slots import shapes
+from ptxkit.testing.slots import operand_shapes
 
-FORMS_IN_A_SHARE = 12
+FORMS_PER_UNIT = 12
 """Whole, some ten thousand texts, on few versions and targets."""
 
 
 @dataclass(frozen=True, slots=True)
-class InsertShare:
+class InsertionWorkUnit:
     """A part of a campaign: these forms (places in `all_forms`), and this part of the questions, from 0 to 1."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[VersionTarget, ...]
     forms: tuple[int, ...]
-    part: float
+    fraction: float
     seed: int
 
 
-def insert_shares(chosen: Iterable[int], pairs: Sequence[Pair], part: float, seed: int) -> list[InsertShare]:
+def insertion_work_units(
+    chosen: Iterable[int], pairs: Sequence[VersionTarget], part: float, seed: int
+) -> list[InsertionWorkUnit]:
     """A campaign over these forms, in parts that can be run apart."""
     places = list(chosen)
-    starts = range(0, len(places), FORMS_IN_A_SHARE)
-    return [InsertShare(tuple(pairs), tuple(places[at : at + FORMS_IN_A_SHARE]), part, seed) for at in starts]
+    starts = range(0, len(places), FORMS_PER_UNIT)
+    return [InsertionWorkUnit(tuple(pairs), tuple(places[at : at + FORMS_PER_UNIT]), part, seed) for at in starts]
 
 
-def run_inserts(share: InsertShare, oracles: Sequence[Ptxas]) -> Tally:
+def run_insertion_unit(share: InsertionWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
     """Ask ptxkit, and every ptxas that knows the version and target."""
-    tally = Tally()
-    asked: dict[Pair, list[Question]] = defaultdict(list)
+    tally = DifferentialCounts()
+    asked: dict[VersionTarget, list[InstructionProbe]] = defaultdict(list)
     preferred = Random(f"{share.seed} {share.forms}").sample(share.pairs, len(share.pairs))
     for place in share.forms:
         form = all_forms()[place]
         random = Random(f"{share.seed} {form.syntax}")
-        found = list(shapes(form, random))
-        text = spell(random.choice(found), random) if found else None
+        found = list(operand_shapes(form, random))
+        text = spell_instruction(random.choice(found), random) if found else None
         if text is None:
             continue
-        for pair in open_pairs(text, preferred, 1):
-            asked[pair].append(Question(text, name_of(form), None))
-            some = (each for each in inserted(text, every_modifier()) if random.random() < share.part)
-            asked[pair] += [Question(changed, name_of(form), f"{at}: .{word}") for changed, at, word in some]
+        for pair in supporting_version_targets(text, preferred, 1):
+            asked[pair].append(InstructionProbe(text, form_label(form), None))
+            some = (each for each in insert_modifiers(text, all_modifiers()) if random.random() < share.fraction)
+            asked[pair] += [InstructionProbe(changed, form_label(form), f"{at}: .{word}") for changed, at, word in some]
     for pair, questions in asked.items():
         compare(tally, questions, pair, oracles)
     return tally
 
 
-def inserted(text: str, words: Sequence[str]) -> Iterator[tuple[str, int, str]]:
+def insert_modifiers(text: str, words: Sequence[str]) -> Iterator[tuple[str, int, str]]:
     """The instruction with each word in each place of its opcode behind the name: the text, the place, the word."""
     opcode, blank, operands = text.partition(" ")
     end = "" if blank else ";"

@@ -17,13 +17,13 @@ from ptxkit.records import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.device import Cubin
-    from ptxkit.testing.device_process import Answer, DeviceLaunch
+    from ptxkit.testing.device_process import DeviceLaunch, DeviceResult
     from ptxkit.testing.examples import Example
 
 DeviceUse: TypeAlias = Literal["auto", "require", "none"]
 """Whether tests that need a GPU are skipped where there is none, fail there, or are always skipped."""
 
-NOT_WANTED = "no GPU is wanted (--ptx-device=none)"
+NO_GPU_WANTED = "no GPU is wanted (--ptx-device=none)"
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -33,17 +33,17 @@ class BudgetSpentError(SkipTest):
     """The oracles of a test have had their time, and found nothing: Hypothesis ends such a test at once."""
 
 
-class Launching(Protocol):
+class KernelLauncher(Protocol):
     """Who launches kernels: `DeviceProcess`, or what asks one elsewhere."""
 
     @property
     def target(self) -> str: ...
 
-    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]: ...
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]: ...
 
 
 @dataclass(slots=True)
-class Judging:
+class OracleSession:
     """The oracles of one test. budget: seconds from the first question on. asked: questions that were answered.
 
     failed: the last example that an oracle refused; after Hypothesis has shrunk it, the smallest.
@@ -54,73 +54,73 @@ class Judging:
 
     device: DeviceUse = "auto"
     budget: float | None = None
-    began: float | None = None
-    asked: int = 0
-    failed: Example | None = None
-    broken: bool = False
-    process: Launching | None = None
-    is_cut: bool = False
+    started_at: float | None = None
+    passed_count: int = 0
+    failed_example: Example | None = None
+    has_failed: bool = False
+    process: KernelLauncher | None = None
+    is_truncated: bool = False
 
-    def spend(self) -> None:
+    def check_budget(self) -> None:
         """Before a question: BudgetSpentError where the time is over. A failure is shrunk without a limit."""
         now = time.monotonic()
-        if self.began is None:
-            self.began = now
-        if self.budget is not None and not self.broken and now - self.began > self.budget:
-            raise self.spent()
+        if self.started_at is None:
+            self.started_at = now
+        if self.budget is not None and not self.has_failed and now - self.started_at > self.budget:
+            raise self.budget_error()
 
-    def left(self) -> float | None:
+    def remaining_seconds(self) -> float | None:
         """Seconds that one run of the machine may take; None where there is no budget."""
-        if self.budget is None or self.began is None or self.broken:
+        if self.budget is None or self.started_at is None or self.has_failed:
             return self.budget
-        return max(0.0, self.budget - (time.monotonic() - self.began))
+        return max(0.0, self.budget - (time.monotonic() - self.started_at))
 
-    def spent(self) -> BudgetSpentError:
+    def budget_error(self) -> BudgetSpentError:
         """What ends the test."""
-        unfinished = ", and one that did not come to its end" if self.is_cut else ""
-        return BudgetSpentError(f"{self.budget:g} s are over after {self.asked} examples{unfinished}")
+        unfinished = ", and one that did not come to its end" if self.is_truncated else ""
+        return BudgetSpentError(f"{self.budget:g} s are over after {self.passed_count} examples{unfinished}")
 
 
-_CURRENT: ContextVar[Judging] = ContextVar("judging", default=Judging())  # noqa: B039 (that of a process without pytest)
+_CURRENT_SESSION: ContextVar[OracleSession] = ContextVar("judging", default=OracleSession())  # noqa: B039 (that of a process without pytest)
 
 
-def current() -> Judging:
+def current_session() -> OracleSession:
     """That of the test which runs."""
-    return _CURRENT.get()
+    return _CURRENT_SESSION.get()
 
 
-def begin(judging: Judging) -> None:
+def begin_session(judging: OracleSession) -> None:
     """Another test begins."""
-    _CURRENT.set(judging)
+    _CURRENT_SESSION.set(judging)
 
 
-def judged(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
+def track_oracle(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
     """An oracle that keeps to the budget, and whose failures can be saved and replayed."""
     parameters = signature(oracle)
 
     @wraps(oracle)
     def ask(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        judging = current()
-        judging.spend()
+        judging = current_session()
+        judging.check_budget()
         try:
             answer = oracle(*args, **kwargs)
         except SkipTest:
             raise
         except Exception as error:
-            if judging.is_cut and not judging.broken:
-                raise judging.spent() from error
-            judging.broken = True
-            judging.failed = _example(oracle.__name__, parameters.bind(*args, **kwargs).arguments, error)
+            if judging.is_truncated and not judging.has_failed:
+                raise judging.budget_error() from error
+            judging.has_failed = True
+            judging.failed_example = _build_example(oracle.__name__, parameters.bind(*args, **kwargs).arguments, error)
             raise
-        judging.asked += 1
+        judging.passed_count += 1
         return answer
 
     return ask
 
 
-def watched(test: Callable[_P, _R]) -> Callable[_P, _R]:
+def track_failures(test: Callable[_P, _R]) -> Callable[_P, _R]:
     """The function behind a property: where it fails by itself, its failure is shrunk without a limit, too."""
-    if hasattr(test, _WATCHED):
+    if hasattr(test, _TRACKED_ATTRIBUTE):
         return test
 
     @wraps(test)
@@ -129,17 +129,17 @@ def watched(test: Callable[_P, _R]) -> Callable[_P, _R]:
             return test(*args, **kwargs)
         except Exception as error:
             is_skipped = isinstance(error, SkipTest) or type(error).__module__.startswith("hypothesis")
-            current().broken |= not is_skipped
+            current_session().has_failed |= not is_skipped
             raise
 
-    setattr(once, _WATCHED, True)
+    setattr(once, _TRACKED_ATTRIBUTE, True)
     return once
 
 
-_WATCHED = "watched_by_ptxkit"
+_TRACKED_ATTRIBUTE = "watched_by_ptxkit"
 
 
-def _example(oracle: str, given: dict[str, Any], error: Exception) -> Example:
-    from ptxkit.testing.examples import example_of
+def _build_example(oracle: str, given: dict[str, Any], error: Exception) -> Example:
+    from ptxkit.testing.examples import build_example
 
-    return example_of(oracle, given, error)
+    return build_example(oracle, given, error)

@@ -8,14 +8,14 @@ from itertools import product
 from random import Random
 
 from ptxkit.isa import table
-from ptxkit.isa.binding import bind
+from ptxkit.isa.binding import bind_form
 from ptxkit.isa.forms import Form, Match
-from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.testing.kernel_steps import Version
-from ptxkit.testing.number_forms import keeps_rules
+from ptxkit.testing.number_forms import satisfies_rules
 
 WIDTHS = (8, 16, 32, 64)
-_OF_A_FORM = 6
+_MAX_PER_FORM = 6
 """Ways of a form that a width has here: orders, scopes, and what caches are told make hundreds."""
 
 
@@ -26,16 +26,18 @@ def loads_of(version: Version, target: str, *, acquiring: bool = True) -> dict[i
     found: dict[int, tuple[str, ...]] = {}
     for width in WIDTHS:
         ways = {f"ld.global.b{width}"}
-        for form in _loading():
-            fitting = (each for each in _matches(form, f"b{width}") if not unmet(tuple(each.gates), version, aimed))
-            some = [each for _, each in zip(range(_OF_A_FORM), fitting, strict=False)]
+        for form in _load_forms():
+            fitting = (
+                each for each in _matches(form, f"b{width}") if not unmet_gates(tuple(each.gates), version, aimed)
+            )
+            some = [each for _, each in zip(range(_MAX_PER_FORM), fitting, strict=False)]
             ways |= {each.canonical for each in some if acquiring or each.modifiers.get("sem") != "acquire"}
         found[width] = tuple(sorted(ways, key=lambda way: (way != f"ld.global.b{width}", len(way), way)))
     return found
 
 
 @cache
-def _loading() -> tuple[Form, ...]:
+def _load_forms() -> tuple[Form, ...]:
     """Forms that get a register from an address in global memory, whoever else gets one from another address."""
     known = table()
     forms = (form for name in known.names for form in known.forms(name) if not form.tolerated)
@@ -66,7 +68,7 @@ def _matches(form: Form, type: str) -> Iterator[Match]:  # noqa: A002
     for way in ways:
         chosen = dict(zip(names, way, strict=True))
         if all(value is None or value in slot.values for slot, value in zip(form.modifiers, way, strict=True)) and (
-            keeps_rules(form, chosen)
+            satisfies_rules(form, chosen)
         ):
-            matches = bind(form, chosen, table().value_gates)
+            matches = bind_form(form, chosen, table().value_gates)
             yield from (each for each in matches if set(each.roles) == {"d", "a"})

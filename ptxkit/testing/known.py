@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from ptxkit.resources import grammars
+from ptxkit.resources import grammar_path
 
 _SIDES = ("ptxas", "ptxkit")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDifference:
     """A difference between the two. accepts: `ptxas` or `ptxkit`. opcode: a pattern. text: a regular expression
     that is found in the instruction, which a file has not. says: part of the refusal.
 
@@ -43,14 +43,14 @@ class Known:
 
 
 @cache
-def known_differences() -> tuple[Known, ...]:
+def known_differences() -> tuple[KnownDifference, ...]:
     """All of them; ValueError with file and entry where one is not as it must be."""
-    path = grammars() / "isa" / "tolerated.toml"
+    path = grammar_path() / "isa" / "tolerated.toml"
     entries = tomllib.loads(path.read_text(encoding="utf-8")).get("difference", [])
     found = []
     for number, entry in enumerate(entries, 1):
         try:
-            known = Known(**entry)
+            known = KnownDifference(**entry)
         except TypeError as error:
             raise ValueError(f"{path}: difference {number}: {error}") from None
         if known.accepts not in _SIDES:

@@ -9,38 +9,38 @@ from typing import Any
 
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax import parse
-from ptxkit.verifier import Request, given_argument
+from ptxkit.verifier import VerifyRequest, parse_argument
 
-TABLE = Path(__file__).resolve().parent.parent.parent / "corpus" / "kernels" / "launches.toml"
+LAUNCHES_FILE = Path(__file__).resolve().parent.parent.parent / "corpus" / "kernels" / "launches.toml"
 
 
 @dataclass(frozen=True, slots=True)
-class Launches:
+class LaunchTable:
     """Requests that hold a kernel's launch, by its name."""
 
-    requests: Mapping[str, Request]
+    requests: Mapping[str, VerifyRequest]
 
-    def of(self, text: str, name: str, **more: Any) -> list[Request]:
+    def requests_for(self, text: str, name: str, **more: Any) -> list[VerifyRequest]:
         """A request for each kernel of a text that the table knows. more: other fields of the requests."""
         functions = parse(text, name).functions()
         entries = [each.name for each in functions if each.kind == "entry" and each.body is not None]
         return [replace(self.requests[each], **more) for each in entries if each in self.requests]
 
 
-def load(path: Path = TABLE) -> Launches:
+def load_launch_table(path: Path = LAUNCHES_FILE) -> LaunchTable:
     """The table. Raises ValueError where an entry says nothing that can be run."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["launch"]
-    return Launches({each["kernel"]: _request(each) for each in entries})
+    return LaunchTable({each["kernel"]: _request(each) for each in entries})
 
 
-def _request(entry: Mapping[str, Any]) -> Request:
-    return Request(
+def _request(entry: Mapping[str, Any]) -> VerifyRequest:
+    return VerifyRequest(
         (entry["kernel"],),
         grid=_shape(entry.get("grid")),
         block=_shape(entry.get("block")),
         cluster=_shape(entry.get("cluster")),
         shared=entry.get("shared", 0),
-        arguments=dict(given_argument(each) for each in entry["args"]),
+        arguments=dict(parse_argument(each) for each in entry["args"]),
     )
 
 

@@ -15,11 +15,18 @@ from ptxkit.linter import lint
 from ptxkit.records import dataclass
 from ptxkit.testing.arrangements.plan import Choose
 from ptxkit.testing.device_process import DeviceLaunch
-from ptxkit.testing.judging import judged
-from ptxkit.testing.memory_model import PLACES, SCOPES, Behaviour, Event, Program, behaviour
+from ptxkit.testing.judging import track_oracle
+from ptxkit.testing.memory_model import (
+    PLACEMENTS,
+    SCOPES,
+    AllowedBehaviour,
+    LitmusProgram,
+    ModelEvent,
+    compute_behaviour,
+)
 
 POLICIES = ("eager", "random", "random", "random")
-_APART = 128
+_VARIABLE_STRIDE = 128
 """Bytes between two variables."""
 
 
@@ -31,16 +38,16 @@ class Litmus:
     """
 
     shape: str
-    program: Program
+    program: LitmusProgram
     space: str
     target: str = "sm_90a"
     version: tuple[int, int] = (8, 7)
     name: str = "litmus"
 
     @property
-    def behaviour(self) -> Behaviour:
+    def behaviour(self) -> AllowedBehaviour:
         """What the memory consistency model says of it."""
-        return behaviour(self.program)
+        return compute_behaviour(self.program)
 
     @property
     def registers(self) -> int:
@@ -52,12 +59,12 @@ class Litmus:
         count, place = len(self.program.threads), self.program.place
         block = {"lanes": 32, "warps": 32 * count}.get(place, 32)
         grid = count if place in ("cluster", "grid") else 1
-        words = np.zeros(_APART // 4 * 4 + max(self.registers, 1), np.uint32)
+        words = np.zeros(_VARIABLE_STRIDE // 4 * 4 + max(self.registers, 1), np.uint32)
         return DeviceLaunch(self.name, grid, block, (words,), grid if place == "cluster" else None)
 
     def outcome(self, words: np.ndarray[Any, Any]) -> tuple[int, ...]:
         """The values of the registers that a run left."""
-        start = _APART // 4 * 4
+        start = _VARIABLE_STRIDE // 4 * 4
         return tuple(int(each) for each in words[start : start + self.registers])
 
     def module(self) -> str:
@@ -81,7 +88,7 @@ class Litmus:
             lines += [".reg .b32 %lane; and.b32 %lane, %who, 31; shr.u32 %who, %who, 5;"]
         if self.space == "shared":
             lines += [
-                f".reg .b32 %tile; .shared .align 128 .b8 tile[{4 * _APART}]; mov.u32 %tile, tile;",
+                f".reg .b32 %tile; .shared .align 128 .b8 tile[{4 * _VARIABLE_STRIDE}]; mov.u32 %tile, tile;",
                 *self._zeros(),
             ]
         if place != "lanes":
@@ -93,7 +100,9 @@ class Litmus:
                 lines += self._event(event, f"{number}_{at}")
             for event in events:
                 if event.kind == "read":
-                    lines.append(f"st.global.u32 [%words+{4 * (_APART + event.register)}], %r{event.register};")
+                    lines.append(
+                        f"st.global.u32 [%words+{4 * (_VARIABLE_STRIDE + event.register)}], %r{event.register};"
+                    )
             lines += ["bra DONE;", f"NEXT_{number}:"]
         lines.append("DONE:")
         if place == "cluster" and self.space == "shared":
@@ -101,7 +110,7 @@ class Litmus:
         return lines
 
     def _zeros(self) -> list[str]:
-        stores = [f"@!%is st.shared.u32 [%tile+{_APART * each}], 0;" for each in range(4)]
+        stores = [f"@!%is st.shared.u32 [%tile+{_VARIABLE_STRIDE * each}], 0;" for each in range(4)]
         lines = [".reg .b32 %own; mov.u32 %own, %tid.x; setp.ne.u32 %is, %own, 0;", *stores]
         if self.program.place == "cluster":
             return [
@@ -112,14 +121,14 @@ class Litmus:
             ]
         return [*lines, "bar.sync 0;"]
 
-    def _event(self, event: Event, label: str) -> list[str]:
+    def _event(self, event: ModelEvent, label: str) -> list[str]:
         if event.kind == "barrier":
             return ["bar.warp.sync -1;"]
         if event.kind == "fence":
             return [f"fence.{event.order}.{event.scope};"]
         space = self.space if self.program.place != "cluster" or self.space != "shared" else "shared::cluster"
         base = "%tile" if self.space == "shared" else "%words"
-        at = f"[{base}+{_APART * event.variable}]"
+        at = f"[{base}+{_VARIABLE_STRIDE * event.variable}]"
         order = "" if event.order == "weak" else f".{event.order}.{event.scope}"
         if event.kind == "write":
             return [f"st{order}.{space}.u32 {at}, {event.value};"]
@@ -133,7 +142,7 @@ class Litmus:
 
 
 @dataclass(slots=True)
-class _Maker:
+class _EventGenerator:
     """Makes events with orders, scopes and fences by choice; the plainest is relaxed, and holds all threads.
 
     scopes: to choose from; weak: 1 where accesses may be weak; waits: whether a read may go on until it has its value,
@@ -143,58 +152,65 @@ class _Maker:
     choose: Choose
     scopes: Sequence[str]
     weak: int
-    waits: bool
-    read: int = 0
+    may_poll: bool
+    next_register: int = 0
 
     def scope(self) -> str:
         return self.scopes[self.choose(len(self.scopes))]
 
-    def write(self, variable: int, value: int = 1) -> list[Event]:
+    def write(self, variable: int, value: int = 1) -> list[ModelEvent]:
         order = ("relaxed", "release", "weak")[self.choose(2 + self.weak)]
-        event = Event("write", variable, value, order, "" if order == "weak" else self.scope())
+        event = ModelEvent("write", variable, value, order, "" if order == "weak" else self.scope())
         return [*self.fence(), event]
 
-    def take(self, variable: int, wanted: int | None = None) -> list[Event]:
+    def read_event(self, variable: int, wanted: int | None = None) -> list[ModelEvent]:
         order = ("relaxed", "acquire", "weak")[self.choose(2 + (self.weak if wanted is None else 0))]
-        self.read += 1
-        event = Event("read", variable, wanted, order, "" if order == "weak" else self.scope(), self.read - 1)
+        self.next_register += 1
+        event = ModelEvent(
+            "read", variable, wanted, order, "" if order == "weak" else self.scope(), self.next_register - 1
+        )
         return [event, *self.fence()]
 
-    def fence(self) -> list[Event]:
+    def fence(self) -> list[ModelEvent]:
         kind = ("", "acq_rel", "sc")[self.choose(3)]
-        return [Event("fence", order=kind, scope=self.scope())] if kind else []
+        return [ModelEvent("fence", order=kind, scope=self.scope())] if kind else []
 
 
-def _message_passing(make: _Maker) -> list[list[Event]]:
-    spins = 1 if make.waits and make.choose(2) else None
-    return [[*make.write(0), *make.write(1)], [*make.take(1, spins), *make.take(0)]]
+def _message_passing(make: _EventGenerator) -> list[list[ModelEvent]]:
+    spins = 1 if make.may_poll and make.choose(2) else None
+    return [[*make.write(0), *make.write(1)], [*make.read_event(1, spins), *make.read_event(0)]]
 
 
-def _store_buffering(make: _Maker) -> list[list[Event]]:
-    return [[*make.write(0), *make.fence(), *make.take(1)], [*make.write(1), *make.fence(), *make.take(0)]]
+def _store_buffering(make: _EventGenerator) -> list[list[ModelEvent]]:
+    return [[*make.write(0), *make.fence(), *make.read_event(1)], [*make.write(1), *make.fence(), *make.read_event(0)]]
 
 
-def _load_buffering(make: _Maker) -> list[list[Event]]:
-    return [[*make.take(0), *make.write(1)], [*make.take(1), *make.write(0)]]
+def _load_buffering(make: _EventGenerator) -> list[list[ModelEvent]]:
+    return [[*make.read_event(0), *make.write(1)], [*make.read_event(1), *make.write(0)]]
 
 
-def _two_reads(make: _Maker) -> list[list[Event]]:
-    return [make.write(0), [*make.take(0), *make.take(0)]]
+def _two_reads(make: _EventGenerator) -> list[list[ModelEvent]]:
+    return [make.write(0), [*make.read_event(0), *make.read_event(0)]]
 
 
-def _write_to_read(make: _Maker) -> list[list[Event]]:
-    return [make.write(0), [*make.take(0), *make.write(1)], [*make.take(1), *make.take(0)]]
+def _write_to_read(make: _EventGenerator) -> list[list[ModelEvent]]:
+    return [make.write(0), [*make.read_event(0), *make.write(1)], [*make.read_event(1), *make.read_event(0)]]
 
 
-def _independent_reads(make: _Maker) -> list[list[Event]]:
-    return [make.write(0), make.write(1), [*make.take(0), *make.take(1)], [*make.take(1), *make.take(0)]]
+def _independent_reads(make: _EventGenerator) -> list[list[ModelEvent]]:
+    return [
+        make.write(0),
+        make.write(1),
+        [*make.read_event(0), *make.read_event(1)],
+        [*make.read_event(1), *make.read_event(0)],
+    ]
 
 
-def _two_writes(make: _Maker) -> list[list[Event]]:
-    return [[*make.write(0), *make.write(1, 2)], [*make.write(1), *make.take(0)]]
+def _two_writes(make: _EventGenerator) -> list[list[ModelEvent]]:
+    return [[*make.write(0), *make.write(1, 2)], [*make.write(1), *make.read_event(0)]]
 
 
-SHAPES: dict[str, Callable[[_Maker], list[list[Event]]]] = {
+SHAPES: dict[str, Callable[[_EventGenerator], list[list[ModelEvent]]]] = {
     "two reads": _two_reads,
     "message passing": _message_passing,
     "store buffering": _store_buffering,
@@ -208,7 +224,7 @@ SHAPES: dict[str, Callable[[_Maker], list[list[Event]]]] = {
 def litmus_test(choose: Choose) -> Litmus:
     """One out of choices."""
     shape = list(SHAPES)[choose(len(SHAPES))]
-    place = PLACES[choose(len(PLACES))]
+    place = PLACEMENTS[choose(len(PLACEMENTS))]
     space = "global" if place == "grid" else ("global", "shared")[choose(2)]
     narrow = SCOPES.index({"lanes": "cta", "warps": "cta", "cluster": "cluster", "grid": "gpu"}[place])
     scopes = SCOPES[narrow:]
@@ -219,14 +235,14 @@ def litmus_test(choose: Choose) -> Litmus:
             weak = 1
         case "narrow":
             scopes, waits = (*scopes, *SCOPES[:narrow]), False
-    events = SHAPES[shape](_Maker(choose, scopes, weak, waits))
-    return Litmus(shape, Program(tuple(tuple(each) for each in events), place), space)
+    events = SHAPES[shape](_EventGenerator(choose, scopes, weak, waits))
+    return Litmus(shape, LitmusProgram(tuple(tuple(each) for each in events), place), space)
 
 
 # ------------------------------------------------------------------------------------------------ the machine
 
 
-@judged
+@track_oracle
 def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
     """The machine and the rules agree with the memory model; what the machine showed.
 
@@ -238,18 +254,20 @@ def assert_litmus(test: Litmus, seeds: int = 1) -> frozenset[tuple[int, ...]]:
     for seed in range(seeds):
         for place, policy in enumerate(POLICIES):
             found = launch.emulate(text, policy=policy, seed=seed * len(POLICIES) + place)
-            if found.failed or found.undecided:
-                raise AssertionError(f"the machine has no verdict: {found.failed or found.undecided}\n{text}")
-            if found.findings and not allowed.ever:
+            if found.unsupported_reason or found.incomplete_reason:
+                raise AssertionError(
+                    f"the machine has no verdict: {found.unsupported_reason or found.incomplete_reason}\n{text}"
+                )
+            if found.findings and not allowed.may_race:
                 raise AssertionError(f"there is no race, and the machine finds {found.findings[0]}\n{text}")
-            if not found.findings and allowed.always:
+            if not found.findings and allowed.always_races:
                 raise AssertionError(f"there is a race, and the machine finds nothing (policy {policy})\n{text}")
             if not found.findings:
                 shown.add(test.outcome(found.outputs[0]))
-    strange = sorted(shown - allowed.outcomes) if not allowed.ever else []
+    strange = sorted(shown - allowed.outcomes) if not allowed.may_race else []
     if strange:
         raise AssertionError(f"the machine shows {strange}, the model allows {sorted(allowed.outcomes)}\n{text}")
     reported = [each for each in lint(text).diagnostics if each.severity != "note"]
-    if reported and not allowed.ever:
+    if reported and not allowed.may_race:
         raise AssertionError(f"there is no race, and the rules report {reported[0].code}\n{text}")
     return frozenset(shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.device import Cubin, DeviceError, assembler
 from ptxkit.device import compile as compiled
-from ptxkit.device.signature import of_module
+from ptxkit.device.signature import make_module_signatures
 from ptxkit.syntax import parse
 from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.generated import GeneratedKernel
@@ -13,7 +13,7 @@ LEVELS = ("0", "1", "2", "3", "link", "jit")
 """Ways to machine code: ptxas at its levels of optimisation, nvJitLink, and the driver as it loads the text."""
 
 
-def cubin_of(text: str, target: str, level: str) -> Cubin | str:
+def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
     """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it.
 
     target: of the GPU that is to run it (`ptxkit.device.target_for`). Raises ValueError for any other level, which may
@@ -22,20 +22,22 @@ def cubin_of(text: str, target: str, level: str) -> Cubin | str:
     if level not in LEVELS:
         raise ValueError(f"{level!r} is no way to machine code; there are {', '.join(LEVELS)}")
     if level == "jit":
-        return Cubin(text.encode() + b"\0", target, of_module(parse(text)), text)
+        return Cubin(text.encode() + b"\0", target, make_module_signatures(parse(text)), text)
     try:
         if level == "link":
             return compiled(text, target, verify=False, cache=False)
         module = parse(text)
-        program = assembler.chosen(module, target)
+        program = assembler.select_ptxas(module, target)
         if program is None:
-            if level != "3" or assembler.sets_registers(module):
-                return assembler.too_old(module, target)
+            if level != "3" or assembler.has_setmaxnreg(module):
+                return assembler.explain_too_old(module, target)
             return compiled(text, target, verify=False, cache=False)  # nvJitLink has no other level
-        code, log = assembler.assembled(text, target, [f"-O{level}"], program)
+        code, log = assembler.assemble_cubin(text, target, [f"-O{level}"], program)
     except DeviceError as error:
         return str(error)
-    return log if code is None else Cubin(code, target, of_module(module), text, log, compiler=str(program))
+    return (
+        log if code is None else Cubin(code, target, make_module_signatures(module), text, log, compiler=str(program))
+    )
 
 
 def launch_of(kernel: GeneratedKernel) -> DeviceLaunch:

@@ -7,37 +7,37 @@ from collections import Counter
 from random import Random
 
 from ptxkit.emulate.faults import UnsupportedError
-from ptxkit.emulate.program import Program
+from ptxkit.emulate.program import Executable
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
-from ptxkit.isa.instances import instances, scaffold
+from ptxkit.isa.instances import harness_module, instances
 from ptxkit.records import dataclass, field
 from ptxkit.syntax import parse
 from ptxkit.testing.coverage import instructions_of
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class UnsupportedForm:
     """A form that cannot be executed: `everywhere`, or in some of its instances. text: one of these."""
 
     form: Form
     text: str
     reason: str
-    everywhere: bool
+    is_total: bool
 
 
 @dataclass(slots=True)
-class Coverage:
+class SemanticsCoverage:
     """The manual's forms by chapter (the file's name): how many there are, and how many can be executed."""
 
     forms: Counter[str] = field(default_factory=Counter)
-    meant: Counter[str] = field(default_factory=Counter)
-    lacks: list[Lack] = field(default_factory=list)
+    executable: Counter[str] = field(default_factory=Counter)
+    unsupported: list[UnsupportedForm] = field(default_factory=list)
 
 
-def coverage(count: int = 6) -> Coverage:
+def measure_coverage(count: int = 6) -> SemanticsCoverage:
     """Decode `count` instances of each form of the manual's; what only assemblers take is left out."""
-    found = Coverage()
+    found = SemanticsCoverage()
     known = table()
     for name in known.names:
         for form in known.forms(name):
@@ -46,20 +46,20 @@ def coverage(count: int = 6) -> Coverage:
             chapter = form.file.removesuffix(".isa")
             found.forms[chapter] += 1
             texts = [each.text for each in instances(form, known.value_gates, Random(1), count)]
-            tried = [(text, why_not(text)) for text in texts]
+            tried = [(text, unsupported_reason(text)) for text in texts]
             wrong = [(text, reason) for text, reason in tried if reason and not is_tolerated(text)]
             if not wrong and any(not reason for _, reason in tried):
-                found.meant[chapter] += 1
+                found.executable[chapter] += 1
             else:
                 text, reason = (wrong or tried or [("", "no instance can be made")])[0]
-                found.lacks.append(Lack(form, text, reason, len(wrong) == len(tried)))
+                found.unsupported.append(UnsupportedForm(form, text, reason, len(wrong) == len(tried)))
     return found
 
 
-def why_not(text: str) -> str:
+def unsupported_reason(text: str) -> str:
     """Why the machine cannot execute an instruction; empty where it can. A label may stand for a list of labels."""
-    reason = _reason(text)
-    if reason and _LABEL.search(text) and not _reason(_LABEL.sub("targets_", text)):
+    reason = _decode_error(text)
+    if reason and _LABEL.search(text) and not _decode_error(_LABEL.sub("targets_", text)):
         return ""
     return reason
 
@@ -76,18 +76,20 @@ _WITHOUT_BODY = re.compile(r"\.extern (\.func [^;]*);")
 
 def _module(text: str) -> str:
     """The instruction where it can stand; the functions that it may call have bodies."""
-    return _WITHOUT_BODY.sub(r"\1 { ret; }", scaffold([text], (9, 4), "sm_100a")) + "\n.entry nothing() { ret; }\n"
+    return (
+        _WITHOUT_BODY.sub(r"\1 { ret; }", harness_module([text], (9, 4), "sm_100a")) + "\n.entry nothing() { ret; }\n"
+    )
 
 
-def _reason(text: str) -> str:
+def _decode_error(text: str) -> str:
     module = parse(_module(text))
-    name = next(each.name for each in module.functions() if each.name in _FRAMES)
+    name = next(each.name for each in module.functions() if each.name in _FUNCTION_NAMES)
     try:
-        program = Program(module, name if module.function(name).kind == "entry" else "nothing", 0)
-        return next(iter(program.code(name).unsupported()), "")
+        program = Executable(module, name if module.function(name).kind == "entry" else "nothing", 0)
+        return next(iter(program.decode_function(name).unsupported_reasons()), "")
     except UnsupportedError as error:
         return str(error)
 
 
-_FRAMES = ("kernel", "function")
+_FUNCTION_NAMES = ("kernel", "function")
 """What the instruction stands in."""

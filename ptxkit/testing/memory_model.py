@@ -16,14 +16,14 @@ from itertools import permutations, product
 from ptxkit.records import dataclass, field
 
 SCOPES = ("cta", "cluster", "gpu", "sys")
-PLACES = ("lanes", "warps", "cluster", "grid")
+PLACEMENTS = ("lanes", "warps", "cluster", "grid")
 """How threads lie to each other: in one warp, in one CTA, in the CTAs of a cluster, in any CTAs."""
 
-_NEEDED = {"lanes": 0, "warps": 0, "cluster": 1, "grid": 2}
+_REQUIRED_SCOPE = {"lanes": 0, "warps": 0, "cluster": 1, "grid": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ModelEvent:
     """kind: `write`, `read`, `fence`, `barrier`. variable: its place. value: what is written; what a read waits for.
 
     order: `weak`, `relaxed`, `acquire`, `release`; of fences `acq_rel`, `sc`. register: of a read, by number.
@@ -38,32 +38,32 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class LitmusProgram:
     """The events of each thread in its order. place: one of `PLACES`."""
 
-    threads: tuple[tuple[Event, ...], ...]
+    threads: tuple[tuple[ModelEvent, ...], ...]
     place: str
 
     def includes(self, scope: str) -> bool:
         """Whether a scope of one thread holds the others."""
-        return bool(scope) and SCOPES.index(scope) >= _NEEDED[self.place]
+        return bool(scope) and SCOPES.index(scope) >= _REQUIRED_SCOPE[self.place]
 
 
 @dataclass(frozen=True, slots=True)
-class Behaviour:
+class AllowedBehaviour:
     """outcomes: of executions without a race, the values of the registers. always, ever: whether there is a race."""
 
     outcomes: frozenset[tuple[int, ...]]
-    always: bool
-    ever: bool
+    always_races: bool
+    may_race: bool
 
 
-def behaviour(program: Program) -> Behaviour:
+def compute_behaviour(program: LitmusProgram) -> AllowedBehaviour:
     """All that the model says of a program."""
-    found = list(_Model(program).executions())
+    found = list(_AxiomaticModel(program).executions())
     raced = [race for _, race in found]
     outcomes = frozenset(outcome for outcome, race in found if not race)
-    return Behaviour(outcomes, bool(found) and all(raced), any(raced))
+    return AllowedBehaviour(outcomes, bool(found) and all(raced), any(raced))
 
 
 Edges = list[int]
@@ -71,36 +71,38 @@ Edges = list[int]
 
 
 @dataclass(slots=True)
-class _Model:
+class _AxiomaticModel:
     """The events of a program by number: first those that put zeros there, one for each variable."""
 
-    program: Program
-    events: list[Event] = field(default_factory=list)
+    program: LitmusProgram
+    events: list[ModelEvent] = field(default_factory=list)
     thread: list[int] = field(default_factory=list)
 
     def executions(self) -> Iterator[tuple[tuple[int, ...], bool]]:
         """Consistent ones: the values of the registers, and whether there is a race."""
         variables = 1 + max(each.variable for events in self.program.threads for each in events)
-        self.events = [Event("write", variable, 0) for variable in range(variables)]
+        self.events = [ModelEvent("write", variable, 0) for variable in range(variables)]
         self.thread = [-1] * variables
         for number, events in enumerate(self.program.threads):
             self.events += events
             self.thread += [number] * len(events)
-        reads = self.all("read")
-        writes = [[at for at in self.all("write") if self.events[at].variable == each] for each in range(variables)]
-        sources = [self.sources(at, writes[self.events[at].variable]) for at in reads]
-        fences = [at for at in self.all("fence") if self.events[at].order == "sc"]
+        reads = self.events_of_kind("read")
+        writes = [
+            [at for at in self.events_of_kind("write") if self.events[at].variable == each] for each in range(variables)
+        ]
+        sources = [self.readable_writes(at, writes[self.events[at].variable]) for at in reads]
+        fences = [at for at in self.events_of_kind("fence") if self.events[at].order == "sc"]
         for taken in product(*sources):
             rf = dict(zip(reads, taken, strict=True))
             for orders in product(*(permutations(each[1:]) for each in writes)):
                 co = {at: place for each, order in enumerate(orders) for place, at in enumerate((each, *order))}
                 if any(self.is_consistent(rf, co, order) for order in permutations(fences)):
-                    yield self.outcome(rf), self.races(rf, co, fences)
+                    yield self.outcome(rf), self.has_race(rf, co, fences)
 
-    def all(self, kind: str) -> list[int]:
+    def events_of_kind(self, kind: str) -> list[int]:
         return [at for at, event in enumerate(self.events) if event.kind == kind]
 
-    def sources(self, read: int, writes: Sequence[int]) -> list[int]:
+    def readable_writes(self, read: int, writes: Sequence[int]) -> list[int]:
         """The writes that a read may take its value from."""
         wanted = self.events[read].value
         return [at for at in writes if wanted is None or self.events[at].value == wanted]
@@ -111,7 +113,7 @@ class _Model:
 
     # ------------------------------------------------------------------------------------------- relations
 
-    def strong(self, one: int, other: int) -> bool:
+    def is_morally_strong(self, one: int, other: int) -> bool:
         """Whether two events are morally strong."""
         if self.thread[one] == self.thread[other]:
             return True
@@ -120,7 +122,7 @@ class _Model:
             for at in (one, other)
         )
 
-    def base(self, rf: dict[int, int], order: Sequence[int]) -> Edges:
+    def base_causality(self, rf: dict[int, int], order: Sequence[int]) -> Edges:
         """Base causality order. order: of the fences of `.sc`."""
         count = len(self.events)
         edges = [0] * count
@@ -131,47 +133,55 @@ class _Model:
                 both = self.events[one].kind == self.events[other].kind == "barrier"
                 if first or (same and one < other) or (both and one != other):
                     edges[one] |= 1 << other
-        for release, write in self.patterns("release"):
-            for acquire, read in self.patterns("acquire"):
-                if rf.get(read) == write and self.strong(write, read) and self.strong(release, acquire):
+        for release, write in self.sync_patterns("release"):
+            for acquire, read in self.sync_patterns("acquire"):
+                if (
+                    rf.get(read) == write
+                    and self.is_morally_strong(write, read)
+                    and self.is_morally_strong(release, acquire)
+                ):
                     edges[release] |= 1 << acquire
         for place, one in enumerate(order):
             for other in order[place + 1 :]:
-                if self.strong(one, other):
+                if self.is_morally_strong(one, other):
                     edges[one] |= 1 << other
-        return _closed(edges)
+        return _transitive_closure(edges)
 
-    def patterns(self, side: str) -> Iterator[tuple[int, int]]:
+    def sync_patterns(self, side: str) -> Iterator[tuple[int, int]]:
         """The event that releases or acquires, and the strong access of the pattern."""
         kind = "write" if side == "release" else "read"
-        for access in self.all(kind):
+        for access in self.events_of_kind(kind):
             if self.thread[access] < 0:
                 continue
             if self.events[access].order == side:
                 yield access, access
             if self.events[access].order == "weak":
                 continue
-            for fence in self.all("fence"):
+            for fence in self.events_of_kind("fence"):
                 before = fence < access if side == "release" else fence > access
                 if before and self.thread[fence] == self.thread[access]:
                     yield fence, access
 
-    def causality(self, rf: dict[int, int], base: Edges) -> Edges:
+    def causality_order(self, rf: dict[int, int], base: Edges) -> Edges:
         """Causality order: what a read observed comes before all that is behind the read."""
         found = list(base)
         for read, write in rf.items():
-            if self.thread[write] >= 0 and self.strong(write, read):
+            if self.thread[write] >= 0 and self.is_morally_strong(write, read):
                 found[write] |= base[read]
         return found
 
     # ------------------------------------------------------------------------------------------- axioms
 
     def is_consistent(self, rf: dict[int, int], co: dict[int, int], order: Sequence[int]) -> bool:
-        base = self.base(rf, order)
+        base = self.base_causality(rf, order)
         if any(base[at] >> at & 1 for at, event in enumerate(self.events) if event.kind != "barrier"):
             return False
-        cause = self.causality(rf, base)
-        if any(cause[later] >> earlier & 1 for earlier, later in _pairs(order) if self.strong(earlier, later)):
+        cause = self.causality_order(rf, base)
+        if any(
+            cause[later] >> earlier & 1
+            for earlier, later in _ordered_pairs(order)
+            if self.is_morally_strong(earlier, later)
+        ):
             return False
         for one, place in co.items():
             for other, further in co.items():
@@ -181,12 +191,12 @@ class _Model:
         for read, write in rf.items():
             if cause[read] >> write & 1:
                 return False
-            later = (each for each in self.rivals(read, co) if co[each] > co[write])
+            later = (each for each in self.writes_to_variable(read, co) if co[each] > co[write])
             if any(cause[each] >> read & 1 for each in later):
                 return False
         return self.is_coherent(rf, co)
 
-    def rivals(self, at: int, co: dict[int, int]) -> list[int]:
+    def writes_to_variable(self, at: int, co: dict[int, int]) -> list[int]:
         """All writes to a variable."""
         return [each for each in co if self.events[each].variable == self.events[at].variable]
 
@@ -199,41 +209,41 @@ class _Model:
                 continue
             first = self.thread[one] < 0
             if (self.thread[one] == self.thread[other] and one < other) or (
-                (first or self.strong(one, other)) and self.communicates(one, other, rf, co)
+                (first or self.is_morally_strong(one, other)) and self.is_communication(one, other, rf, co)
             ):
                 edges[one] |= 1 << other
-        closed = _closed(edges)
+        closed = _transitive_closure(edges)
         return not any(closed[at] >> at & 1 for at in accesses)
 
-    def communicates(self, one: int, other: int, rf: dict[int, int], co: dict[int, int]) -> bool:
+    def is_communication(self, one: int, other: int, rf: dict[int, int], co: dict[int, int]) -> bool:
         if one in rf:
             return other in co and co[rf[one]] < co[other]
         return rf[other] == one if other in rf else co[one] < co[other]
 
-    def races(self, rf: dict[int, int], co: dict[int, int], fences: Sequence[int]) -> bool:
+    def has_race(self, rf: dict[int, int], co: dict[int, int], fences: Sequence[int]) -> bool:
         """Whether two accesses conflict with nothing between them, in one of the orders of the fences."""
         for order in permutations(fences):
             if not self.is_consistent(rf, co, order):
                 continue
-            cause = self.causality(rf, self.base(rf, order))
+            cause = self.causality_order(rf, self.base_causality(rf, order))
             accesses = [at for at, event in enumerate(self.events) if event.kind in ("read", "write")]
             for one, other in product(accesses, accesses):
                 conflict = self.events[one].kind == "write" and self.thread[one] != self.thread[other]
                 conflict = conflict and self.events[one].variable == self.events[other].variable
                 apart = not (cause[one] >> other & 1 or cause[other] >> one & 1)
                 threads = min(self.thread[one], self.thread[other]) >= 0
-                if conflict and apart and threads and not self.strong(one, other):
+                if conflict and apart and threads and not self.is_morally_strong(one, other):
                     return True
         return False
 
 
-def _pairs(order: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _ordered_pairs(order: Sequence[int]) -> Iterator[tuple[int, int]]:
     for place, one in enumerate(order):
         for other in order[place + 1 :]:
             yield one, other
 
 
-def _closed(edges: Edges) -> Edges:
+def _transitive_closure(edges: Edges) -> Edges:
     """The transitive closure."""
     found = list(edges)
     for middle in range(len(found)):

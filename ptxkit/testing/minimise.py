@@ -8,11 +8,11 @@ from collections.abc import Callable
 from ptxkit.records import replace
 from ptxkit.testing.examples import Example
 
-CauseOf = Callable[[Example], str]
+CauseFunction = Callable[[Example], str]
 """Why an example fails, in a line; empty where it holds."""
 
 
-def minimised(example: Example, cause_of: CauseOf, seconds: float = 20.0) -> Example:
+def minimize(example: Example, cause_of: CauseFunction, seconds: float = 20.0) -> Example:
     """A smaller example with the same cause, after so many seconds at most. Only the first text is made smaller."""
     if not example.texts:
         return example
@@ -32,14 +32,14 @@ def minimised(example: Example, cause_of: CauseOf, seconds: float = 20.0) -> Exa
     lines = example.texts[0].splitlines()
     size = max(1, len(lines) // 2)
     while time.monotonic() < end:
-        shorter = _without_parts(lines, size, fails)
+        shorter = _remove_chunks(lines, size, fails)
         if size == 1 and len(shorter) == len(lines):
             break
         lines, size = shorter, max(1, size // 2)
     return smallest
 
 
-def _without_parts(lines: list[str], size: int, fails: Callable[[list[str]], bool]) -> list[str]:
+def _remove_chunks(lines: list[str], size: int, fails: Callable[[list[str]], bool]) -> list[str]:
     """The lines without those parts of a size that the failure does not need, from the end to the beginning."""
     for start in range((len(lines) - 1) // size * size, -1, -size):
         tried = lines[:start] + lines[start + size :]

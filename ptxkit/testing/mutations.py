@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from random import Random
 
 from ptxkit.isa.forms import Immediates, Match
-from ptxkit.isa.instances import Instance
+from ptxkit.isa.instances import InstructionInstance
 from ptxkit.isa.spellings import DECLARABLE
 
-STRANGERS = (
+FOREIGN_OPERANDS = (
     *("%b32_1", "%b64_2", "%pred_1", "!%pred_2", "%f32_2", "%f64_3", "%s16_1", "%u8_2", "%f16_1", "%b128_1", "%s64_4"),
     *("3", "0", "-1", "1000000", "0x1ffffffff", "1.5", "0f3F800000", "0d3FF0000000000000"),
     *(
@@ -54,16 +54,16 @@ _ATTEMPTS = 20
 
 
 @dataclass(slots=True)
-class _Draft:
+class _InstructionDraft:
     """An instruction while it is changed. words: the parts of the opcode. known: modifier values to choose from."""
 
     words: list[str]
     operands: list[str]
     match: Match
-    known: Sequence[str]
+    vocabulary: Sequence[str]
     random: Random
 
-    def some_word(self) -> int:
+    def pick_modifier_index(self) -> int:
         """The place of a modifier; 0 where there is none."""
         return self.random.randrange(1, len(self.words)) if len(self.words) > 1 else 0
 
@@ -72,7 +72,7 @@ class _Draft:
         word = self.operands[index]
         self.operands[index] = f"{word[:start]}{text}{word[end:]}"
 
-    def found(self, pattern: re.Pattern[str]) -> tuple[int, re.Match[str]] | None:
+    def pick_match(self, pattern: re.Pattern[str]) -> tuple[int, re.Match[str]] | None:
         """Some place in some operand where a pattern matches."""
         places = [(index, each) for index, word in enumerate(self.operands) for each in pattern.finditer(word)]
         return self.random.choice(places) if places else None
@@ -81,19 +81,19 @@ class _Draft:
         return f"{'.'.join(self.words)} {', '.join(self.operands)}".rstrip() + ";"
 
 
-def mutate(instance: Instance, vocabulary: Sequence[str], random: Random) -> tuple[str, str]:
+def mutate_instruction(instance: InstructionInstance, vocabulary: Sequence[str], random: Random) -> tuple[str, str]:
     """The changed instruction, and what was done to it in words. vocabulary: modifier values to choose from."""
-    opcode, operands = split(instance.text)
+    opcode, operands = split_instruction(instance.text)
     for _ in range(_ATTEMPTS):
-        draft = _Draft(opcode.split("."), list(operands), instance.match, vocabulary, random)
+        draft = _InstructionDraft(opcode.split("."), list(operands), instance.match, vocabulary, random)
         name, change = random.choice(_MUTATIONS)
         if change(draft) and str(draft) != instance.text:
             return str(draft), name
-    draft = _Draft([*opcode.split("."), "sync"], operands, instance.match, vocabulary, random)
+    draft = _InstructionDraft([*opcode.split("."), "sync"], operands, instance.match, vocabulary, random)
     return str(draft), "modifier added"
 
 
-def split(text: str) -> tuple[str, list[str]]:
+def split_instruction(text: str) -> tuple[str, list[str]]:
     """Opcode and operands; commas inside brackets, braces and parentheses part nothing."""
     opcode, _, rest = text.rstrip(";").partition(" ")
     operands, depth, current = [], 0, ""
@@ -112,28 +112,28 @@ def split(text: str) -> tuple[str, list[str]]:
 # Each changes the draft, and says whether it could.
 
 
-def _drop_modifier(draft: _Draft) -> bool:
-    place = draft.some_word()
+def _drop_modifier(draft: _InstructionDraft) -> bool:
+    place = draft.pick_modifier_index()
     if place:
         del draft.words[place]
     return place > 0
 
 
-def _add_modifier(draft: _Draft) -> bool:
-    if not draft.known:
+def _add_modifier(draft: _InstructionDraft) -> bool:
+    if not draft.vocabulary:
         return False
-    draft.words.insert(draft.random.randint(1, len(draft.words)), draft.random.choice(draft.known))
+    draft.words.insert(draft.random.randint(1, len(draft.words)), draft.random.choice(draft.vocabulary))
     return True
 
 
-def _double_modifier(draft: _Draft) -> bool:
-    place = draft.some_word()
+def _double_modifier(draft: _InstructionDraft) -> bool:
+    place = draft.pick_modifier_index()
     if place:
         draft.words.insert(draft.random.choice([place, len(draft.words)]), draft.words[place])
     return place > 0
 
 
-def _swap_modifiers(draft: _Draft) -> bool:
+def _swap_modifiers(draft: _InstructionDraft) -> bool:
     if len(draft.words) < 3:
         return False
     one, other = draft.random.sample(range(1, len(draft.words)), 2)
@@ -141,15 +141,15 @@ def _swap_modifiers(draft: _Draft) -> bool:
     return True
 
 
-def _exchange_modifier(draft: _Draft) -> bool:
-    place = draft.some_word()
-    if not place or not draft.known:
+def _exchange_modifier(draft: _InstructionDraft) -> bool:
+    place = draft.pick_modifier_index()
+    if not place or not draft.vocabulary:
         return False
-    draft.words[place] = draft.random.choice(draft.known)
+    draft.words[place] = draft.random.choice(draft.vocabulary)
     return True
 
 
-def _exchange_value(draft: _Draft) -> bool:
+def _exchange_value(draft: _InstructionDraft) -> bool:
     chosen = draft.match.modifiers
     slots = [each for each in draft.match.form.modifiers if len(each.values) > 1 and chosen.get(each.name)]
     if not slots:
@@ -162,20 +162,20 @@ def _exchange_value(draft: _Draft) -> bool:
 # ------------------------------------------------------------------------------------------- operands
 
 
-def _drop_operand(draft: _Draft) -> bool:
+def _drop_operand(draft: _InstructionDraft) -> bool:
     if not draft.operands:
         return False
     del draft.operands[draft.random.randrange(len(draft.operands))]
     return True
 
 
-def _add_operand(draft: _Draft) -> bool:
+def _add_operand(draft: _InstructionDraft) -> bool:
     place = draft.random.randint(0, len(draft.operands))
-    draft.operands.insert(place, draft.random.choice([*STRANGERS, *draft.operands]))
+    draft.operands.insert(place, draft.random.choice([*FOREIGN_OPERANDS, *draft.operands]))
     return True
 
 
-def _swap_operands(draft: _Draft) -> bool:
+def _swap_operands(draft: _InstructionDraft) -> bool:
     if len(draft.operands) < 2:
         return False
     one, other = draft.random.sample(range(len(draft.operands)), 2)
@@ -183,28 +183,28 @@ def _swap_operands(draft: _Draft) -> bool:
     return True
 
 
-def _exchange_operand(draft: _Draft) -> bool:
+def _exchange_operand(draft: _InstructionDraft) -> bool:
     if not draft.operands:
         return False
-    draft.operands[draft.random.randrange(len(draft.operands))] = draft.random.choice(STRANGERS)
+    draft.operands[draft.random.randrange(len(draft.operands))] = draft.random.choice(FOREIGN_OPERANDS)
     return True
 
 
-def _exchange_class(draft: _Draft) -> bool:
-    found = draft.found(REGISTER)
+def _exchange_class(draft: _InstructionDraft) -> bool:
+    found = draft.pick_match(REGISTER)
     if found is not None:
         index, place = found
         draft.replace(index, *place.span(), f"%{draft.random.choice(DECLARABLE)}_")
     return found is not None
 
 
-def _exchange_element(draft: _Draft) -> bool:
+def _exchange_element(draft: _InstructionDraft) -> bool:
     nested = [index for index, word in enumerate(draft.operands) if word[0] in "[{(" and "," in word]
     if not nested:
         return False
     index = draft.random.choice(nested)
     word = draft.operands[index]
-    _, parts = split(f"_ {word[1:-1]}")
+    _, parts = split_instruction(f"_ {word[1:-1]}")
     place = draft.random.randrange(len(parts))
     match draft.random.randrange(3):
         case 0:
@@ -212,18 +212,18 @@ def _exchange_element(draft: _Draft) -> bool:
         case 1:
             parts.insert(place, parts[place])
         case _:
-            parts[place] = draft.random.choice(STRANGERS)
+            parts[place] = draft.random.choice(FOREIGN_OPERANDS)
     draft.operands[index] = f"{word[0]}{', '.join(parts)}{word[-1]}"
     return True
 
 
-def _guard(draft: _Draft) -> bool:
+def _add_guard(draft: _InstructionDraft) -> bool:
     guard = draft.random.choice(["%pred_1", "!%pred_2", "%pred_1", "%b32_1", "!%f16_1", "%tid.x"])
     draft.words[0] = f"@{guard} {draft.words[0]}"
     return True
 
 
-def _wrap(draft: _Draft) -> bool:
+def _wrap_operand(draft: _InstructionDraft) -> bool:
     if not draft.operands:
         return False
     index = draft.random.randrange(len(draft.operands))
@@ -235,17 +235,17 @@ def _wrap(draft: _Draft) -> bool:
 # ------------------------------------------------------------------------------------------ constants
 
 
-def _exceed(draft: _Draft) -> bool:
+def _exceed_range(draft: _InstructionDraft) -> bool:
     forms = draft.match.operands
     limited = [index for index, form in enumerate(forms) if form.immediates is not None]
     if not limited or len(draft.operands) != len(forms):
         return False
     index = draft.random.choice(limited)
-    draft.operands[index] = str(draft.random.choice(_ends(forms[index].immediates or Immediates())))
+    draft.operands[index] = str(draft.random.choice(_boundary_values(forms[index].immediates or Immediates())))
     return True
 
 
-def _ends(limits: Immediates) -> list[int]:
+def _boundary_values(limits: Immediates) -> list[int]:
     """Constants at the ends of a range and one beyond, and those at the ends of what words can hold."""
     if limits.members is not None:
         ends = [min(limits.members), max(limits.members)]
@@ -255,8 +255,8 @@ def _ends(limits: Immediates) -> list[int]:
     return [*near, -1, 0, 1, 255, 256, 65536, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 63, -(1 << 31) - 1]
 
 
-def _change_number(draft: _Draft) -> bool:
-    found = draft.found(_INTEGER)
+def _change_number(draft: _InstructionDraft) -> bool:
+    found = draft.pick_match(_INTEGER)
     if found is not None:
         index, place = found
         number = int(place[0])
@@ -265,7 +265,7 @@ def _change_number(draft: _Draft) -> bool:
     return found is not None
 
 
-_MUTATIONS: tuple[tuple[str, Callable[[_Draft], bool]], ...] = (
+_MUTATIONS: tuple[tuple[str, Callable[[_InstructionDraft], bool]], ...] = (
     ("modifier dropped", _drop_modifier),
     ("modifier added", _add_modifier),
     ("modifier doubled", _double_modifier),
@@ -281,10 +281,10 @@ _MUTATIONS: tuple[tuple[str, Callable[[_Draft], bool]], ...] = (
     ("register of another type", _exchange_class),
     ("register of another type", _exchange_class),
     ("element dropped, doubled or exchanged", _exchange_element),
-    ("constant at or beyond an end", _exceed),
-    ("constant at or beyond an end", _exceed),
+    ("constant at or beyond an end", _exceed_range),
+    ("constant at or beyond an end", _exceed_range),
     ("number changed", _change_number),
-    ("operand wrapped", _wrap),
-    ("guard added", _guard),
+    ("operand wrapped", _wrap_operand),
+    ("guard added", _add_guard),
 )
 """By what they do; the frequent ones twice."""

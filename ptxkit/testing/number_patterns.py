@@ -11,13 +11,13 @@ from ptxkit.emulate.numbers.carriers import narrow
 from ptxkit.emulate.numbers.formats import FORMATS, Format
 from ptxkit.isa.functions import bits, kind
 
-LANES = 8192
+PATTERNS_PER_BATCH = 8192
 """Patterns of an operand in one turn."""
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 
-def pattern(word: str, place: int, turn: int, seed: int) -> Words:
+def operand_patterns(word: str, place: int, turn: int, seed: int) -> Words:
     """The patterns of an operand of a type in its place among the inputs."""
     random = np.random.default_rng([crc32(word.encode()), place, turn, seed])
     base, _, count = word.partition("x")
@@ -26,14 +26,14 @@ def pattern(word: str, place: int, turn: int, seed: int) -> Words:
     fmt = FORMATS[base.removesuffix("p4")]
     times = int(count or 1)
     stride = np.uint64(max(bits(word), 8) // times)
-    found = np.zeros(LANES, np.uint64)
+    found = np.zeros(PATTERNS_PER_BATCH, np.uint64)
     for element in range(times):
         codes = _floats(fmt, place if element == 0 else 10 + element, turn, random)
         found |= codes << (stride * np.uint64(element))
     return found
 
 
-def edges(word: str) -> list[int]:
+def edge_values(word: str) -> list[int]:
     """Patterns at the edges of a type, packed ones with the same in each element."""
     base, _, count = word.partition("x")
     if kind(word) == "f" and base.removesuffix("p4") in FORMATS:
@@ -48,15 +48,17 @@ def edges(word: str) -> list[int]:
 def _floats(fmt: Format, place: int, turn: int, random: np.random.Generator) -> Words:
     """Codes: of 16 bits or less all in order for the first operand; else any, near one, and edges."""
     if fmt.width <= 16 and place == 0:
-        return (np.arange(LANES, dtype=np.uint64) + np.uint64(LANES * turn)) & np.uint64((1 << fmt.width) - 1)
-    any_code = random.integers(0, 1 << fmt.width, LANES, dtype=np.uint64)
-    scale = random.integers(-20, 20, LANES)
+        return (np.arange(PATTERNS_PER_BATCH, dtype=np.uint64) + np.uint64(PATTERNS_PER_BATCH * turn)) & np.uint64(
+            (1 << fmt.width) - 1
+        )
+    any_code = random.integers(0, 1 << fmt.width, PATTERNS_PER_BATCH, dtype=np.uint64)
+    scale = random.integers(-20, 20, PATTERNS_PER_BATCH)
     with np.errstate(all="ignore"):
-        values = np.ldexp(random.standard_normal(LANES), scale)
+        values = np.ldexp(random.standard_normal(PATTERNS_PER_BATCH), scale)
         near = narrow(fmt, values).astype(np.uint64)
         whole = narrow(fmt, np.rint(values * 64) / 2.0).astype(np.uint64)
-    edges = random.choice(_edges(fmt), LANES)
-    choice = random.integers(0, 4, LANES)
+    edges = random.choice(_edges(fmt), PATTERNS_PER_BATCH)
+    choice = random.integers(0, 4, PATTERNS_PER_BATCH)
     return np.choose(choice, [any_code, near, whole, edges]).astype(np.uint64)
 
 
@@ -80,12 +82,14 @@ def _integers(word: str, place: int, turn: int, random: np.random.Generator) -> 
     """Any pattern, small numbers of either sign, powers of two and their neighbours."""
     width = bits(word)
     if width <= 16 and place == 0:
-        return (np.arange(LANES, dtype=np.uint64) + np.uint64(LANES * turn)) & np.uint64((1 << width) - 1)
-    any_pattern = random.integers(0, 1 << 64, LANES, dtype=np.uint64, endpoint=False)
-    small = random.integers(-70, 70, LANES).astype(np.int64).view(np.uint64)
-    power = np.uint64(1) << random.integers(0, 64, LANES).astype(np.uint64)
-    beside = power + random.integers(-1, 2, LANES).astype(np.int64).view(np.uint64)
+        return (np.arange(PATTERNS_PER_BATCH, dtype=np.uint64) + np.uint64(PATTERNS_PER_BATCH * turn)) & np.uint64(
+            (1 << width) - 1
+        )
+    any_pattern = random.integers(0, 1 << 64, PATTERNS_PER_BATCH, dtype=np.uint64, endpoint=False)
+    small = random.integers(-70, 70, PATTERNS_PER_BATCH).astype(np.int64).view(np.uint64)
+    power = np.uint64(1) << random.integers(0, 64, PATTERNS_PER_BATCH).astype(np.uint64)
+    beside = power + random.integers(-1, 2, PATTERNS_PER_BATCH).astype(np.int64).view(np.uint64)
     negative = np.uint64(0) - beside
-    choice = random.integers(0, 4, LANES)
+    choice = random.integers(0, 4, PATTERNS_PER_BATCH)
     mask = np.uint64((1 << min(width, 64)) - 1)
     return np.choose(choice, [any_pattern, small, beside, negative]).astype(np.uint64) & mask

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ptxkit.isa.functions import bits
 from ptxkit.isa.spellings import DECLARABLE
 
-_LENGTHS = (1, 2, 4, 8)
+_VECTOR_LENGTHS = (1, 2, 4, 8)
 
 _VECTOR_BITS = 128
 """The widest vector that can be declared; of eight elements there are wider ones."""
@@ -63,14 +63,14 @@ def operand_kinds(*, inside: bool = False) -> Iterator[str]:
         yield from _addresses()
 
 
-def bases() -> Iterator[str]:
+def address_bases() -> Iterator[str]:
     """What stands in brackets in front of a comma."""
     yield from (f"%{each}_9" for each in DECLARABLE)
     yield from ("%v2b32_1", "%v2b64_1.x", "%tid", "%laneid", "%clock64", "0", "16", "-8", "1.5", "_", "%b64_9+8")
     yield from (*_DATA, *_OPAQUE, *_CODE, "global_+4", "texture_+4")
 
 
-def vector_of(count: int, kind: str) -> str:
+def vector_operand(count: int, kind: str) -> str:
     """So many registers of a class in braces."""
     return "{" + ", ".join(f"%{kind}_{index + 10}" for index in range(count)) + "}"
 
@@ -79,7 +79,7 @@ def _scalars() -> Iterator[str]:
     for kind in DECLARABLE:
         yield from (f"%{kind}_9", f"%{kind}_9+4")
     for count in (2, 4):
-        yield from (f"%v{count}{kind}_1.y" for kind in _of_vectors(count))
+        yield from (f"%v{count}{kind}_1.y" for kind in _vector_registers(count))
     yield from _SPECIAL
     yield from ("%tid+4", "%tid.x+4", "%clock64+4", "%is_explicit_cluster+4")
     yield from (*_INTEGERS, *_FLOATS, *_DATA, *_OPAQUE, *_CODE)
@@ -87,16 +87,16 @@ def _scalars() -> Iterator[str]:
     yield from _ODD
 
 
-def _of_vectors(count: int) -> Iterator[str]:
+def _vector_registers(count: int) -> Iterator[str]:
     """The classes of vector registers of so many elements."""
     return (kind for kind in DECLARABLE if kind != "pred" and bits(kind) * count <= _VECTOR_BITS)
 
 
 def _vectors() -> Iterator[str]:
-    for count in _LENGTHS:
-        yield from (vector_of(count, kind) for kind in DECLARABLE)
+    for count in _VECTOR_LENGTHS:
+        yield from (vector_operand(count, kind) for kind in DECLARABLE)
         if count in (2, 4):
-            yield from (f"%v{count}{kind}_1" for kind in _of_vectors(count))
+            yield from (f"%v{count}{kind}_1" for kind in _vector_registers(count))
         for word in (
             "3",
             "1.5",
@@ -130,7 +130,7 @@ def _mixed_vectors() -> Iterator[str]:
         "!%pred_9",
     )
     registers = ("%f32_9", "%pred_9", "%b16_9", "%b64_9", "%u32_9", "%f16x2_9", "%v2b32_1.x", "%b32_9.h1")
-    for count in _LENGTHS[1:]:
+    for count in _VECTOR_LENGTHS[1:]:
         others = ["%b32_10", "%b32_11", "%b32_12", "%b32_13", "%b32_14", "%b32_15", "%b32_16"][: count - 1]
         for word in (*strangers, *registers):
             yield "{" + ", ".join([word, *others]) + "}"

@@ -21,15 +21,15 @@ from ptxkit.linter import lint
 from ptxkit.source import SourceFile
 from ptxkit.syntax import format_source, parse
 from ptxkit.syntax.tree import Module
-from ptxkit.testing.agreement import why_refused
+from ptxkit.testing.agreement import ptxkit_refusal
 from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess
 from ptxkit.testing.generated import GeneratedKernel
-from ptxkit.testing.judging import NOT_WANTED, Launching, current, judged
+from ptxkit.testing.judging import NO_GPU_WANTED, KernelLauncher, current_session, track_oracle
 from ptxkit.testing.known import known_differences
-from ptxkit.testing.machine_code import LEVELS, cubin_of, launch_of
-from ptxkit.testing.ptxas import Ptxas, oracle
-from ptxkit.testing.strategies import Instruction
-from ptxkit.testing.survival import fault_of
+from ptxkit.testing.machine_code import LEVELS, compile_at_level, launch_of
+from ptxkit.testing.ptxas import Ptxas, probe_ptxas
+from ptxkit.testing.strategies import GeneratedInstruction
+from ptxkit.testing.survival import find_robustness_fault
 
 __all__ = [
     "LEVELS",
@@ -42,86 +42,86 @@ __all__ = [
     "assert_round_trips",
     "assert_same_kernel",
     "assert_survives",
-    "cubin_of",
-    "launch_given",
+    "compile_at_level",
+    "launch_argument",
     "launch_of",
     "on_device",
     "on_machine",
-    "text_given",
+    "ptx_argument",
     "text_of",
-    "the_device",
+    "require_device",
 ]
 
 
 @runtime_checkable
-class Written(Protocol):
+class ModuleSource(Protocol):
     """What can be written as a module: generated kernels and instructions, and what a test makes itself."""
 
     def module(self) -> Module | str: ...
 
 
-Source: TypeAlias = Written | Module | str
+Source: TypeAlias = ModuleSource | Module | str
 
 
-@judged
+@track_oracle
 def assert_lints(source: Source, codes: Sequence[str] = ()) -> None:
     """The linter finds errors and warnings of exactly these codes; by default none."""
     text = text_of(source)
     found = [each for each in lint(text).diagnostics if each.severity is not Severity.NOTE or each.code in codes]
     missing = sorted(set(codes) - {each.code for each in found})
-    strange = [_told(each) for each in found if each.code not in codes]
+    strange = [_diagnostic_line(each) for each in found if each.code not in codes]
     if missing or strange:
         told = [f"{code} is not found" for code in missing] + strange
         raise AssertionError("\n".join([*told, text]))
 
 
-@judged
+@track_oracle
 def assert_ptxas_agrees(source: Source) -> None:
     """ptxkit and ptxas both accept, or both refuse, an instruction, a module, or PTX text."""
     text = text_of(source)
-    version, target = _aim(text)
-    judge = _assembler()
-    if not judge.knows(version, target):
+    version, target = _declared_target(text)
+    judge = _require_ptxas()
+    if not judge.supports(version, target):
         raise SkipTest(f"ptxas {judge.release} does not know PTX {version[0]}.{version[1]} for {target}")
-    ours, theirs = why_refused(text), judge.refusal(text, target)
-    if (ours is None) != (theirs is None) and not _is_known(source, judge.release, ours, theirs):
+    ours, theirs = ptxkit_refusal(text), judge.refusal(text, target)
+    if (ours is None) != (theirs is None) and not _is_known_difference(source, judge.release, ours, theirs):
         raise AssertionError(f"ptxkit: {ours or 'accepted'}\nptxas {judge.release}: {theirs or 'accepted'}\n{text}")
 
 
-@judged
+@track_oracle
 def assert_round_trips(source: Source) -> None:
     """What is printed of a module reads back as the same, printed or formatted, and is judged the same."""
     text = text_of(source)
     printed = str(parse(text))
     again = str(parse(printed))
-    _same_text(printed, again, "a module that is printed, read and printed again")
-    _same_text(
+    _assert_same_text(printed, again, "a module that is printed, read and printed again")
+    _assert_same_text(
         printed, str(parse(format_source(SourceFile("module.ptx", text)))), "a module that is formatted and read"
     )
-    _same_text(why_refused(text) or "", why_refused(printed) or "", "the verdict on what is printed")
+    _assert_same_text(ptxkit_refusal(text) or "", ptxkit_refusal(printed) or "", "the verdict on what is printed")
 
 
-@judged
+@track_oracle
 def assert_survives(source: Source) -> None:
     """Parser, linter, printer and formatter neither break on a text nor take long, nor much memory (`survival`)."""
     text = text_of(source)
-    fault = fault_of(text)
+    fault = find_robustness_fault(text)
     if fault:
         raise AssertionError(f"{fault}\n{text}")
 
 
-@judged
+@track_oracle
 def assert_machine_matches_device(source: Source, launch: DeviceLaunch | None = None, *, level: str = "3") -> None:
     """The reference machine and the GPU leave the same bytes. launch: may be left out for a generated kernel."""
     text, launch = text_of(source), _launch_of(source, launch)
-    the_device()  # the test is skipped before the machine has run
+    require_device()  # the test is skipped before the machine has run
     mine = on_machine(text, launch)
     theirs = on_device(text, launch, level)
     for at, array in mine.items():
-        _same_bytes(array, theirs[at], f"argument {at}", "machine", "GPU", text)
+        _assert_same_bytes(array, theirs[at], f"argument {at}", "machine", "GPU", text)
 
 
-@judged
+@track_oracle
 def assert_optimisation_invariant(
     source: Source, launch: DeviceLaunch | None = None, levels: Sequence[str] = LEVELS
 ) -> None:
@@ -130,10 +130,10 @@ def assert_optimisation_invariant(
     first = on_device(text, launch, levels[0])
     for level in levels[1:]:
         for at, array in on_device(text, launch, level).items():
-            _same_bytes(first[at], array, f"argument {at}", f"-O{levels[0]}", f"-O{level}", text)
+            _assert_same_bytes(first[at], array, f"argument {at}", f"-O{levels[0]}", f"-O{level}", text)
 
 
-@judged
+@track_oracle
 def assert_same_kernel(
     first: Source, second: Source, launch: DeviceLaunch | None = None, *, on: str = "machine"
 ) -> None:
@@ -142,24 +142,26 @@ def assert_same_kernel(
     texts = text_of(first), text_of(second)
     left, right = (on_machine(text, launch) if on == "machine" else on_device(text, launch) for text in texts)
     for at, array in left.items():
-        _same_bytes(array, right[at], f"argument {at}", "first", "second", texts[1])
+        _assert_same_bytes(array, right[at], f"argument {at}", "first", "second", texts[1])
 
 
-@judged
+@track_oracle
 def on_machine(source: Source, launch: DeviceLaunch | None = None) -> Mapping[int, Any]:
     """The arrays as the reference machine leaves them; AssertionError with what it finds."""
     text, launch = text_of(source), _launch_of(source, launch)
     found = launch.emulate(text)
     if not found.is_clean:
-        raise AssertionError(f"the machine: {found.failed or found.undecided or found.findings[0]}\n{text}")
+        raise AssertionError(
+            f"the machine: {found.unsupported_reason or found.incomplete_reason or found.findings[0]}\n{text}"
+        )
     return found.outputs
 
 
-@judged
+@track_oracle
 def on_device(source: Source, launch: DeviceLaunch | None = None, level: str = "3") -> Mapping[int, Any]:
     """The arrays as the GPU leaves them; AssertionError with what it says, SkipTest where there is none."""
-    text, launch, device = text_of(source), _launch_of(source, launch), the_device()
-    cubin = cubin_of(text, _target_there(text, device), level)
+    text, launch, device = text_of(source), _launch_of(source, launch), require_device()
+    cubin = compile_at_level(text, _device_target(text, device), level)
     if isinstance(cubin, str):
         raise AssertionError(f"not compiled: {cubin}\n{text}")
     (answer,) = device.run(cubin, [launch])
@@ -170,17 +172,17 @@ def on_device(source: Source, launch: DeviceLaunch | None = None, level: str = "
 
 def text_of(source: Source) -> str:
     """The PTX of what a test has."""
-    return str(source.module() if isinstance(source, Written) else source)
+    return str(source.module() if isinstance(source, ModuleSource) else source)
 
 
-def text_given(argument: object) -> str | None:
+def ptx_argument(argument: object) -> str | None:
     """The PTX of an oracle's argument; None where it is something else."""
-    if isinstance(argument, Written | Module):
+    if isinstance(argument, ModuleSource | Module):
         return text_of(argument)
     return argument if isinstance(argument, str) and ".version" in argument else None
 
 
-def launch_given(arguments: Mapping[str, Any]) -> DeviceLaunch | None:
+def launch_argument(arguments: Mapping[str, Any]) -> DeviceLaunch | None:
     """The launch among an oracle's arguments, or that of what knows its own."""
     for each in arguments.values():
         if isinstance(each, DeviceLaunch):
@@ -202,26 +204,26 @@ def _own_launch(source: object) -> DeviceLaunch | None:
     return own if isinstance(own, DeviceLaunch) else None
 
 
-def the_device() -> Launching:
+def require_device() -> KernelLauncher:
     """The process with the GPU. Where there is none: SkipTest, or an error where the test run requires one."""
-    judging = current()
+    judging = current_session()
     if judging.process is not None:
         return judging.process
     use = judging.device
     if use == "none":
-        raise SkipTest(NOT_WANTED)
+        raise SkipTest(NO_GPU_WANTED)
     device = _device_or_reason()
     if isinstance(device, str):
         raise NoDeviceError(device) if use == "require" else SkipTest(device)
     return device
 
 
-def _target_there(text: str, device: Launching) -> str:
+def _device_target(text: str, device: KernelLauncher) -> str:
     """What a module is compiled for to run on a GPU; where it cannot: SkipTest, or an error where one is required."""
     try:
         return target_for(parse(text).targets, device.target)
     except DeviceError as error:
-        if current().device == "require":
+        if current_session().device == "require":
             raise
         raise SkipTest(str(error)) from error
 
@@ -238,9 +240,9 @@ def _device_or_reason() -> DeviceProcess | str:
     return device
 
 
-def _is_known(source: Source, release: str, ours: str | None, theirs: str | None) -> bool:
+def _is_known_difference(source: Source, release: str, ours: str | None, theirs: str | None) -> bool:
     """Whether the difference is one of those that `tolerated.toml` explains."""
-    text = source.text if isinstance(source, Instruction) else ""
+    text = source.text if isinstance(source, GeneratedInstruction) else ""
     opcode = _GUARD.sub("", text).partition(" ")[0].rstrip(";") or "*"
     accepts = "ptxkit" if ours is None else "ptxas"
     return any(each.covers(opcode, release, accepts, ours or theirs or "", text) for each in known_differences())
@@ -249,34 +251,34 @@ def _is_known(source: Source, release: str, ours: str | None, theirs: str | None
 _GUARD = re.compile(r"^@\S+ ")
 
 
-def _told(found: Diagnostic) -> str:
+def _diagnostic_line(found: Diagnostic) -> str:
     line, _ = found.source.position(found.span.start)
     return f"{found.code} {found.severity} in line {line}: {found.message}"
 
 
 @cache
-def _assembler() -> Ptxas:
-    path = assembler.ptxas()
+def _require_ptxas() -> Ptxas:
+    path = assembler.find_ptxas()
     if path is None:
         raise SkipTest("ptxas is not installed")
-    return oracle(path)
+    return probe_ptxas(path)
 
 
-def _aim(text: str) -> tuple[tuple[int, int], str]:
+def _declared_target(text: str) -> tuple[tuple[int, int], str]:
     module = parse(text)
     if module.version is None or not module.targets:
         raise ValueError("a module says its .version and .target")
     return module.version, module.targets[0]
 
 
-def _same_text(first: str, second: str, what: str) -> None:
+def _assert_same_text(first: str, second: str, what: str) -> None:
     if first != second:
         pairs = zip(first.splitlines(), second.splitlines(), strict=False)
         line = next((pair for pair in pairs if pair[0] != pair[1]), (first, second))
         raise AssertionError(f"{what}: {line[0]!r} became {line[1]!r}")
 
 
-def _same_bytes(first: Any, second: Any, what: str, left: str, right: str, text: str) -> None:
+def _assert_same_bytes(first: Any, second: Any, what: str, left: str, right: str, text: str) -> None:
     mine, theirs = (np.ascontiguousarray(each).view(np.uint8).ravel() for each in (first, second))
     differing = np.flatnonzero(mine != theirs)
     if len(differing):

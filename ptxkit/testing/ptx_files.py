@@ -20,9 +20,9 @@ from ptxkit.records import dataclass
 MARK = b"ptxkit: expect["
 """What a file holds that is a test."""
 
-_SAID = re.compile(r"//\s*ptxkit:\s*([\w-]+)\s*(?:\[([^\]\n]*)\])?")
+_DIRECTIVE = re.compile(r"//\s*ptxkit:\s*([\w-]+)\s*(?:\[([^\]\n]*)\])?")
 _CODE = re.compile(r"PTX\d{3}")
-_FOR_OTHERS = ("ignore", "ignore-file")
+_OTHER_DIRECTIVES = ("ignore", "ignore-file")
 _COMMENT_OR_BLANK = re.compile(r"\s*(?://|$)")
 
 
@@ -31,7 +31,7 @@ class ExpectationError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedFindings:
     """What a file says of itself. findings: (line, code) from 1. policy: that of the linter."""
 
     findings: frozenset[tuple[int, str]]
@@ -46,19 +46,19 @@ def is_test(path: Path) -> bool:
         return False
 
 
-def expected(text: str) -> Expected:
+def parse_expectations(text: str) -> ExpectedFindings:
     """What the comments of a file say. Raises ExpectationError with the line."""
     lines = text.splitlines()
     findings: set[tuple[int, str]] = set()
     policy = "isa"
     for number, line in enumerate(lines, 1):
-        for said in _SAID.finditer(line):
+        for said in _DIRECTIVE.finditer(line):
             word, inside = said[1], said[2]
             values = [each.strip() for each in (inside or "").split(",") if each.strip()]
-            if word in _FOR_OTHERS:
+            if word in _OTHER_DIRECTIVES:
                 continue
             if word == "expect" and inside is not None and all(map(_CODE.fullmatch, values)):
-                target = _line_meant(lines, number) if values else 0
+                target = _target_line(lines, number) if values else 0
                 findings |= {(target, code) for code in values}
             elif word == "policy" and values in (["isa"], ["strict"]):
                 policy = values[0]
@@ -66,10 +66,10 @@ def expected(text: str) -> Expected:
                 raise ExpectationError(
                     f"line {number}: {said[0]!r}: write expect[PTX401, ...], expect[] or policy[strict]"
                 )
-    return Expected(frozenset(findings), policy)
+    return ExpectedFindings(frozenset(findings), policy)
 
 
-def _line_meant(lines: list[str], number: int) -> int:
+def _target_line(lines: list[str], number: int) -> int:
     """The line that the comment in a line stands for."""
     if not _COMMENT_OR_BLANK.match(lines[number - 1]):
         return number
@@ -79,13 +79,13 @@ def _line_meant(lines: list[str], number: int) -> int:
     raise ExpectationError(f"line {number}: no code follows that this could stand for")
 
 
-def complaints(text: str, path: str) -> list[str]:
+def find_mismatches(text: str, path: str) -> list[str]:
     """Where a file's expectations and the linter's findings differ, a sentence each. Raises ExpectationError."""
     from ptxkit.diagnostics import Severity
     from ptxkit.linter import POLICIES, lint
 
     try:
-        wanted = expected(text)
+        wanted = parse_expectations(text)
     except ExpectationError as error:
         raise ExpectationError(f"{path}: {error}") from None
     policy = next(each for each in POLICIES if each == wanted.policy)

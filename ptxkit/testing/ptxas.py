@@ -22,15 +22,15 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from ptxkit.device.assembler import asked
+from ptxkit.device.assembler import query_ptxas
 from ptxkit.records import dataclass
 
-_TEXTS_AT_ONCE = 2000
+_MAX_TEXTS_PER_PROCESS = 2000
 """Files of one process: their names must fit a command line."""
 
-_SECONDS = 120
+_TIMEOUT_SECONDS = 120
 
-_ROOM = 1 << 30
+_MIN_FREE_BYTES = 1 << 30
 """Bytes that must be free in memory for files: in a container it may hold next to nothing."""
 
 _ELEMENT = re.compile(r"%v\w+\.[xyzwrgba]\b")
@@ -39,9 +39,9 @@ _MODE = re.compile(r"\btexmode_\w+")
 
 _SWEEPER = ".version 6.4 .target sm_75 .address_size 64 .entry sweeper() { trap; trap; ret; }\n"
 
-_FOUND = re.compile(r"^ptxas (\d+)\.ptx, line (\d+); (?:error|fatal)\s*:\s*(.*)$", re.MULTILINE)
+_LOCATED_ERROR = re.compile(r"^ptxas (\d+)\.ptx, line (\d+); (?:error|fatal)\s*:\s*(.*)$", re.MULTILINE)
 _ABORTED = re.compile(r"^ptxas fatal\s*:\s*Ptx assembly aborted due to errors$", re.MULTILINE)
-_STRANGE = re.compile(r"^ptxas (?:error|fatal|\d+\.ptx, (?:error|fatal)).*$", re.MULTILINE)
+_UNLOCATED_ERROR = re.compile(r"^ptxas (?:error|fatal|\d+\.ptx, (?:error|fatal)).*$", re.MULTILINE)
 
 Version = tuple[int, int]
 
@@ -55,7 +55,7 @@ class Ptxas:
     newest: Version
     targets: frozenset[str]
 
-    def knows(self, version: Version, target: str) -> bool:
+    def supports(self, version: Version, target: str) -> bool:
         """Whether it can be asked about modules of this version and target."""
         return version <= self.newest and target in self.targets
 
@@ -65,7 +65,7 @@ class Ptxas:
         All are asked in both orders, and those about which the two answers differ alone.
         """
         found: dict[int, str] = {}
-        for places in self._parts(texts):
+        for places in self._batches(texts):
             answers: dict[int, str | None] = dict(self._ask_all(places, texts, target))
             others = self._ask_all(places[::-1], texts, target)
             for place in answers.keys() ^ others.keys():
@@ -78,22 +78,22 @@ class Ptxas:
         answers = self._ask([texts[place] for place in places], target)
         return {places[index]: message for index, message in answers.items()}
 
-    def _parts(self, texts: Sequence[str]) -> Iterator[list[int]]:
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """The places of the texts that one process takes."""
         parts: dict[tuple[bool, str], list[int]] = {}
         for place, text in enumerate(texts):
             mode = _MODE.search(text)
             parts.setdefault((_ELEMENT.search(text) is not None, mode[0] if mode else ""), []).append(place)
         for places in parts.values():
-            for start in range(0, len(places), _TEXTS_AT_ONCE):
-                yield places[start : start + _TEXTS_AT_ONCE]
+            for start in range(0, len(places), _MAX_TEXTS_PER_PROCESS):
+                yield places[start : start + _MAX_TEXTS_PER_PROCESS]
 
     def refusal(self, text: str, target: str) -> str | None:
         """Why it refuses the text, asked in a process of its own; None where it accepts."""
         return self._ask([text], target).get(0)
 
     def _ask(self, texts: Sequence[str], target: str) -> dict[int, str]:
-        with tempfile.TemporaryDirectory(dir=_memory(), prefix="ptxas-") as folder:
+        with tempfile.TemporaryDirectory(dir=_memory_folder(), prefix="ptxas-") as folder:
             Path(folder, "sweeper").write_text(_SWEEPER)
             for index, text in enumerate(texts):
                 Path(folder, f"{index}.ptx").write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -105,21 +105,21 @@ class Ptxas:
                     [*command, "-o", os.devnull],
                     cwd=folder,
                     capture_output=True,
-                    timeout=_SECONDS,
+                    timeout=_TIMEOUT_SECONDS,
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                return self._halves(texts, target, "ptxas does not come to an end")
+                return self._bisect(texts, target, "ptxas does not come to an end")
         said = (run.stdout + run.stderr).decode("utf-8", "replace")
         found: dict[int, str] = {}
-        for index, _, message in _FOUND.findall(said):
+        for index, _, message in _LOCATED_ERROR.findall(said):
             found.setdefault(int(index), message)
-        unplaced = _STRANGE.findall(_ABORTED.sub("", said))
+        unplaced = _UNLOCATED_ERROR.findall(_ABORTED.sub("", said))
         if run.returncode < 0 or unplaced or (run.returncode != 0 and not said.strip()):
-            return self._halves(texts, target, next(iter(unplaced), f"ptxas ends with status {run.returncode}"))
+            return self._bisect(texts, target, next(iter(unplaced), f"ptxas ends with status {run.returncode}"))
         return found
 
-    def _halves(self, texts: Sequence[str], target: str, message: str) -> dict[int, str]:
+    def _bisect(self, texts: Sequence[str], target: str, message: str) -> dict[int, str]:
         """Asks each half apart, where no file is named for an error or ptxas itself breaks."""
         if len(texts) == 1:
             return {0: message}
@@ -128,33 +128,33 @@ class Ptxas:
         return self._ask(texts[:middle], target) | {middle + index: why for index, why in second.items()}
 
 
-def _memory() -> str | None:
+def _memory_folder() -> str | None:
     """A folder in memory, where there is one: thousands of small files live there for a moment."""
     shared = "/dev/shm"
-    return shared if os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > _ROOM else None
+    return shared if os.access(shared, os.W_OK) and shutil.disk_usage(shared).free > _MIN_FREE_BYTES else None
 
 
-def oracle(path: Path) -> Ptxas:
+def probe_ptxas(path: Path) -> Ptxas:
     """The ptxas at a path, asked what it knows. Raises RuntimeError where it is none."""
-    found = asked(path)
+    found = query_ptxas(path)
     return Ptxas(path, found.release, found.newest, found.targets)
 
 
 @cache
-def installed() -> tuple[Ptxas, ...]:
+def installed_ptxas() -> tuple[Ptxas, ...]:
     """Every ptxas of the project's environment, the newest first: that of the dependencies and those beside them."""
-    found = {each.release: each for each in map(oracle, _paths())}
+    found = {each.release: each for each in map(probe_ptxas, _ptxas_paths())}
     return tuple(sorted(found.values(), key=lambda each: each.newest, reverse=True))
 
 
-def _paths() -> Iterator[Path]:
+def _ptxas_paths() -> Iterator[Path]:
     spec = importlib.util.find_spec("nvidia")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         yield from sorted(Path(folder).glob("cu*/bin/ptxas"))
-    yield from sorted(beside().glob("*/nvidia/cu*/bin/ptxas"))
+    yield from sorted(extra_releases_folder().glob("*/nvidia/cu*/bin/ptxas"))
 
 
-def beside() -> Path:
+def extra_releases_folder() -> Path:
     """Where other releases of ptxas are kept: one folder each, since an environment holds one of a package."""
     import sys
 

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ptxkit.testing import judging, ptx_files
-from ptxkit.testing.judging import BudgetSpentError, DeviceUse, Judging
+from ptxkit.testing.judging import BudgetSpentError, DeviceUse, OracleSession
 
 if TYPE_CHECKING:
     from ptxkit.testing.examples import Example
 
-_KEPT = "ptxkit example"
+_EXAMPLE_PROPERTY = "ptxkit example"
 """Under which a report has the folder of its example."""
 
-_LONGEST_NAME = 80
+_MAX_NAME_CHARACTERS = 80
 _SECONDS_TO_SHRINK = 10.0
 
 
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--ptx-budget",
-        type=_seconds,
+        type=_parse_seconds,
         metavar="SECONDS",
         help="a test whose oracles have had so many seconds ends with what it has seen",
     )
@@ -56,7 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     value = float(text)
     if not value > 0:
         raise ValueError(f"{text} is no time: write a number of seconds above zero")
@@ -83,7 +83,7 @@ def device() -> Callable[..., Mapping[int, Any]]:
     """`device(source, launch, level="3")`: the same as the GPU leaves them."""
     from ptxkit.testing import oracles
 
-    oracles.the_device()
+    oracles.require_device()
     return oracles.on_device
 
 
@@ -100,14 +100,14 @@ def ptx_lint() -> Callable[..., None]:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     use = cast("DeviceUse", item.config.getoption("--ptx-device"))
-    judging.begin(Judging(use, item.config.getoption("--ptx-budget")))
+    judging.begin_session(OracleSession(use, item.config.getoption("--ptx-budget")))
     property_ = getattr(getattr(item, "obj", None), "hypothesis", None)
     if property_ is not None and item.config.getoption("--ptx-budget") is not None:
-        property_.inner_test = judging.watched(property_.inner_test)
+        property_.inner_test = judging.track_failures(property_.inner_test)
     if item.get_closest_marker("ptx_device") is None:
         return
     if use == "none":
-        pytest.skip(judging.NOT_WANTED)
+        pytest.skip(judging.NO_GPU_WANTED)
     from ptxkit.device import DeviceError, check_device
 
     try:
@@ -131,41 +131,45 @@ def pytest_runtest_makereport(
         report.outcome, report.longrepr = "passed", None
         report.sections.append(("ptxkit", str(raised)))
     elif call.when == "call" and report.failed:
-        _keep(item, report)
+        _save_example(item, report)
     return report
 
 
-def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
+def _save_example(item: pytest.Item, report: pytest.TestReport) -> None:
     """Keeps the example that an oracle refused last in this test, if there is one."""
-    example = judging.current().failed
+    example = judging.current_session().failed_example
     if example is None:
         return
     folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
     if getattr(getattr(item, "obj", None), "hypothesis", None) is None and len(example.texts) == 1:
-        example = _smaller(example)  # Hypothesis has done so itself, where it made the example
+        example = _minimize_example(example)  # Hypothesis has done so itself, where it made the example
     try:
         example.save(folder)
-        said = f"kept; again: ptxkit fuzz --replay {_near(folder, item.config.rootpath)}"
-        report.user_properties.append((_KEPT, said))
+        said = f"kept; again: ptxkit fuzz --replay {_relative_to_root(folder, item.config.rootpath)}"
+        report.user_properties.append((_EXAMPLE_PROPERTY, said))
     except (OSError, TypeError) as error:
         said = f"the failing example could not be kept in {folder}: {error}"
     report.sections.append(("ptxkit", said))
 
 
-def _smaller(example: Example) -> Example:
-    from ptxkit.testing.fuzz.asking import cause_again
-    from ptxkit.testing.minimise import minimised
-    from ptxkit.testing.replaying import can_be_smaller
+def _minimize_example(example: Example) -> Example:
+    from ptxkit.testing.fuzz.asking import recheck_cause
+    from ptxkit.testing.minimise import minimize
+    from ptxkit.testing.replaying import can_minimize
 
-    return minimised(example, cause_again, _SECONDS_TO_SHRINK) if can_be_smaller(example) else example
+    return minimize(example, recheck_cause, _SECONDS_TO_SHRINK) if can_minimize(example) else example
 
 
 def _folder_name(nodeid: str) -> str:
     bare = re.sub(r"[^\w.\-]+", "-", nodeid.removesuffix("]")).strip("-")
-    return bare if len(bare) <= _LONGEST_NAME else f"{bare[-_LONGEST_NAME:]}-{sha256(nodeid.encode()).hexdigest()[:8]}"
+    return (
+        bare
+        if len(bare) <= _MAX_NAME_CHARACTERS
+        else f"{bare[-_MAX_NAME_CHARACTERS:]}-{sha256(nodeid.encode()).hexdigest()[:8]}"
+    )
 
 
-def _near(folder: Path, root: Path) -> Path:
+def _relative_to_root(folder: Path, root: Path) -> Path:
     return folder.relative_to(root) if folder.is_relative_to(root) else folder
 
 
@@ -174,7 +178,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         (report.nodeid, said)
         for report in terminalreporter.stats.get("failed", ())
         for name, said in getattr(report, "user_properties", ())
-        if name == _KEPT
+        if name == _EXAMPLE_PROPERTY
     ]
     if kept:
         terminalreporter.section("failing examples (ptxkit)")
@@ -205,7 +209,7 @@ class PtxItem(pytest.Item):
 
     def runtest(self) -> None:
         text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
-        told = ptx_files.complaints(text, str(_near(self.path, self.config.rootpath)))
+        told = ptx_files.find_mismatches(text, str(_relative_to_root(self.path, self.config.rootpath)))
         if told:
             raise UnexpectedFindingsError("\n".join(told))
 
@@ -215,7 +219,7 @@ class PtxItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        return self.path, None, f"{_near(self.path, self.config.rootpath)}"
+        return self.path, None, f"{_relative_to_root(self.path, self.config.rootpath)}"
 
 
 class UnexpectedFindingsError(Exception):

@@ -10,42 +10,44 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptxkit.records import fields
-from ptxkit.testing.arrangements.kernel import Pipeline
-from ptxkit.testing.arrangements.plan import Plan
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline
+from ptxkit.testing.arrangements.plan import PipelinePlan
 from ptxkit.testing.litmus import Litmus
-from ptxkit.testing.memory_model import Event, Program
+from ptxkit.testing.memory_model import LitmusProgram, ModelEvent
 
-_WHOLE = (Pipeline, Litmus)
+_RECORDED_CLASSES = (GeneratedPipeline, Litmus)
 """What an oracle takes."""
 
-_CLASSES: Mapping[str, type[Any]] = {each.__name__: each for each in (*_WHOLE, Plan, Program, Event)}
+_CLASSES: Mapping[str, type[Any]] = {
+    each.__name__: each for each in (*_RECORDED_CLASSES, PipelinePlan, LitmusProgram, ModelEvent)
+}
 
 
 def recipe_of(value: object) -> dict[str, Any] | None:
     """The choices that made an argument of an oracle; None where its text is all there is."""
-    return _told(value) if isinstance(value, _WHOLE) else None
+    return _encode(value) if isinstance(value, _RECORDED_CLASSES) else None
 
 
-def made_of(recipe: Mapping[str, Any]) -> Any:
+def rebuild(recipe: Mapping[str, Any]) -> Any:
     """The same again. Raises ValueError, KeyError or TypeError where the recipe is none."""
-    return _read(recipe)
+    return _decode(recipe)
 
 
-def _told(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     if type(value).__name__ in _CLASSES:
         return {
             "class": type(value).__name__,
-            "fields": {each.name: _told(getattr(value, each.name)) for each in fields(type(value))},
+            "fields": {each.name: _encode(getattr(value, each.name)) for each in fields(type(value))},
         }
-    return [_told(each) for each in value] if isinstance(value, tuple) else value
+    return [_encode(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _read(told: Any) -> Any:
+def _decode(told: Any) -> Any:
     match told:
         case {"class": name, "fields": values}:
-            return _CLASSES[name](**{key: _read(value) for key, value in values.items()})
+            return _CLASSES[name](**{key: _decode(value) for key, value in values.items()})
         case list():
-            return tuple(_read(each) for each in told)
+            return tuple(_decode(each) for each in told)
         case None | bool() | int() | float() | str():
             return told
     raise ValueError(f"a part of a recipe is {told!r}")

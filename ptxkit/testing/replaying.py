@@ -8,8 +8,8 @@ from typing import cast
 
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.testing import oracles
-from ptxkit.testing.examples import MADE, Example, ExampleError
-from ptxkit.testing.recipes import made_of
+from ptxkit.testing.examples import RECIPES_OPTION, Example, ExampleError
+from ptxkit.testing.recipes import rebuild
 
 BUILT_IN: Mapping[str, str] = {
     "assert_lints": "oracles",
@@ -32,30 +32,30 @@ def replay(example: Example, trusted: Collection[str] = ()) -> None:
     An oracle is a function, and the folder names it: only the oracles of ptxkit are called, and those that whoever
     replays the example has named, too. Raises ExampleError for any other, and what the oracle raises.
     """
-    if example.oracle not in (*BUILT_IN, *_SPECIAL, *trusted):
+    if example.oracle not in (*BUILT_IN, *_SPECIAL_ORACLES, *trusted):
         how = f"add --oracle {example.oracle} if you trust it" if ":" in example.oracle else "write package.module:NAME"
         raise ExampleError(f"there is no oracle {example.oracle!r} in ptxkit, and no other is called unasked; {how}")
-    ask(example)
+    run_oracle(example)
 
 
-def ask(example: Example) -> None:
+def run_oracle(example: Example) -> None:
     """Asks the oracle; what it raises, it raises. ExampleError where there is no such oracle.
 
     The oracle is whatever function the example names, so it must be an example that this process made; see `replay`.
     """
-    special = _SPECIAL.get(example.oracle)
+    special = _SPECIAL_ORACLES.get(example.oracle)
     if special is not None:
         special(example)
         return
-    oracle = _function(example.oracle)
-    if MADE in example.options:
-        oracle(**_arguments(example))
+    oracle = _load_oracle(example.oracle)
+    if RECIPES_OPTION in example.options:
+        oracle(**_rebuild_arguments(example))
         return
     takes_launch = {} if example.launch is None else {"launch": example.launch}
     oracle(*example.texts, **takes_launch, **example.options)
 
 
-def _function(name: str) -> Callable[..., object]:
+def _load_oracle(name: str) -> Callable[..., object]:
     """An oracle of ptxkit, or somebody's own: `package.module:function`."""
     module, _, function = name.partition(":")
     if name in BUILT_IN:
@@ -69,16 +69,16 @@ def _function(name: str) -> Callable[..., object]:
     return cast("Callable[..., object]", found)
 
 
-def _arguments(example: Example) -> dict[str, object]:
+def _rebuild_arguments(example: Example) -> dict[str, object]:
     """What an oracle is given that is told more than a text: it is made again."""
-    plain = {name: each for name, each in example.options.items() if name != MADE}
+    plain = {name: each for name, each in example.options.items() if name != RECIPES_OPTION}
     try:
-        return {**plain, **{name: made_of(recipe) for name, recipe in example.options[MADE].items()}}
+        return {**plain, **{name: rebuild(recipe) for name, recipe in example.options[RECIPES_OPTION].items()}}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ExampleError(f"the example cannot be made again: {error!r}") from error
 
 
-def _reads_back(example: Example) -> None:
+def _assert_reads_back(example: Example) -> None:
     """What is no PTX has nothing to read back."""
     try:
         parse(example.texts[0])
@@ -87,17 +87,17 @@ def _reads_back(example: Example) -> None:
     oracles.assert_round_trips(example.texts[0])
 
 
-def _ptxas(example: Example) -> None:
+def _assert_ptxas_agrees(example: Example) -> None:
     oracles.assert_ptxas_agrees(example.texts[0])
 
 
-def can_be_smaller(example: Example) -> bool:
+def can_minimize(example: Example) -> bool:
     """Whether its text is all that is asked about: others are made again, are one instruction already, or are compared
     with a second text, which must stay like the first."""
-    return len(example.texts) == 1 and not {MADE, "instruction"} & example.options.keys()
+    return len(example.texts) == 1 and not {RECIPES_OPTION, "instruction"} & example.options.keys()
 
 
-_SPECIAL: Mapping[str, Callable[[Example], None]] = {
-    "assert_reads_back": _reads_back,
-    "assert_ptxas_agrees": _ptxas,
+_SPECIAL_ORACLES: Mapping[str, Callable[[Example], None]] = {
+    "assert_reads_back": _assert_reads_back,
+    "assert_ptxas_agrees": _assert_ptxas_agrees,
 }

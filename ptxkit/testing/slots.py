@@ -14,24 +14,32 @@ from math import ceil, sqrt
 from random import Random
 
 from ptxkit.isa import table
-from ptxkit.isa.binding import bind
+from ptxkit.isa.binding import bind_form
 from ptxkit.isa.forms import Form, Match
-from ptxkit.isa.instances import choices, spell
+from ptxkit.isa.instances import modifier_choices, spell_instruction
 from ptxkit.isa.spellings import DECLARABLE
 from ptxkit.records import dataclass
-from ptxkit.testing.agreement import Pair, Question, Tally, all_forms, compare, name_of, open_pairs
-from ptxkit.testing.mutations import split
-from ptxkit.testing.operand_kinds import bases, operand_kinds, vector_of
+from ptxkit.testing.agreement import (
+    DifferentialCounts,
+    InstructionProbe,
+    VersionTarget,
+    all_forms,
+    compare,
+    form_label,
+    supporting_version_targets,
+)
+from ptxkit.testing.mutations import split_instruction
+from ptxkit.testing.operand_kinds import address_bases, operand_kinds, vector_operand
 from ptxkit.testing.ptxas import Ptxas
 
-CHOICES = 40
+MODIFIER_CHOICES = 40
 """Choices of modifiers of a form, each value in its turn, among which its operand shapes are looked for."""
 
-PAIRS_OF_A_SHAPE = 2
+VERSION_TARGETS_PER_SHAPE = 2
 """Versions and targets on which a shape is asked about: the first that have it in an order that all forms of a share
 have in common, so that few processes of ptxas have much to answer."""
 
-FORMS_IN_A_SHARE = (4, 40)
+FORMS_PER_UNIT = (4, 40)
 """Of the fewer the more is asked: some thousand texts in all, of which each version and target has some hundred."""
 
 Slot = tuple[str, str]
@@ -39,43 +47,45 @@ Slot = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class SlotShare:
+class SlotWorkUnit:
     """A part of a campaign: these forms (places in `all_forms`), and about this part of the questions, from 0 to 1: of
     some shapes some, since a shape costs more than what is asked about it."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[VersionTarget, ...]
     forms: tuple[int, ...]
-    part: float
+    fraction: float
     seed: int
 
 
-def slot_shares(chosen: Iterable[int], pairs: Sequence[Pair], part: float, seed: int) -> list[SlotShare]:
+def slot_work_units(
+    chosen: Iterable[int], pairs: Sequence[VersionTarget], part: float, seed: int
+) -> list[SlotWorkUnit]:
     """A campaign over these forms, in parts that can be run apart."""
-    places, (least, most) = list(chosen), FORMS_IN_A_SHARE
+    places, (least, most) = list(chosen), FORMS_PER_UNIT
     size = min(max(least, round(least / (10 * sqrt(part)))), most)
     return [
-        SlotShare(tuple(pairs), tuple(places[start : start + size]), part, seed)
+        SlotWorkUnit(tuple(pairs), tuple(places[start : start + size]), part, seed)
         for start in range(0, len(places), size)
     ]
 
 
-def run_slots(share: SlotShare, oracles: Sequence[Ptxas]) -> Tally:
+def run_slot_unit(share: SlotWorkUnit, oracles: Sequence[Ptxas]) -> DifferentialCounts:
     """Ask ptxkit, and every ptxas that knows the version and target."""
-    tally = Tally()
-    asked: dict[Pair, list[Question]] = defaultdict(list)
+    tally = DifferentialCounts()
+    asked: dict[VersionTarget, list[InstructionProbe]] = defaultdict(list)
     for place in share.forms:
-        for pair, question in _questions(share, all_forms()[place]):
+        for pair, question in _make_probes(share, all_forms()[place]):
             asked[pair].append(question)
     for pair, questions in asked.items():
         compare(tally, questions, pair, oracles)
     return tally
 
 
-def shapes(form: Form, random: Random) -> Iterator[Match]:
+def operand_shapes(form: Form, random: Random) -> Iterator[Match]:
     """One match of each operand shape that is found."""
     seen = set()
-    for modifiers in choices(form, random, CHOICES):
-        for match in bind(form, modifiers, table().value_gates):
+    for modifiers in modifier_choices(form, random, MODIFIER_CHOICES):
+        for match in bind_form(form, modifiers, table().value_gates):
             if match.operands not in seen:
                 seen.add(match.operands)
                 yield match
@@ -83,56 +93,56 @@ def shapes(form: Form, random: Random) -> Iterator[Match]:
 
 def slots(text: str) -> Iterator[Slot]:
     """Every place of an instruction. Of a long vector the first, the second and the last element."""
-    opcode, operands = split(text)
+    opcode, operands = split_instruction(text)
     for place, word in enumerate(operands):
-        for name, changed in chain([("", "@")], _inner(word)):
+        for name, changed in chain([("", "@")], _nested_slots(word)):
             words = [*operands[:place], changed, *operands[place + 1 :]]
             yield f"{place + 1}{name}", f"{opcode} {', '.join(words)};"
 
 
-def _inner(word: str) -> Iterator[Slot]:
+def _nested_slots(word: str) -> Iterator[Slot]:
     """The places inside an operand: elements in braces, the base of an address and what is behind it."""
     if "|" in word:
         first, _, second = word.partition("|")
         yield from ((".1", f"@|{second}"), (".2", f"{first}|@"))
     elif word[0] in "[{" and word[-1] in "]}":
-        _, parts = split(f"_ {word[1:-1]}")
+        _, parts = split_instruction(f"_ {word[1:-1]}")
         is_address = word[0] == "["
         for place, part in enumerate(parts):
             if 2 <= place < len(parts) - 1 or (is_address and len(parts) == 1):
                 continue
-            for name, changed in chain([("", "@")], _inner(part) if is_address and place else ()):
+            for name, changed in chain([("", "@")], _nested_slots(part) if is_address and place else ()):
                 inside = ", ".join([*parts[:place], changed, *parts[place + 1 :]])
                 number = " base" if is_address and not place else f".{place + is_address * 0 + 1}"
                 yield f"{number}{name}", f"{word[0]}{inside}{word[-1]}"
 
 
-def fillings(slot: str, word: str) -> Iterator[str]:
+def slot_fillings(slot: str, word: str) -> Iterator[str]:
     """What is put into a slot of that name, where `word` stands now."""
     if slot.endswith("base"):
-        yield from bases()
+        yield from address_bases()
         return
     yield from operand_kinds(inside="." in slot and not word.startswith("{"))
-    count = len(split(f"_ {word[1:-1]}")[1]) if word.startswith("{") else 1
+    count = len(split_instruction(f"_ {word[1:-1]}")[1]) if word.startswith("{") else 1
     if count not in (1, 2, 4, 8):
-        yield from (vector_of(count, kind) for kind in DECLARABLE)
+        yield from (vector_operand(count, kind) for kind in DECLARABLE)
 
 
-def _questions(share: SlotShare, form: Form) -> Iterator[tuple[Pair, Question]]:
+def _make_probes(share: SlotWorkUnit, form: Form) -> Iterator[tuple[VersionTarget, InstructionProbe]]:
     random = Random(f"{share.seed} {form.syntax}")
     preferred = Random(f"{share.seed} {share.forms}").sample(share.pairs, len(share.pairs))
-    found, chance = list(shapes(form, random)), sqrt(share.part)
+    found, chance = list(operand_shapes(form, random)), sqrt(share.fraction)
     for match in random.sample(found, ceil(chance * len(found))):
-        text = spell(match, random)
+        text = spell_instruction(match, random)
         if text is None:
             continue
-        pairs = open_pairs(text, preferred, PAIRS_OF_A_SHAPE)
+        pairs = supporting_version_targets(text, preferred, VERSION_TARGETS_PER_SHAPE)
         for slot, frame in slots(text):
             before, _, after = frame.partition("@")
-            for kind in fillings(slot, text[len(before) : len(text) - len(after)]):
+            for kind in slot_fillings(slot, text[len(before) : len(text) - len(after)]):
                 if random.random() < chance:
                     changed = f"{before}{kind}{after}"
                     for pair in pairs:
-                        yield pair, Question(changed, name_of(form), f"{slot}: {kind}")
+                        yield pair, InstructionProbe(changed, form_label(form), f"{slot}: {kind}")
         for pair in pairs:
-            yield pair, Question(text, name_of(form), None)
+            yield pair, InstructionProbe(text, form_label(form), None)

@@ -19,27 +19,27 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ptxkit.device.arguments import NUMPY
-from ptxkit.emulate.widths import unsigned, width_of
+from ptxkit.device.arguments import NUMPY_CODES
+from ptxkit.emulate.widths import unsigned_dtype, width_of
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import Instance, instances
-from ptxkit.isa.scaffold import scaffold
-from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.isa.instances import InstructionInstance, instances
+from ptxkit.isa.scaffold import harness_module
+from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.records import dataclass
-from ptxkit.testing.agreement import all_forms, why_refused
-from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, pipeline
+from ptxkit.testing.agreement import all_forms, ptxkit_refusal
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline, break_pipeline, choose_pipeline
 from ptxkit.testing.generated import GeneratedKernel
-from ptxkit.testing.generator import chosen_steps, generated
+from ptxkit.testing.generator import available_steps, generate_kernel
 from ptxkit.testing.kernel_loads import loads_of
 from ptxkit.testing.kernel_steps import Version
 from ptxkit.testing.litmus import Litmus, litmus_test
-from ptxkit.testing.mutations import mutate
-from ptxkit.testing.number_patterns import edges
+from ptxkit.testing.mutations import mutate_instruction
+from ptxkit.testing.number_patterns import edge_values
 from ptxkit.testing.surroundings import addresses, launches, modules, operands
 
 __all__ = [
-    "Instruction",
+    "GeneratedInstruction",
     "addresses",
     "arrays",
     "broken",
@@ -53,12 +53,12 @@ __all__ = [
     "pipelines",
 ]
 
-_OF_A_FORM = 8
+_INSTANCES_PER_FORM = 8
 """Instances of a form to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class GeneratedInstruction:
     """One instruction. text: with its semicolon; form: the line of the table; change: what makes it near-valid."""
 
     text: str
@@ -69,12 +69,12 @@ class Instruction:
 
     def module(self) -> str:
         """A module that declares what the instruction names, and nothing else."""
-        return scaffold([self.text], self.version, self.target)
+        return harness_module([self.text], self.version, self.target)
 
 
 def instructions(
     target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
-) -> st.SearchStrategy[Instruction]:
+) -> st.SearchStrategy[GeneratedInstruction]:
     """Instructions that a version and target have; with `valid=False` such that one change made illegal.
 
     The first example for a version and target takes some seconds: it asks of every form what can be made of it.
@@ -83,69 +83,73 @@ def instructions(
 
 
 @st.composite
-def _instructions(draw: st.DrawFn, forms: Sequence[Form], target: str, version: Version, valid: bool) -> Instruction:
+def _instructions(
+    draw: st.DrawFn, forms: Sequence[Form], target: str, version: Version, valid: bool
+) -> GeneratedInstruction:
     place = draw(st.integers(0, len(forms) - 1))
     known = instances_of(place, version, target)
     chosen = known[draw(st.integers(0, len(known) - 1))]
     syntax = forms[place].syntax
     if valid:
-        return Instruction(chosen.text, version, target, syntax)
-    words = _words(forms[place].name)
-    for _ in range(_TRIES):
-        text, change = mutate(chosen, words, Random(draw(st.integers(0, 9999))))
-        if why_refused(scaffold([text], version, target)) is not None:
-            return Instruction(text, version, target, syntax, change)
-    return Instruction(f"{chosen.text[:-1]}, undeclared;", version, target, syntax, "an operand too many")
+        return GeneratedInstruction(chosen.text, version, target, syntax)
+    words = _modifier_vocabulary(forms[place].name)
+    for _ in range(_MAX_ATTEMPTS):
+        text, change = mutate_instruction(chosen, words, Random(draw(st.integers(0, 9999))))
+        if ptxkit_refusal(harness_module([text], version, target)) is not None:
+            return GeneratedInstruction(text, version, target, syntax, change)
+    return GeneratedInstruction(f"{chosen.text[:-1]}, undeclared;", version, target, syntax, "an operand too many")
 
 
-_TRIES = 6
+_MAX_ATTEMPTS = 6
 """Changes of an instruction that may leave it legal before it gets an operand too many."""
 
 
 @cache
 def forms_of(version: Version, target: str) -> list[Form]:
     """The manual's forms of which a version and target have at least one instance."""
-    return [form for place, form in _numbered() if not form.tolerated and _instances(place, version, target)]
+    return [form for place, form in _numbered_forms() if not form.tolerated and _instances(place, version, target)]
 
 
 @cache
-def _numbered() -> list[tuple[int, Form]]:
+def _numbered_forms() -> list[tuple[int, Form]]:
     return list(enumerate(all_forms()))
 
 
-def instances_of(place: int, version: Version, target: str) -> tuple[Instance, ...]:
+def instances_of(place: int, version: Version, target: str) -> tuple[InstructionInstance, ...]:
     """Instances of a form, given by its place in `forms_of`."""
-    return _instances(_places(version, target)[place], version, target)
+    return _instances(_form_indices(version, target)[place], version, target)
 
 
 @cache
-def _places(version: Version, target: str) -> dict[int, int]:
+def _form_indices(version: Version, target: str) -> dict[int, int]:
     wanted = {id(form) for form in forms_of(version, target)}
-    return dict(enumerate(place for place, form in _numbered() if id(form) in wanted))
+    return dict(enumerate(place for place, form in _numbered_forms() if id(form) in wanted))
 
 
 @cache
-def _instances(place: int, version: Version, target: str) -> tuple[Instance, ...]:
-    _, form = _numbered()[place]
+def _instances(place: int, version: Version, target: str) -> tuple[InstructionInstance, ...]:
+    _, form = _numbered_forms()[place]
     aimed = parse_target(target)
-    made = instances(form, table().value_gates, Random(place), _OF_A_FORM)
-    had = (each for each in made if not unmet(tuple(each.match.gates), version, aimed))
-    legal = (each for each in had if why_refused(scaffold([each.text], version, target)) is None)
+    made = instances(form, table().value_gates, Random(place), _INSTANCES_PER_FORM)
+    had = (each for each in made if not unmet_gates(tuple(each.match.gates), version, aimed))
+    legal = (each for each in had if ptxkit_refusal(harness_module([each.text], version, target)) is None)
     return tuple(sorted(legal, key=lambda each: len(each.text)))
 
 
 @cache
-def _words(name: str) -> Sequence[str]:
+def _modifier_vocabulary(name: str) -> Sequence[str]:
     return sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values})
 
 
-def instruction_named(name: str, target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[Instruction]:
+def instruction_named(
+    name: str, target: str = "sm_90a", version: Version = (8, 7)
+) -> st.SearchStrategy[GeneratedInstruction]:
     """Instructions of one opcode, such as `fma`. Asks of its forms alone what can be made of them."""
-    named = [(place, form) for place, form in _numbered() if form.name == name and not form.tolerated]
+    named = [(place, form) for place, form in _numbered_forms() if form.name == name and not form.tolerated]
     found = [(form.syntax, each.text) for place, form in named for each in _instances(place, version, target)]
     if not found:
         raise ValueError(f"PTX {version[0]}.{version[1]} has no instruction {name!r} on {target}")
-    return st.sampled_from([Instruction(text, version, target, syntax) for syntax, text in found])
+    return st.sampled_from([GeneratedInstruction(text, version, target, syntax) for syntax, text in found])
 
 
 def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndarray[Any, Any]]:  # noqa: A002
@@ -155,11 +159,11 @@ def arrays(type: str, shape: int | tuple[int, ...]) -> st.SearchStrategy[np.ndar
     Edges of the type are among them: zeros, the smallest and largest, infinities, NaNs, neighbours of powers of two.
     """
     wide = max(width_of(type), 8)
-    held: np.dtype[Any] = np.dtype(NUMPY.get(type, unsigned(wide)))
-    pattern = unsigned(wide)
+    held: np.dtype[Any] = np.dtype(NUMPY_CODES.get(type, unsigned_dtype(wide)))
+    pattern = unsigned_dtype(wide)
     size = int(np.prod(shape, dtype=np.int64))
     top = (1 << width_of(type)) - 1
-    known = [each & top for each in edges(type)]
+    known = [each & top for each in edge_values(type)]
     element = st.one_of(st.sampled_from(known), st.integers(0, top))
 
     def packed(values: list[int]) -> np.ndarray[Any, Any]:
@@ -178,12 +182,14 @@ def kernels(
     operations of whole warps, shared memory with barriers, atomic operations whose order does not matter. The first
     example takes some seconds, as that of `instructions` does.
     """
-    return st.deferred(lambda: _with_steps(target, version, statements, name))
+    return st.deferred(lambda: _kernels_with_steps(target, version, statements, name))
 
 
-def _with_steps(target: str, version: Version, statements: int, name: str) -> st.SearchStrategy[GeneratedKernel]:
+def _kernels_with_steps(
+    target: str, version: Version, statements: int, name: str
+) -> st.SearchStrategy[GeneratedKernel]:
     """Asks for the steps before there is an example, so that the first one is not too slow for Hypothesis."""
-    chosen_steps(version, target, one_nan=True)
+    available_steps(version, target, one_nan=True)
     loads_of(version, target)
     loads_of(version, target, acquiring=False)
     return _kernels(target, version, statements, name)
@@ -194,7 +200,7 @@ def _kernels(draw: st.DrawFn, target: str, version: Version, statements: int, na
     def choose(below: int) -> int:
         return draw(_below(below)) if below > 1 else 0
 
-    return generated(choose, version, target, statements, name, lambda make: draw(st.builds(make)))
+    return generate_kernel(choose, version, target, statements, name, lambda make: draw(st.builds(make)))
 
 
 @cache
@@ -202,7 +208,7 @@ def _below(count: int) -> st.SearchStrategy[int]:
     return st.integers(0, count - 1)
 
 
-def pipelines(target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[Pipeline]:
+def pipelines(target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStrategy[GeneratedPipeline]:
     """Kernels with asynchronous copies in correct arrangements, with their launch and what they leave.
 
     They shrink to one tile that each thread copies a part of, with one slot and one round.
@@ -211,21 +217,21 @@ def pipelines(target: str = "sm_90a", version: Version = (8, 7)) -> st.SearchStr
 
 
 @st.composite
-def _pipelines(draw: st.DrawFn, target: str, version: Version) -> Pipeline:
+def _pipelines(draw: st.DrawFn, target: str, version: Version) -> GeneratedPipeline:
     def choose(below: int) -> int:
         return draw(_below(below)) if below > 1 else 0
 
-    return pipeline(choose, target, version)
+    return choose_pipeline(choose, target, version)
 
 
 @st.composite
-def broken(draw: st.DrawFn, correct: st.SearchStrategy[Pipeline]) -> Pipeline:
+def broken(draw: st.DrawFn, correct: st.SearchStrategy[GeneratedPipeline]) -> GeneratedPipeline:
     """The same with one fault, `Pipeline.site`: its family's name, and the codes of which one must be reported."""
 
     def choose(below: int) -> int:
         return draw(_below(below)) if below > 1 else 0
 
-    return broken_one(choose, draw(correct.filter(lambda each: each.sites)))
+    return break_pipeline(choose, draw(correct.filter(lambda each: each.sites)))
 
 
 @st.composite

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from ptxkit.emulate.widths import width_of
 from ptxkit.isa.functions import kind
-from ptxkit.isa.scaffold import scaffold
+from ptxkit.isa.scaffold import harness_module
 from ptxkit.records import dataclass, replace
 from ptxkit.syntax import parse
-from ptxkit.syntax.extents import extents
+from ptxkit.syntax.extents import launch_extents
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.testing.agreement import why_refused
+from ptxkit.testing.agreement import ptxkit_refusal
 from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.kernel_steps import Version
-from ptxkit.testing.number_patterns import edges
+from ptxkit.testing.number_patterns import edge_values
 
 OPERAND_TYPES = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64", "pred")
 SPACES = ("global", "shared", "const", "local", "param")
@@ -31,7 +31,7 @@ _BYTES = {"param": 4}
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class OperandText:
     """A piece of PTX. line: an instruction that it stands in."""
 
     text: str
@@ -41,7 +41,7 @@ class Text:
 
     def module(self) -> str:
         """A module with that instruction, which declares what it names."""
-        return scaffold([self.line], self.version, self.target)
+        return harness_module([self.line], self.version, self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,17 @@ def operands(
     version: Version = (8, 7),
     *,
     valid: bool = True,
-) -> st.SearchStrategy[Text]:
+) -> st.SearchStrategy[OperandText]:
     """Source operands of a type, one of `OPERAND_TYPES`: registers, constants in all bases, expressions, names."""
     if type not in OPERAND_TYPES:
         raise ValueError(f"an operand's type is one of {', '.join(OPERAND_TYPES)}, not {type!r}")
 
-    def text(operand: str) -> Text:
-        return Text(operand, f"mov.{type} %{type}_0, {operand};", version, target)
+    def text(operand: str) -> OperandText:
+        return OperandText(operand, f"mov.{type} %{type}_0, {operand};", version, target)
 
     if valid:
         return _operands(type).map(text)
-    return st.sampled_from(_wrong_operands(type)).map(text).filter(_is_refused)
+    return st.sampled_from(_invalid_operands(type)).map(text).filter(_is_refused)
 
 
 def _operands(type: str) -> st.SearchStrategy[str]:  # noqa: A002
@@ -79,7 +79,7 @@ def _operands(type: str) -> st.SearchStrategy[str]:  # noqa: A002
     if type == "pred":
         return registers
     bits = width_of(type)
-    patterns = st.one_of(st.sampled_from(edges(type)), st.integers(0, (1 << bits) - 1))
+    patterns = st.one_of(st.sampled_from(edge_values(type)), st.integers(0, (1 << bits) - 1))
     if kind(type) == "f":
         letter = {32: "0f", 64: "0d"}[bits]
         return st.one_of(registers, patterns.map(lambda value: f"{letter}{value:0{bits // 4}X}"), st.just("1.5"))
@@ -97,7 +97,7 @@ def _operands(type: str) -> st.SearchStrategy[str]:  # noqa: A002
     return st.one_of(registers, written, *(st.sampled_from(each) for each in [special.get(type)] if each))
 
 
-def _wrong_operands(type: str) -> list[str]:  # noqa: A002
+def _invalid_operands(type: str) -> list[str]:  # noqa: A002
     """What stands for no operand of a type; what ptxkit takes all the same is sorted out."""
     others = [f"%{each}_1" for each in OPERAND_TYPES if each == "pred" or width_of(each) != max(width_of(type), 2)]
     return [*others, "undeclared", "", "[global_]", "%tid", "1.5", "0f3F800000", "{1, 2}", "callee", "3 +", "0x"]
@@ -105,13 +105,13 @@ def _wrong_operands(type: str) -> list[str]:  # noqa: A002
 
 def addresses(
     space: str = "global", size: int = 4, target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
-) -> st.SearchStrategy[Text]:
+) -> st.SearchStrategy[OperandText]:
     """Addresses of `size` bytes in a state space, as they stand in brackets: variables, registers, with offsets."""
     if space not in SPACES:
         raise ValueError(f"a space is one of {', '.join(SPACES)}, not {space!r}")
 
-    def text(address: str) -> Text:
-        return Text(address, f"ld.{space}.b{8 * size} %b{max(8 * size, 16)}_0, [{address}];", version, target)
+    def text(address: str) -> OperandText:
+        return OperandText(address, f"ld.{space}.b{8 * size} %b{max(8 * size, 16)}_0, [{address}];", version, target)
 
     variable = "parameter" if space == "param" else f"{space}_"
     if valid:
@@ -140,8 +140,8 @@ def addresses(
     return st.sampled_from(wrong).map(text).filter(_is_refused)
 
 
-def _is_refused(found: Text) -> bool:
-    return why_refused(found.module()) is not None
+def _is_refused(found: OperandText) -> bool:
+    return ptxkit_refusal(found.module()) is not None
 
 
 # ------------------------------------------------------------------------------------------------ launches
@@ -164,10 +164,10 @@ def launches(
     """
     parsed = parse(module) if isinstance(module, str) else module
     kernel = next(each for each in parsed.functions() if each.kind == "entry" and entry in ("", each.name))
-    block = extents(kernel, "reqntid") or draw(_extents(min(threads, *_most(kernel))))
-    cluster = extents(kernel, "reqnctapercluster") or (1,)
+    block = launch_extents(kernel, "reqntid") or draw(_extents(min(threads, *_max_threads(kernel))))
+    cluster = launch_extents(kernel, "reqnctapercluster") or (1,)
     clusters = draw(_extents(4))
-    grid = _product(clusters, cluster)
+    grid = _elementwise_product(clusters, cluster)
     arguments = tuple(draw(_argument(each.type, elements)) for each in kernel.parameters)
     found = DeviceLaunch(kernel.name, grid, tuple(block), arguments, tuple(cluster))
     if valid:
@@ -185,8 +185,8 @@ def launches(
     return draw(st.sampled_from(changes))
 
 
-def _most(kernel: Function) -> Sequence[int]:
-    limit = extents(kernel, "maxntid")
+def _max_threads(kernel: Function) -> Sequence[int]:
+    limit = launch_extents(kernel, "maxntid")
     return [prod(limit)] if limit is not None else [1024]
 
 
@@ -198,7 +198,7 @@ def _extents(most: int) -> st.SearchStrategy[tuple[int, ...]]:
     return st.one_of(st.integers(1, most).map(lambda count: (count,)), fitting)
 
 
-def _product(clusters: Sequence[int], cluster: Sequence[int]) -> tuple[int, ...]:
+def _elementwise_product(clusters: Sequence[int], cluster: Sequence[int]) -> tuple[int, ...]:
     longer = max(len(clusters), len(cluster))
     padded = [(*each, 1, 1)[:longer] for each in (clusters, cluster)]
     return tuple(one * other for one, other in zip(*padded, strict=True))
@@ -234,7 +234,11 @@ def modules(
     text = head + "\n".join([*made, _kernel(draw(st.sampled_from(_DIRECTIVES)), calls)]) + "\n"
     if valid:
         return ModuleText(text)
-    changes = {change: changed for change, changed in _changed(text).items() if why_refused(changed) is not None}
+    changes = {
+        change: changed
+        for change, changed in _invalidating_changes(text).items()
+        if ptxkit_refusal(changed) is not None
+    }
     change = draw(st.sampled_from(sorted(changes)))
     return ModuleText(changes[change], change)
 
@@ -248,7 +252,7 @@ def _item(draw: st.DrawFn, number: int) -> str:
         case "variable":
             return f".global .{draw(st.sampled_from(_DATA))} v{number};"
         case "constant":
-            return f".const .u32 v{number} = {draw(st.sampled_from(edges('u32')))};"
+            return f".const .u32 v{number} = {draw(st.sampled_from(edge_values('u32')))};"
         case "array":
             word = draw(st.sampled_from([each for each in _DATA if kind(each) != "f"]))
             values = draw(st.lists(st.integers(0, 127), min_size=1, max_size=4))
@@ -275,7 +279,7 @@ def _kernel(directives: str, calls: Sequence[int]) -> str:
     return "\n".join([*lines, "ret;", "}"])
 
 
-def _changed(text: str) -> dict[str, str]:
+def _invalidating_changes(text: str) -> dict[str, str]:
     """Ways to make a module invalid, by what they do."""
     start, _, body = text.partition("\n{")
     return {

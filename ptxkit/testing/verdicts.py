@@ -9,8 +9,8 @@ import numpy as np
 from ptxkit.diagnostics import Severity, Verdict
 from ptxkit.linter import lint
 from ptxkit.records import dataclass
-from ptxkit.testing.arrangements.kernel import Pipeline
-from ptxkit.testing.judging import judged
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline
+from ptxkit.testing.judging import track_oracle
 
 if TYPE_CHECKING:
     from ptxkit.testing.device_process import DeviceLaunch
@@ -18,60 +18,60 @@ if TYPE_CHECKING:
 SCHEDULES = (("late", 0), ("torn", 0), ("random", 0), ("eager", 0), ("random", 1))
 """Policies of the machine and their seeds, those first that show most."""
 
-ENOUGH = 3
+CORRECT_KERNEL_SCHEDULES = 3
 """Schedules for a kernel that is right."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class EngineVerdicts:
     """static: codes of the rules' errors; warned: of their warnings; open: questions that the rules left open.
 
     seen: codes of what the machine found. unfinished: why a run did not come to its end; differs: what it left that is
     not what was expected; runs: how many there were.
     """
 
-    static: frozenset[str]
-    warned: frozenset[str]
-    open: tuple[str, ...]
-    seen: frozenset[str]
+    rule_errors: frozenset[str]
+    rule_warnings: frozenset[str]
+    open_obligations: tuple[str, ...]
+    emulator_codes: frozenset[str]
     unfinished: str = ""
-    differs: str = ""
+    output_difference: str = ""
     runs: int = 0
 
     @property
-    def silence(self) -> str:
+    def silence_reason(self) -> str:
         """Why the rules reported nothing: the first question that they left open, or that they found nothing."""
-        if self.static:
+        if self.rule_errors:
             return ""
-        if self.warned:
+        if self.rule_warnings:
             return "warned"
-        return f"open: {self.open[0]}" if self.open else "silent"
+        return f"open: {self.open_obligations[0]}" if self.open_obligations else "silent"
 
 
-def verdicts_of(
-    source: Pipeline | str, launch: DeviceLaunch | None = None, *, static: Verdict | None = None
-) -> Verdicts:
+def compute_verdicts(
+    source: GeneratedPipeline | str, launch: DeviceLaunch | None = None, *, static: Verdict | None = None
+) -> EngineVerdicts:
     """Both verdicts on a pipeline, or on a text with its launch. static: the rules', where it is known."""
-    text = source.module() if isinstance(source, Pipeline) else source
-    launch = source.launch if isinstance(source, Pipeline) else launch
+    text = source.module() if isinstance(source, GeneratedPipeline) else source
+    launch = source.launch if isinstance(source, GeneratedPipeline) else launch
     if launch is None:
         raise ValueError("say how the kernel is launched: only a generated one knows")
     verdict = static or lint(text)
-    expected = source.expected() if isinstance(source, Pipeline) and source.fault is None else None
-    is_wrong = isinstance(source, Pipeline) and source.fault is not None
+    expected = source.expected_output() if isinstance(source, GeneratedPipeline) and source.fault is None else None
+    is_wrong = isinstance(source, GeneratedPipeline) and source.fault is not None
     seen: set[str] = set()
     unfinished = differs = ""
     runs = 0
-    for policy, seed in SCHEDULES if is_wrong else SCHEDULES[:ENOUGH]:
+    for policy, seed in SCHEDULES if is_wrong else SCHEDULES[:CORRECT_KERNEL_SCHEDULES]:
         outcome = launch.emulate(text, policy=policy, seed=seed)
         runs += 1
         seen.update(each.code for each in outcome.findings)
-        unfinished = unfinished or outcome.undecided or outcome.failed
+        unfinished = unfinished or outcome.incomplete_reason or outcome.unsupported_reason
         if expected is not None and outcome.is_clean:
-            differs = differs or _difference(outcome.outputs[1], expected, policy)
+            differs = differs or _output_difference(outcome.outputs[1], expected, policy)
         if seen:
             break
-    return Verdicts(
+    return EngineVerdicts(
         _codes(verdict, Severity.ERROR),
         _codes(verdict, Severity.WARNING),
         tuple(dict.fromkeys(f"{each.code}: {each.reason}" for each in verdict.undecided)),
@@ -82,7 +82,7 @@ def verdicts_of(
     )
 
 
-def disagreement(source: Pipeline | str, verdicts: Verdicts) -> str:
+def find_disagreement(source: GeneratedPipeline | str, verdicts: EngineVerdicts) -> str:
     """What is wrong with two verdicts, or between them; empty where nothing is.
 
     A pipeline that is right: neither says anything, and the results are those expected. A broken one: the machine finds
@@ -90,49 +90,51 @@ def disagreement(source: Pipeline | str, verdicts: Verdicts) -> str:
     error the machine shows, and what it shows they have not called clean.
     """
     if isinstance(source, str):
-        return _of_text(verdicts)
+        return _text_disagreement(verdicts)
     if source.site is None:
-        return _of_correct(verdicts)
-    return _of_broken(source.site.fault.codes, verdicts)
+        return _correct_kernel_disagreement(verdicts)
+    return _broken_kernel_disagreement(source.site.fault.codes, verdicts)
 
 
-def _of_text(verdicts: Verdicts) -> str:
-    if verdicts.static and not verdicts.seen and not verdicts.unfinished:
-        return f"the rules report {_list(verdicts.static)}, the machine shows nothing"
-    if verdicts.seen and verdicts.silence == "silent":
-        return f"the machine shows {_list(verdicts.seen)}, the rules call it clean"
+def _text_disagreement(verdicts: EngineVerdicts) -> str:
+    if verdicts.rule_errors and not verdicts.emulator_codes and not verdicts.unfinished:
+        return f"the rules report {_join_codes(verdicts.rule_errors)}, the machine shows nothing"
+    if verdicts.emulator_codes and verdicts.silence_reason == "silent":
+        return f"the machine shows {_join_codes(verdicts.emulator_codes)}, the rules call it clean"
     return ""
 
 
-def _of_correct(verdicts: Verdicts) -> str:
-    if verdicts.static or verdicts.warned:
-        return f"it is right, and the rules report {_list(verdicts.static | verdicts.warned)}"
-    if verdicts.seen:
-        return f"it is right, and the machine finds {_list(verdicts.seen)}"
-    return verdicts.differs or (f"the machine has no verdict: {verdicts.unfinished}" if verdicts.unfinished else "")
+def _correct_kernel_disagreement(verdicts: EngineVerdicts) -> str:
+    if verdicts.rule_errors or verdicts.rule_warnings:
+        return f"it is right, and the rules report {_join_codes(verdicts.rule_errors | verdicts.rule_warnings)}"
+    if verdicts.emulator_codes:
+        return f"it is right, and the machine finds {_join_codes(verdicts.emulator_codes)}"
+    return verdicts.output_difference or (
+        f"the machine has no verdict: {verdicts.unfinished}" if verdicts.unfinished else ""
+    )
 
 
-def _of_broken(codes: frozenset[str], verdicts: Verdicts) -> str:
-    if not verdicts.seen:
+def _broken_kernel_disagreement(codes: frozenset[str], verdicts: EngineVerdicts) -> str:
+    if not verdicts.emulator_codes:
         return f"the machine finds nothing{f' ({verdicts.unfinished})' if verdicts.unfinished else ''}"
-    if not verdicts.seen & codes:
-        return f"the machine finds {_list(verdicts.seen)}, none of {_list(codes)}"
-    if verdicts.static and not verdicts.static & codes:
-        return f"the rules report {_list(verdicts.static)}, none of {_list(codes)}"
+    if not verdicts.emulator_codes & codes:
+        return f"the machine finds {_join_codes(verdicts.emulator_codes)}, none of {_join_codes(codes)}"
+    if verdicts.rule_errors and not verdicts.rule_errors & codes:
+        return f"the rules report {_join_codes(verdicts.rule_errors)}, none of {_join_codes(codes)}"
     return ""
 
 
-@judged
-def assert_verdicts_agree(source: Pipeline | str, launch: DeviceLaunch | None = None) -> Verdicts:
+@track_oracle
+def assert_verdicts_agree(source: GeneratedPipeline | str, launch: DeviceLaunch | None = None) -> EngineVerdicts:
     """The rules and the machine agree on a kernel (`disagreement`); what both say.
 
     The rules may leave a fault open or be silent on it: `Verdicts.silence` says so, and is to be counted.
     """
-    found = verdicts_of(source, launch)
-    wrong = disagreement(source, found)
+    found = compute_verdicts(source, launch)
+    wrong = find_disagreement(source, found)
     if wrong:
-        fault = source.site.fault.family if isinstance(source, Pipeline) and source.site is not None else ""
-        text = source.module() if isinstance(source, Pipeline) else source
+        fault = source.site.fault.family if isinstance(source, GeneratedPipeline) and source.site is not None else ""
+        text = source.module() if isinstance(source, GeneratedPipeline) else source
         raise AssertionError(f"{fault + ': ' if fault else ''}{wrong}\n{text}")
     return found
 
@@ -141,7 +143,7 @@ def _codes(verdict: Verdict, severity: Severity) -> frozenset[str]:
     return frozenset(each.code for each in verdict.diagnostics if each.severity == severity)
 
 
-def _difference(left: Any, expected: np.ndarray[Any, Any], policy: str) -> str:
+def _output_difference(left: Any, expected: np.ndarray[Any, Any], policy: str) -> str:
     mine, wanted = np.asarray(left).ravel(), expected.ravel()
     places = np.flatnonzero(mine != wanted)
     if not len(places):
@@ -150,5 +152,5 @@ def _difference(left: Any, expected: np.ndarray[Any, Any], policy: str) -> str:
     return f"element {first} is {mine[first]}, not {wanted[first]} ({len(places)} differ; policy {policy})"
 
 
-def _list(codes: frozenset[str]) -> str:
+def _join_codes(codes: frozenset[str]) -> str:
     return ", ".join(sorted(codes))

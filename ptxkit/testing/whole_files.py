@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from ptxkit.testing.agreement import BROKEN, Pair, why_refused
+from ptxkit.testing.agreement import CRASH_PREFIX, VersionTarget, ptxkit_refusal
 from ptxkit.testing.known import known_differences
 from ptxkit.testing.ptxas import Ptxas
 
-LARGEST = 60_000
+MAX_MUTATED_CHARACTERS = 60_000
 """Characters of the largest file that is changed: thousands of them are assembled."""
 
 _HEADING = re.compile(r"^\s*\.version\s+(\d+)\.(\d+).*?^\s*\.target\s+(sm_\w+)", re.MULTILINE | re.DOTALL)
 _TOKEN = re.compile(r"[%$]?[\w$.:]+|\"[^\"\n]*\"|\S")
 _COMMENT = re.compile(r"//[^\n]*")
-_STRANGERS = (
+_FOREIGN_TOKENS = (
     *("0", "1", "-1", "7", "256", "0x7fffffff", "4294967296", "1.5", "0f3F800000", "_", "%tid.x", "WARP_SZ"),
     *(";", ",", "{", "}", "[", "]", "(", ")", ":", "@", "!", "|", "+", "-", "<", ">", "="),
     *(".reg", ".param", ".shared", ".global", ".local", ".const", ".u32", ".b64", ".f32", ".pred", ".align", ".v2"),
@@ -32,101 +32,101 @@ _CHARACTERS = "abrxyz0189 %$_.,;:[]{}()<>|@!+-*/=\"'#&?~\\\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class FileSample:
     """A module for both to judge. origin: the file. pair: version and target of that file as it was.
 
     change: what was done to it, None where it is as it was.
     """
 
     origin: str
-    pair: Pair
+    pair: VersionTarget
     text: str
     change: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
+class FileVerdicts:
     """Why ptxkit refuses a sample, and why each release of ptxas does; None for accepted."""
 
-    sample: Sample
+    sample: FileSample
     ours: str | None
     theirs: tuple[tuple[str, str | None], ...]
 
-    def differing(self) -> list[tuple[str, str | None]]:
+    def disagreements(self) -> list[tuple[str, str | None]]:
         """The releases that answer otherwise than ptxkit, and why they refuse; known differences do not count."""
-        return [(release, why) for release, why in self.theirs if not self._explained(release, why)]
+        return [(release, why) for release, why in self.theirs if not self._is_explained(release, why)]
 
-    def _explained(self, release: str, why: str | None) -> bool:
-        if (self.ours or "").startswith(BROKEN):
+    def _is_explained(self, release: str, why: str | None) -> bool:
+        if (self.ours or "").startswith(CRASH_PREFIX):
             return False
         if (self.ours is None) == (why is None):
             return True
         accepts, refusal = ("ptxkit", why or "") if self.ours is None else ("ptxas", self.ours)
-        opcode = _named(self.ours or "")
+        opcode = _opcode_in(self.ours or "")
         return any(each.covers(opcode, release, accepts, refusal) for each in known_differences())
 
 
-def _named(refusal: str) -> str:
+def _opcode_in(refusal: str) -> str:
     """The opcode that a refusal of ptxkit's is about; `*` where it names none."""
     found = _OPCODE.search(refusal)
     return found[1] if found else "*"
 
 
-def heading(text: str) -> Pair | None:
+def declared_target(text: str) -> VersionTarget | None:
     """The version and the first target that a module names."""
     found = _HEADING.search(text)
     return ((int(found[1]), int(found[2])), found[3]) if found else None
 
 
-def files(folders: Sequence[Path]) -> list[Path]:
+def find_ptx_files(folders: Sequence[Path]) -> list[Path]:
     """All PTX files below some folders, in a fixed order."""
     return sorted(path for folder in folders for path in folder.rglob("*.ptx"))
 
 
-def unchanged(paths: Sequence[Path]) -> Iterator[Sample]:
+def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
     """The files as they are; those without a heading are left out."""
     for path in paths:
-        text = read(path)
-        pair = heading(text)
+        text = read_text(path)
+        pair = declared_target(text)
         if pair is not None:
-            yield Sample(str(path), pair, text)
+            yield FileSample(str(path), pair, text)
 
 
-def changed(paths: Sequence[Path], count: int, seed: int) -> Iterator[Sample]:
+def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[FileSample]:
     """`count` samples: some file with one random change each. Files that are too large are left out."""
-    originals = [each for each in unchanged(paths) if len(each.text) <= LARGEST]
+    originals = [each for each in original_samples(paths) if len(each.text) <= MAX_MUTATED_CHARACTERS]
     for number in range(count if originals else 0):
         random = Random(f"{seed} {number}")
         original = random.choice(originals)
-        text, change = changed_text(original.text, random)
-        yield Sample(original.origin, original.pair, text, change)
+        text, change = mutate_text(original.text, random)
+        yield FileSample(original.origin, original.pair, text, change)
 
 
-def changed_text(text: str, random: Random) -> tuple[str, str]:
+def mutate_text(text: str, random: Random) -> tuple[str, str]:
     """The text with one random change, and what was done in words. It has a line of code at least."""
     made, change = text, ""
     while made == text:
-        made, change = random.choice(_CHANGES)(text, random)
+        made, change = random.choice(_TEXT_MUTATORS)(text, random)
     return made, change
 
 
-def read(path: Path) -> str:
+def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
-def judge(sample: Sample, oracles: Sequence[Ptxas]) -> Verdicts:
+def compare_sample(sample: FileSample, oracles: Sequence[Ptxas]) -> FileVerdicts:
     """Both sides on one sample, the assemblers each in a process of their own: files share `.visible` names."""
-    asked = [each for each in oracles if each.knows(*sample.pair)]
+    asked = [each for each in oracles if each.supports(*sample.pair)]
     theirs = tuple((each.release, each.refusal(sample.text, sample.pair[1])) for each in asked)
-    return Verdicts(sample, why_refused(sample.text), theirs)
+    return FileVerdicts(sample, ptxkit_refusal(sample.text), theirs)
 
 
 # ------------------------------------------------------------------------------------------- changes
 # Each gives the new text and what was done in words.
 
 
-def _character(text: str, random: Random) -> tuple[str, str]:
-    place = random.choice(_code_places(text))
+def _mutate_character(text: str, random: Random) -> tuple[str, str]:
+    place = random.choice(_code_offsets(text))
     shown = f"character {text[place]!r} of line {text.count(chr(10), 0, place) + 1}"
     match random.randrange(3):
         case 0:
@@ -139,7 +139,7 @@ def _character(text: str, random: Random) -> tuple[str, str]:
             return text[:place] + new + text[place + 1 :], f"{shown} becomes {new!r}"
 
 
-def _token(text: str, random: Random) -> tuple[str, str]:
+def _mutate_token(text: str, random: Random) -> tuple[str, str]:
     tokens = list(_TOKEN.finditer(_COMMENT.sub(lambda found: " " * len(found[0]), text)))
     one, other = random.choice(tokens), random.choice(tokens)
     shown = f"token {one[0]!r} of line {text.count(chr(10), 0, one.start()) + 1}"
@@ -156,11 +156,11 @@ def _token(text: str, random: Random) -> tuple[str, str]:
             new = random.choice(near)[0]
             return before + new + after, f"{shown} becomes {new!r}"
         case _:
-            new = random.choice(_STRANGERS)
+            new = random.choice(_FOREIGN_TOKENS)
             return before + new + after, f"{shown} becomes {new!r}"
 
 
-def _line(text: str, random: Random) -> tuple[str, str]:
+def _mutate_line(text: str, random: Random) -> tuple[str, str]:
     lines = text.splitlines()
     place = random.choice([index for index, line in enumerate(lines) if line.split("//")[0].strip()])
     line = lines[place]
@@ -179,10 +179,10 @@ def _line(text: str, random: Random) -> tuple[str, str]:
     return "\n".join(lines) + "\n", change
 
 
-def _code_places(text: str) -> list[int]:
+def _code_offsets(text: str) -> list[int]:
     """Places of characters outside of comments."""
     bare = _COMMENT.sub(lambda found: " " * len(found[0]), text)
     return [index for index, character in enumerate(bare) if not character.isspace()]
 
 
-_CHANGES = (_character, _token, _token, _line)
+_TEXT_MUTATORS = (_mutate_character, _mutate_token, _mutate_token, _mutate_line)

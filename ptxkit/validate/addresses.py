@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.isa.effects import Access, Control
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.validate.scopes import (
     ARGUMENT,
@@ -35,7 +35,7 @@ _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
 """The parameters that a qualifier of the parameter space shuts out; behind `::func` stands nothing but a name."""
 
-_OVERLOOKED = "overlooked_array"
+_OVERLOOKED_ARRAY = "overlooked_array"
 
 _IS_OPAQUE = "is an opaque reference, which cannot be read or written"
 
@@ -46,38 +46,38 @@ _LABELS = {
 """What stands where a form has a label, by the kind of control; a call looks at its list itself."""
 
 
-def misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, str] | None:
+def find_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, str] | None:
     """The first operand whose symbol cannot stand there, tolerated ones last: its index, what would be right, and the
     tolerance by which an assembler takes it, empty where it does not. None: there is none.
 
     typed: the shapes of the operands; they are known to fit the form.
     """
     taken: tuple[int, str, str] | None = None
-    for found in _misplacements(match, typed):
+    for found in _find_all_misplaced(match, typed):
         if not found[2]:
             return found
         taken = taken or found
     return taken
 
 
-def _misplacements(match: Match, typed: tuple[TypedShape, ...]) -> Iterator[tuple[int, str, str]]:
+def _find_all_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> Iterator[tuple[int, str, str]]:
     """Every operand whose symbol cannot stand there, as `misplaced` gives the first."""
     uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         if operand.kind == "register" and not operand.symbol:
             continue
-        uses = _uses(match) if uses is None else uses
+        uses = _operand_uses(match) if uses is None else uses
         for form, part in _parts(operand, shape):
             if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
-                overlooked = _OVERLOOKED if part[0] == "e" else ""
+                overlooked = _OVERLOOKED_ARRAY if part[0] == "e" else ""
                 yield index, "must be a parameter of the kind that the state space names", overlooked
                 continue
-            wrong = _misplaced(form, part, uses.get(form.role))
+            wrong = _misplacement(form, part, uses.get(form.role))
             if wrong is not None:
-                yield index, wrong, _tolerance(form, part)
+                yield index, wrong, _misplacement_tolerance(form, part)
 
 
-def _uses(match: Match) -> dict[str, str]:
+def _operand_uses(match: Match) -> dict[str, str]:
     """What becomes of each operand that is an address or a place in the code: `read`, `write`, `branch`..., by role."""
     uses = {effect.address: effect.kind for effect in match.effects if isinstance(effect, Access)}
     return uses | {
@@ -85,7 +85,7 @@ def _uses(match: Match) -> dict[str, str]:
     }
 
 
-def _tolerance(form: OperandForm, shape: TypedShape) -> str:
+def _misplacement_tolerance(form: OperandForm, shape: TypedShape) -> str:
     """The tolerance by which an assembler takes a misplaced symbol; empty where it does not.
 
     It does not look what `array[3]` is part of, nor `parameter+4` for a value; and in most instructions it takes an
@@ -95,21 +95,21 @@ def _tolerance(form: OperandForm, shape: TypedShape) -> str:
     if shape[0] == "e" and isinstance(base, tuple):
         space = _space_of(form) if form.kind == "address" or form.space is not None else None
         if base[1] in PARAMETERS:
-            return _OVERLOOKED if space in ("param", None) else ""
-        is_home = space is None or _outside(space, str(base[1])) is None
-        return _OVERLOOKED if base[1] in OPAQUE and is_home else ""
+            return _OVERLOOKED_ARRAY if space in ("param", None) else ""
+        is_home = space is None or _wrong_space(space, str(base[1])) is None
+        return _OVERLOOKED_ARRAY if base[1] in OPAQUE and is_home else ""
     if shape[0] == "a" and isinstance(base, tuple) and base[1] in OPAQUE and form.object not in _REFERENCES:
         if ARRAY in base:
-            return "" if _outside(_space_of(form), str(base[1])) else _OVERLOOKED
+            return "" if _wrong_space(_space_of(form), str(base[1])) else _OVERLOOKED_ARRAY
         return "" if _sees_opaque(form) else "opaque_as_data"
-    return _OVERLOOKED if form.kind == "register" and shape[:2] == ("+", ARGUMENT) else ""
+    return _OVERLOOKED_ARRAY if form.kind == "register" and shape[:2] == ("+", ARGUMENT) else ""
 
 
 def _sees_opaque(form: OperandForm) -> bool:
     """Whether an assembler sees that an opaque reference is no address of data: where it moves the address to a
     register first, or wants a symbol of a certain space."""
     if form.symbols is not None and not form.data:
-        return _outside(_space_of(form), "&texref") is not None
+        return _wrong_space(_space_of(form), "&texref") is not None
     return form.data or (form.wide and not form.opaque)
 
 
@@ -141,7 +141,7 @@ def _parts(operand: OperandForm, shape: TypedShape) -> Iterator[tuple[OperandFor
         yield from zip(operand.elements, inner, strict=True)
 
 
-def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | None:
+def _misplacement(form: OperandForm, shape: TypedShape, use: str | None) -> str | None:
     if not isinstance(shape, tuple):
         return None
     if form.kind == "label" and use in _LABELS:
@@ -156,7 +156,7 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
         kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
         if kind in OPAQUE and not form.wide:
             return None
-        return _outside(_space_of(form), kind) if is_symbol(kind) and not is_code(kind) else None
+        return _wrong_space(_space_of(form), kind) if is_symbol(kind) and not is_code(kind) else None
     if form.kind == "register" and form.symbol and shape[0] in ("r", "+", "e"):
         kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
         return _wrong_symbol(form, kind, is_sum=shape[0] == "+") if is_symbol(kind) else None
@@ -166,7 +166,7 @@ def _misplaced(form: OperandForm, shape: TypedShape, use: str | None) -> str | N
 def _space_of(form: OperandForm) -> str:
     """The state space that a symbol must be in, without `::cta` and the like; `generic` where the form has none."""
     named = form.symbols if form.symbols is not None else form.space
-    space = named.value if isinstance(named, Const) else None
+    space = named.value if isinstance(named, ConstantExpr) else None
     return str(space).partition("::")[0] if space is not None else "generic"
 
 
@@ -200,14 +200,14 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
         return "must be an address in a register"
     if space == "param" and kind in PARAMETERS:
         return _wrong_parameter(kind, access)
-    outside = _outside(space, kind)
+    outside = _wrong_space(space, kind)
     if kind not in OPAQUE:
         return outside
     is_seen = ARRAY not in base and _sees_opaque(form)
     return _IS_OPAQUE if access is not None or is_seen else outside
 
 
-def _outside(space: str, kind: str) -> str | None:
+def _wrong_space(space: str, kind: str) -> str | None:
     """What is wrong with a variable of that class where a symbol of `space` is asked for."""
     if space == "any" or kind == f"&{space}" or (space == "global" and kind in OPAQUE):
         return None
@@ -234,10 +234,10 @@ def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> str | None:
         if kind in (FUNCTION, ENTRY) or is_sum:
             return None
         return "must be a register, a constant, a variable or a function: a label has no address"
-    wanted = form.type.value if isinstance(form.type, Const) else None
+    wanted = form.type.value if isinstance(form.type, ConstantExpr) else None
     if kind in OPAQUE and wanted != "u64" and not is_sum:
         return "must be an address of data: that of an opaque reference is a .u64"
     if form.space is None:
         return None
     space = _space_of(form)
-    return None if space == "param" and kind in PARAMETERS else _outside(space, kind)
+    return None if space == "param" and kind in PARAMETERS else _wrong_space(space, kind)

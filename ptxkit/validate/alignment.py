@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import bits, is_type
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Declaration, Element, Instruction, Name, Operand
 from ptxkit.validate.arguments import element_bits
 from ptxkit.validate.problems import Problem
-from ptxkit.validate.scopes import Scope, is_code, is_symbol
+from ptxkit.validate.scopes import NameScope, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
 
 _SECTION = "Addresses as Operands"
@@ -26,7 +26,9 @@ _SECTION = "Addresses as Operands"
 
 def is_static(match: Match, typed: Sequence[TypedShape]) -> bool:
     """Whether an operand is an offset from a variable where an aligned address is asked for."""
-    return any(_alignment(form) > 1 and _is_offset(shape) for form, shape in zip(match.operands, typed, strict=True))
+    return any(
+        _required_alignment(form) > 1 and _is_offset(shape) for form, shape in zip(match.operands, typed, strict=True)
+    )
 
 
 def _is_offset(shape: TypedShape) -> bool:
@@ -36,17 +38,17 @@ def _is_offset(shape: TypedShape) -> bool:
     return isinstance(base, tuple) and base[0] == "r" and base[-1] == "+" and is_symbol(str(base[1]))
 
 
-def _alignment(form: OperandForm) -> int:
+def _required_alignment(form: OperandForm) -> int:
     """Bytes to which an operand's address must be aligned; 1 where it is free."""
-    value = form.alignment.value if form.kind == "address" and isinstance(form.alignment, Const) else 1
+    value = form.alignment.value if form.kind == "address" and isinstance(form.alignment, ConstantExpr) else 1
     return value if isinstance(value, int) else 1
 
 
-def misaligned(match: Match, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
+def misalignment_problems(match: Match, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
     """A warning for each address that is off the alignment which the instruction asks for, wherever the variable is."""
     for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
-        needed = _alignment(form)
-        place = _place(operand, scope)
+        needed = _required_alignment(form)
+        place = _variable_offset(operand, scope)
         if needed == 1 or place is None:
             continue
         declaration, name, offset = place
@@ -55,7 +57,7 @@ def misaligned(match: Match, instruction: Instruction, scope: Scope) -> Iterator
             continue
         named = scope.find(name)
         message = (
-            f"operand {index + 1} of `{match.canonical}` is {offset} bytes from `{clip(name)}`, which begins at a "
+            f"operand {index + 1} of `{match.canonical}` is {offset} bytes from `{clip_text(name)}`, which begins at a "
         )
         message += f"multiple of {known}: no address that is aligned to {needed} bytes"
         help_ = f"use an offset that is a multiple of {min(known, needed)}, or a narrower access"
@@ -63,7 +65,7 @@ def misaligned(match: Match, instruction: Instruction, scope: Scope) -> Iterator
         yield Problem("PTX204", message, index, match.form, help_, certain=False, related=related, section=_SECTION)
 
 
-def _place(operand: Operand, scope: Scope) -> tuple[Declaration, str, int] | None:
+def _variable_offset(operand: Operand, scope: NameScope) -> tuple[Declaration, str, int] | None:
     """The variable that an address names, with its name, and the offset from its start; None of anything else."""
     match operand:
         case Address(base=Name(text), offset=moved):

@@ -24,7 +24,7 @@ def alignment_of(declaration: Declaration) -> int:
     return max(declaration.alignment or 1, element_bits(declaration) // 8)
 
 
-def mismatch(
+def argument_mismatch(
     formal: Declaration,
     actual: tuple[Declaration, Declarator] | None = None,
     constant: str | None = None,
@@ -38,7 +38,7 @@ def mismatch(
     if wanted.dimensions[:1] == (None,):
         if not declarator.dimensions:
             return f"must be an array of .{formal.type}, and is a single .{declaration.type}"
-    elif wanted.dimensions != declarator.dimensions or not _agree(formal, declaration):
+    elif wanted.dimensions != declarator.dimensions or not _is_compatible(formal, declaration):
         return f"must be {_shape(formal, wanted)}, and is {_shape(declaration, declarator)}"
     need, have = alignment_of(formal), alignment_of(declaration)
     return None if need == have else f"must be aligned to {need} bytes, and is aligned to {have}"
@@ -50,7 +50,7 @@ def _shape(declaration: Declaration, declarator: Declarator) -> str:
     return f"a {vector}.{declaration.type}{dimensions}"
 
 
-def _agree(formal: Declaration, actual: Declaration) -> bool:
+def _is_compatible(formal: Declaration, actual: Declaration) -> bool:
     if "pred" in (formal.type, actual.type):
         return formal.type == actual.type
     if element_bits(formal) != element_bits(actual):

@@ -12,12 +12,12 @@ from collections.abc import Generator, Iterator
 
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Arguments, Declaration, Directive, Function, Instruction, Name, Operand, Prototype
-from ptxkit.validate.arguments import mismatch
+from ptxkit.validate.arguments import argument_mismatch
 from ptxkit.validate.constants import kind_of
-from ptxkit.validate.names import class_words
+from ptxkit.validate.names import describe_class
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import (
     CALL_TARGETS,
@@ -26,8 +26,8 @@ from ptxkit.validate.scopes import (
     PROTOTYPE,
     SPECIAL,
     UNKNOWN,
-    Named,
-    Scope,
+    NameBinding,
+    NameScope,
     is_symbol,
 )
 
@@ -36,13 +36,13 @@ _POINTERS = frozenset({"b32", "u32", "s32", "b64", "u64", "s64"})
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class CallSignature:
     """What a call must fit. named: the function, prototype or list that says so; shown: its name or label."""
 
     results: tuple[Declaration, ...]
     parameters: tuple[Declaration, ...]
-    named: Named
-    shown: str
+    binding: NameBinding
+    display_name: str
 
     @property
     def is_open(self) -> bool:
@@ -50,7 +50,7 @@ class Signature:
         return bool(self.parameters) and is_incomplete(self.parameters[-1])
 
 
-_Signatures = Generator[Problem, None, list[Signature]]
+_SignatureResult = Generator[Problem, None, list[CallSignature]]
 """Problems, and in the end the signatures that the call must fit."""
 
 
@@ -64,7 +64,7 @@ def is_call(match: Match) -> bool:
     return any(isinstance(effect, Control) and effect.kind == "call" for effect in match.effects)
 
 
-def call_problems(match: Match, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
+def call_problems(match: Match, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
     """Everything wrong with a call whose names are all declared."""
     target = match.operand("f", instruction)
     listed = match.operand("list", instruction)
@@ -72,39 +72,41 @@ def call_problems(match: Match, instruction: Instruction, scope: Scope) -> Itera
         return
     place = match.roles["f"]
     if "." in target.text and scope.type_of(target.text) != UNKNOWN:
-        yield Problem("PTX111", f"`{clip(target.text)}` is an element of a vector, which cannot be called", place)
+        yield Problem("PTX111", f"`{clip_text(target.text)}` is an element of a vector, which cannot be called", place)
     if listed is None:
-        signatures = yield from _direct(target.text, place, scope)
+        signatures = yield from _direct_signatures(target.text, place, scope)
     else:
-        signatures = yield from _indirect(target.text, place, listed, match.roles["list"], scope)
+        signatures = yield from _indirect_signatures(target.text, place, listed, match.roles["list"], scope)
     for signature in signatures:
-        found = list(_compare(match, instruction, signature, scope))
+        found = list(_compare_call(match, instruction, signature, scope))
         if found:
             yield from found
             return
 
 
-def _direct(name: str, place: int, scope: Scope) -> _Signatures:
+def _direct_signatures(name: str, place: int, scope: NameScope) -> _SignatureResult:
     named = scope.find(name)
     kind = scope.type_of(name)
     if kind == FUNCTION and named is not None:
-        return [_of_function(named, name)]
+        return [_function_signature(named, name)]
     if kind == UNKNOWN:
         return []
-    message = f"`{clip(name)}` is {class_words(kind)}, which cannot be called"
+    message = f"`{clip_text(name)}` is {describe_class(kind)}, which cannot be called"
     help_ = "call a `.func`; to call through a register, name a `.callprototype` or `.calltargets` after the arguments"
     if kind == "&entry":
         help_ = "only a `.func` can be called; put what both share into one"
-    yield Problem("PTX111", message, place, help=help_, related=_related(named), section=_SECTION)
+    yield Problem("PTX111", message, place, help=help_, related=_related_binding(named), section=_SECTION)
     return []
 
 
-def _indirect(name: str, place: int, listed: Operand, list_place: int, scope: Scope) -> _Signatures:
+def _indirect_signatures(name: str, place: int, listed: Operand, list_place: int, scope: NameScope) -> _SignatureResult:
     kind = scope.type_of(name)
     if kind not in _POINTERS and kind != UNKNOWN:
-        message = f"`{clip(name)}` is {class_words(kind)}; a call with a prototype goes through a register"
+        message = f"`{clip_text(name)}` is {describe_class(kind)}; a call with a prototype goes through a register"
         help_ = "move the function's address to a .b64 register first, or leave out the prototype"
-        yield Problem("PTX111", message, place, help=help_, related=_related(scope.find(name)), section=_SECTION)
+        yield Problem(
+            "PTX111", message, place, help=help_, related=_related_binding(scope.find(name)), section=_SECTION
+        )
         return []
     if not isinstance(listed, Name):
         return []
@@ -112,33 +114,38 @@ def _indirect(name: str, place: int, listed: Operand, list_place: int, scope: Sc
     named = scope.find(listed.text)
     if found not in (PROTOTYPE, CALL_TARGETS) or named is None:
         if found != UNKNOWN:
-            message = f"`{clip(listed.text)}` is {class_words(found)}; it must be a prototype or a list of call targets"
+            message = (
+                f"`{clip_text(listed.text)}` is {describe_class(found)}; it must be a prototype or a list of "
+                f"call targets"
+            )
             help_ = "put `.callprototype` or `.calltargets` with this label above the call"
-            yield Problem("PTX111", message, list_place, help=help_, related=_related(named), section=_SECTION)
+            yield Problem("PTX111", message, list_place, help=help_, related=_related_binding(named), section=_SECTION)
         return []
     node = named.node
     if isinstance(node, Prototype):
-        return [Signature(node.results, node.parameters, named, node.label)]
+        return [CallSignature(node.results, node.parameters, named, node.label)]
     assert isinstance(node, Directive)
     targets = [(word, scope.find(word)) for word in node.words]
     return [
-        _of_function(target, word)
+        _function_signature(target, word)
         for word, target in targets
         if target is not None and isinstance(target.node, Function)
     ]
 
 
-def _of_function(named: Named, name: str) -> Signature:
+def _function_signature(named: NameBinding, name: str) -> CallSignature:
     function = named.node
     assert isinstance(function, Function)
-    return Signature(function.results, function.parameters, named, name)
+    return CallSignature(function.results, function.parameters, named, name)
 
 
-def _related(named: Named | None) -> tuple[Named, str] | None:
+def _related_binding(named: NameBinding | None) -> tuple[NameBinding, str] | None:
     return (named, "declared here") if named is not None else None
 
 
-def _compare(match: Match, instruction: Instruction, signature: Signature, scope: Scope) -> Iterator[Problem]:
+def _compare_call(
+    match: Match, instruction: Instruction, signature: CallSignature, scope: NameScope
+) -> Iterator[Problem]:
     for role, formals, what in (
         ("results", signature.results, "result"),
         ("parameters", signature.parameters, "argument"),
@@ -154,31 +161,31 @@ def _compare(match: Match, instruction: Instruction, signature: Signature, scope
             wrong = _wrong_argument(formal, actual, scope, is_result=what == "result")
             if wrong is not None:
                 name = formal.declarators[0].name
-                shown = f"`{clip(name)}`" if name != "_" else f"a `{declaration_words(formal)}`"
-                message = f"the {what} for {shown} of `{clip(signature.shown)}` {wrong}"
-                yield _unfit(message, place, signature)
+                shown = f"`{clip_text(name)}`" if name != "_" else f"a `{declaration_text(formal)}`"
+                message = f"the {what} for {shown} of `{clip_text(signature.display_name)}` {wrong}"
+                yield _mismatch_problem(message, place, signature)
 
 
-def _wrong_number(signature: Signature, what: str, wanted: int, found: int, place: int) -> Problem:
+def _wrong_number(signature: CallSignature, what: str, wanted: int, found: int, place: int) -> Problem:
     asked = "no " + what if not wanted else f"{wanted} {what}" + ("s" if wanted > 1 else "")
-    message = f"`{clip(signature.shown)}` has {asked}, and the call gives {found or 'none'}"
-    return _unfit(message, place, signature)
+    message = f"`{clip_text(signature.display_name)}` has {asked}, and the call gives {found or 'none'}"
+    return _mismatch_problem(message, place, signature)
 
 
-def _unfit(message: str, place: int, signature: Signature) -> Problem:
-    related = (signature.named, "declared here")
-    return Problem("PTX111", message, place, help=_asked(signature), related=related, section=_SECTION)
+def _mismatch_problem(message: str, place: int, signature: CallSignature) -> Problem:
+    related = (signature.binding, "declared here")
+    return Problem("PTX111", message, place, help=_expected_call(signature), related=related, section=_SECTION)
 
 
-def _asked(signature: Signature) -> str:
+def _expected_call(signature: CallSignature) -> str:
     """The call that would fit."""
-    results = ", ".join(map(declaration_words, signature.results))
-    parameters = ", ".join(map(declaration_words, signature.parameters))
+    results = ", ".join(map(declaration_text, signature.results))
+    parameters = ", ".join(map(declaration_text, signature.parameters))
     head = f"({results}), " if results else ""
-    return clip(f"it takes `call {head}{signature.shown}, ({parameters})`")
+    return clip_text(f"it takes `call {head}{signature.display_name}, ({parameters})`")
 
 
-def declaration_words(declaration: Declaration) -> str:
+def declaration_text(declaration: Declaration) -> str:
     """A parameter as it would be written: `.param .align 8 .b8 x[16]`."""
     (declarator,) = declaration.declarators[:1]
     dimensions = "".join(f"[{'' if length is None else length}]" for length in declarator.dimensions)
@@ -187,14 +194,14 @@ def declaration_words(declaration: Declaration) -> str:
     return f".{declaration.space} {alignment}{vector}.{declaration.type} {declarator.name}{dimensions}"
 
 
-def _wrong_argument(formal: Declaration, actual: Operand, scope: Scope, *, is_result: bool) -> str | None:
+def _wrong_argument(formal: Declaration, actual: Operand, scope: NameScope, *, is_result: bool) -> str | None:
     if not isinstance(actual, Name):
         constant = kind_of(actual)
-        return mismatch(formal, constant=constant) if constant is not None else "must be a name or a constant"
+        return argument_mismatch(formal, constant=constant) if constant is not None else "must be a name or a constant"
     if actual.text == "_":
         return None if is_result else "cannot be left out"
     if actual.text == "WARP_SZ":
-        return mismatch(formal, constant="i")
+        return argument_mismatch(formal, constant="i")
     kind = scope.type_of(actual.text)
     if kind == UNKNOWN:
         return None
@@ -204,10 +211,10 @@ def _wrong_argument(formal: Declaration, actual: Operand, scope: Scope, *, is_re
     if named is None:
         return "must be a whole register: move the element to one first"
     if kind in PARAMETERS and kind != "&argument":
-        return f"is {class_words(kind)}; copy it to a .param variable of this body or to a register first"
+        return f"is {describe_class(kind)}; copy it to a .param variable of this body or to a register first"
     if is_symbol(kind) and kind != "&argument":
-        return f"must be a register, a .param variable of this body or a constant, and is {class_words(kind)}"
+        return f"must be a register, a .param variable of this body or a constant, and is {describe_class(kind)}"
     assert isinstance(named.node, Declaration)
     name = actual.text
     declarator = next((each for each in named.node.declarators if each.name == name), named.node.declarators[0])
-    return mismatch(formal, actual=(named.node, declarator))
+    return argument_mismatch(formal, actual=(named.node, declarator))

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from struct import unpack
 
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.folding import fold_constants
 from ptxkit.isa.forms import Immediates, Match, OperandForm
-from ptxkit.isa.words import immediate_words
+from ptxkit.isa.words import describe_immediates
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
@@ -32,7 +32,7 @@ DOUBLE = "f64"
 INVALID = "invalid"
 
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_OF_FLOATS = frozenset({"+", "-", "*", "/"})
+_FLOAT_OPERATORS = frozenset({"+", "-", "*", "/"})
 
 
 def kind_of(operand: Operand) -> str | None:
@@ -49,9 +49,9 @@ def kind_of(operand: Operand) -> str | None:
         case Arguments((inner,)):
             return kind_of(inner)
         case Unary(operator, inner):
-            return _of_unary(operator, inner)
+            return _unary_kind(operator, inner)
         case Binary(operator, left, right):
-            found = _of_binary(operator, kind_of(left), kind_of(right))
+            found = _binary_kind(operator, kind_of(left), kind_of(right))
             by_zero = found is not None and operator in ("/", "%") and _number(right) == 0
             return INVALID if by_zero else found
         case Conditional(test, then, otherwise):
@@ -68,7 +68,7 @@ def _overflows(literal: Float) -> bool:
     return exponent == 0x7FF or (exponent == 0 and re.search("[1-9]", re.split("[eE]", literal.text)[0]) is not None)
 
 
-def _of_unary(operator: str, inner: Operand) -> str | None:
+def _unary_kind(operator: str, inner: Operand) -> str | None:
     found = kind_of(inner)
     if found in (None, INVALID, INTEGER):
         return found
@@ -77,13 +77,13 @@ def _of_unary(operator: str, inner: Operand) -> str | None:
     return DOUBLE
 
 
-def _of_binary(operator: str, left: str | None, right: str | None) -> str | None:
+def _binary_kind(operator: str, left: str | None, right: str | None) -> str | None:
     if left is None or right is None:
         return None
     if (left, right) == (INTEGER, INTEGER):
         return INTEGER
     if (left, right) == (DOUBLE, DOUBLE):
-        return INTEGER if operator in _COMPARISONS else DOUBLE if operator in _OF_FLOATS else INVALID
+        return INTEGER if operator in _COMPARISONS else DOUBLE if operator in _FLOAT_OPERATORS else INVALID
     return INVALID
 
 
@@ -122,25 +122,25 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
     """
     found: list[tuple[int | None, str, bool]] = []
     for index, (whole, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
-        for form, immediates, part in _limited(whole, operand):
+        for form, immediates, part in _limited_operands(whole, operand):
             value = value_of(part)
             if value is not None and not is_legal(immediates, value):
-                what = f"must be {immediate_words(immediates)}, and is {value}"
+                what = f"must be {describe_immediates(immediates)}, and is {value}"
                 found.append((index, what, _is_tolerated(form, value)))
     for need in match.needs:
         values = {role: _number(match.operand(role, instruction)) for role in match.roles}
         result = fold_constants(need.condition, values)
-        if isinstance(result, Const) and not result.value:
+        if isinstance(result, ConstantExpr) and not result.value:
             found.append((None, f"breaks the rule {need.text}", False))
     return found
 
 
-def _limited(form: OperandForm, operand: Operand) -> Iterator[tuple[OperandForm, Immediates, Operand]]:
+def _limited_operands(form: OperandForm, operand: Operand) -> Iterator[tuple[OperandForm, Immediates, Operand]]:
     """The operand, or what stands in its braces or behind its comma, where constants have limits."""
     if form.elements and isinstance(operand, Vector | Address):
         parts = operand.index if isinstance(operand, Address) else operand.elements
         for inner, part in zip(form.elements, parts, strict=False):
-            yield from _limited(inner, part)
+            yield from _limited_operands(inner, part)
     elif form.immediates is not None and isinstance(operand, Vector):
         for part in operand.elements:
             yield form, form.immediates, part

@@ -17,13 +17,13 @@ from ptxkit.syntax.tree import (
 )
 from ptxkit.validate.aliases import AliasChecker
 from ptxkit.validate.debugging import DebugChecker
-from ptxkit.validate.directives import directive_forms, header_findings, prototype_findings, statement_findings
-from ptxkit.validate.findings import Finding, Gatekeeper
-from ptxkit.validate.initialisers import initial_findings
-from ptxkit.validate.scopes import Scope
-from ptxkit.validate.targets import heading_findings, samplers, texture_mode
-from ptxkit.validate.unsupported import wrong_targets
-from ptxkit.validate.variables import parameters_findings, prototype_parameters, variable_findings
+from ptxkit.validate.directives import directive_forms, directive_problems, header_problems, prototype_problems
+from ptxkit.validate.findings import GateChecker, StatementProblem
+from ptxkit.validate.initialisers import initialiser_problems
+from ptxkit.validate.scopes import NameScope
+from ptxkit.validate.targets import heading_problems, sampler_problems, texture_mode
+from ptxkit.validate.unsupported import wrong_target_problems
+from ptxkit.validate.variables import parameter_problems, prototype_parameter_problems, variable_problems
 
 _HEADING = frozenset({"version", "target", "address_size"})
 
@@ -31,76 +31,80 @@ _HEADING = frozenset({"version", "target", "address_size"})
 class DeclarationChecker:
     """Checks the declarations and directives of one module, in their order."""
 
-    def __init__(self, module: Module, gates: Gatekeeper) -> None:
+    def __init__(self, module: Module, gates: GateChecker) -> None:
         self._module, self._gates = module, gates
         self._aliases = AliasChecker()
         self._debug = DebugChecker(gates)
         self._texture_mode = texture_mode(module)
 
-    def module(self) -> Iterator[Finding]:
+    def check_module(self) -> Iterator[StatementProblem]:
         """`.version`, `.target` and `.address_size`, and what can never be linked."""
-        yield from heading_findings(self._module, self._gates)
-        yield from wrong_targets(self._module, self._gates)
+        yield from heading_problems(self._module, self._gates)
+        yield from wrong_target_problems(self._module, self._gates)
 
-    def item(self, item: Item, start: int, scope: Scope) -> Iterator[Finding]:
+    def check_item(self, item: Item, start: int, scope: NameScope) -> Iterator[StatementProblem]:
         """One item; of a function its header. scope: the names that are declared, those of the item included."""
         match item:
             case Declaration():
-                yield from self._variable(item, "module", start, scope)
+                yield from self._check_variable(item, "module", start, scope)
             case Function():
-                yield from header_findings(item, start, self._gates)
-                yield from parameters_findings(item, start, self._gates)
+                yield from header_problems(item, start, self._gates)
+                yield from parameter_problems(item, start, self._gates)
                 for declaration in item.parameters:
-                    yield from samplers(declaration, self._texture_mode, start)
+                    yield from sampler_problems(declaration, self._texture_mode, start)
             case Directive(name="alias"):
-                yield from statement_findings(item, "module", start, self._gates)
+                yield from directive_problems(item, "module", start, self._gates)
                 yield from self._aliases.check(item, start, scope)
             case Directive(name="@@DWARF"):
-                yield from self._gates.feature("dwarf", start)
+                yield from self._gates.check_feature("dwarf", start)
             case Directive(name="file"):
-                yield from self._debug.file(item, start)
+                yield from self._debug.check_file(item, start)
             case Directive(name=name) if name not in _HEADING:
-                yield from statement_findings(item, "module", start, self._gates)
+                yield from directive_problems(item, "module", start, self._gates)
             case Section(name=name):
-                yield from statement_findings(
+                yield from directive_problems(
                     Directive("section" if name[0] == "." else name), "module", start, self._gates
                 )
                 if name[0] == ".":
-                    yield from self._debug.section(item, start)
+                    yield from self._debug.check_section(item, start)
             case _:
                 pass
 
-    def inner(self, function: Function, start: int, scope: Scope) -> Iterator[Finding]:
+    def check_nested_function(self, function: Function, start: int, scope: NameScope) -> Iterator[StatementProblem]:
         """A function that is declared in the body of another."""
         message = "a function is declared in the body of another, as only some assemblers take"
-        yield Finding(
+        yield StatementProblem(
             "PTX107", message, start, ".func", help="move it in front of the function", severity=Severity.WARNING
         )
-        yield from self.item(function, start, scope)
+        yield from self.check_item(function, start, scope)
 
-    def statement(self, statement: Statement, function: Function, start: int, scope: Scope) -> Iterator[Finding]:
+    def check_statement(
+        self, statement: Statement, function: Function, start: int, scope: NameScope
+    ) -> Iterator[StatementProblem]:
         """One statement of a body that is no instruction. scope: the names declared so far."""
         match statement:
             case Directive(name="loc"):
-                yield from self._debug.loc(statement, start)
+                yield from self._debug.check_loc(statement, start)
             case Declaration():
-                yield from self._variable(statement, "body", start, scope)
+                yield from self._check_variable(statement, "body", start, scope)
             case Directive(name="alias"):
                 message = "`.alias` stands in the body of a function, as only some assemblers take"
                 help_ = "move it outside of functions"
-                yield Finding("PTX107", message, start, ".alias", help=help_, severity=Severity.WARNING)
+                yield StatementProblem("PTX107", message, start, ".alias", help=help_, severity=Severity.WARNING)
                 yield from self._gates.check(directive_forms()["alias"].gates, "`.alias`", start, ".alias")
                 yield from self._aliases.check(statement, start, scope)
             case Directive():
-                yield from statement_findings(statement, f"{function.kind}_body", start, self._gates)
+                yield from directive_problems(statement, f"{function.kind}_body", start, self._gates)
             case Prototype():
-                yield from prototype_findings(statement, start, self._gates)
-                yield from prototype_parameters(statement, start)
+                yield from prototype_problems(statement, start, self._gates)
+                yield from prototype_parameter_problems(statement, start)
             case _:
                 pass
 
-    def _variable(self, declaration: Declaration, where: str, start: int, scope: Scope) -> Iterator[Finding]:
-        yield from variable_findings(declaration, where, start, self._gates)
-        yield from initial_findings(declaration, start, scope, self._gates)
+    def _check_variable(
+        self, declaration: Declaration, where: str, start: int, scope: NameScope
+    ) -> Iterator[StatementProblem]:
+        yield from variable_problems(declaration, where, start, self._gates)
+        yield from initialiser_problems(declaration, start, scope, self._gates)
         if declaration.declarators:
-            yield from samplers(declaration, self._texture_mode, start)
+            yield from sampler_problems(declaration, self._texture_mode, start)

@@ -15,11 +15,11 @@ from functools import cache
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.module_forms import DirectiveForm
-from ptxkit.isa.words import clip, immediate_words
-from ptxkit.syntax.constants import constant_of
+from ptxkit.isa.words import clip_text, describe_immediates
+from ptxkit.syntax.constants import parse_constant
 from ptxkit.syntax.tree import Directive, Function, Prototype
 from ptxkit.validate.constants import is_legal
-from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
+from ptxkit.validate.findings import GateChecker, StatementProblem, module_forms
 
 _PLACES = {
     "heading": "at the head of the module",
@@ -35,7 +35,7 @@ _PLACES = {
     "body": "in the body of a function",
     "entry_body": "in the body of a kernel",
 }
-_MOST = (1 << 32) - 1
+_MAX_U32 = (1 << 32) - 1
 """The largest constant of a directive."""
 
 _ATTRIBUTE = r"\.([^(]+)(?:\(([^)]*)\))?"
@@ -48,85 +48,95 @@ def directive_forms() -> dict[str, DirectiveForm]:
     return {each.name: each for each in module_forms().directives}
 
 
-def places_of(function: Function) -> str:
+def directive_place(function: Function) -> str:
     """The place of the directives of a function: `entry`, or `entry_declaration` where it has no body."""
     return function.kind if function.body is not None else f"{function.kind}_declaration"
 
 
-def header_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def header_problems(function: Function, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     """What is wrong with the linkage, the attributes and the directives of a function."""
-    place = places_of(function)
-    yield from linkage_findings(function.linkage, place, start, gates)
-    yield from attribute_findings(function.attributes, place, start, gates)
-    yield from _group(function.directives, place, start, gates)
+    place = directive_place(function)
+    yield from linkage_problems(function.linkage, place, start, gates)
+    yield from attribute_problems(function.attributes, place, start, gates)
+    yield from _check_group(function.directives, place, start, gates)
     if function.results and function.directive("noreturn") is not None:
         yield _never_returns(start)
 
 
-def prototype_findings(prototype: Prototype, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def prototype_problems(prototype: Prototype, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     """What is wrong with the directives of a call prototype."""
     yield from gates.check(directive_forms()["callprototype"].gates, "`.callprototype`", start, ".callprototype")
-    yield from _group(prototype.directives, "prototype", start, gates)
+    yield from _check_group(prototype.directives, "prototype", start, gates)
     if prototype.results and any(each.name == "noreturn" for each in prototype.directives):
         yield _never_returns(start)
 
 
-def _never_returns(start: int) -> Finding:
+def _never_returns(start: int) -> StatementProblem:
     message = "a function that never returns has no results"
-    return Finding("PTX107", message, start, ".noreturn", help="remove `.noreturn`, or the results")
+    return StatementProblem("PTX107", message, start, ".noreturn", help="remove `.noreturn`, or the results")
 
 
-def linkage_findings(linkage: Sequence[str], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     """What is wrong with `.extern`, `.visible`, `.weak` or `.common` in front of something."""
     if len(linkage) > 1:
         message = f"`.{linkage[0]}` and `.{linkage[1]}` cannot both stand here"
         nth = 1 if linkage[0] == linkage[1] else 0
-        yield Finding("PTX107", message, start, f".{linkage[1]}", nth, "keep one", section="Linking Directives")
+        yield StatementProblem(
+            "PTX107", message, start, f".{linkage[1]}", nth, "keep one", section="Linking Directives"
+        )
     for word in linkage[:1]:
-        yield from _one(Directive(word), place, start, gates)
+        yield from _check_directive(Directive(word), place, start, gates)
 
 
-def attribute_findings(attributes: Sequence[str], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def attribute_problems(
+    attributes: Sequence[str], place: str, start: int, gates: GateChecker
+) -> Iterator[StatementProblem]:
     """What is wrong with the words of `.attribute(...)`."""
     if len(attributes) > 1 and not place.endswith("variable"):
         message = "a function has one attribute"
-        yield Finding("PTX107", message, start, ".attribute", help="keep one of them")
+        yield StatementProblem("PTX107", message, start, ".attribute", help="keep one of them")
     for written in attributes:
         match = re.fullmatch(_ATTRIBUTE, written)
         if match is not None:
             words = tuple(word.strip() for word in match[2].split(",")) if match[2] is not None else ()
-            yield from _one(Directive(match[1], words), place, start, gates)
+            yield from _check_directive(Directive(match[1], words), place, start, gates)
 
 
-def statement_findings(directive: Directive, place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def directive_problems(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     """What is wrong with a directive that is a statement or item of its own. place: `module`, `entry_body` or
     `func_body`."""
     if directive.name == "pragma":
-        yield from _pragma(directive, place, start, gates)
+        yield from _check_pragma(directive, place, start, gates)
     elif directive.name in directive_forms() and directive.name != "address_size":
-        yield from _one(Directive(directive.name), "body" if place.endswith("body") else place, start, gates)
+        yield from _check_directive(
+            Directive(directive.name), "body" if place.endswith("body") else place, start, gates
+        )
 
 
-def _group(directives: Sequence[Directive], place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def _check_group(
+    directives: Sequence[Directive], place: str, start: int, gates: GateChecker
+) -> Iterator[StatementProblem]:
     """The directives behind a header, one by one and beside each other."""
     names = [directive.name for directive in directives]
     for index, directive in enumerate(directives):
         if directive.name == "pragma" and place in ("entry", "func_declaration"):
-            yield from _pragma(directive, "module" if place == "func_declaration" else place, start, gates)
+            yield from _check_pragma(directive, "module" if place == "func_declaration" else place, start, gates)
             continue
-        yield from _one(directive, place, start, gates, names[:index].count(directive.name))
+        yield from _check_directive(directive, place, start, gates, names[:index].count(directive.name))
         form = directive_forms().get(directive.name)
         if form is None or place not in form.places:
             continue
-        yield from _beside(form, place, names, index, start)
+        yield from _check_combination(form, place, names, index, start)
 
 
-def _beside(form: DirectiveForm, place: str, names: Sequence[str], index: int, start: int) -> Iterator[Finding]:
+def _check_combination(
+    form: DirectiveForm, place: str, names: Sequence[str], index: int, start: int
+) -> Iterator[StatementProblem]:
     word, earlier = f".{form.name}", names[:index]
 
-    def finding(message: str, help_: str, severity: Severity = Severity.ERROR) -> Finding:
+    def finding(message: str, help_: str, severity: Severity = Severity.ERROR) -> StatementProblem:
         nth = earlier.count(form.name)
-        return Finding("PTX107", message, start, word, nth, help_, severity, form.section)
+        return StatementProblem("PTX107", message, start, word, nth, help_, severity, form.section)
 
     for other in form.excludes:
         if other in earlier:
@@ -147,34 +157,36 @@ def _beside(form: DirectiveForm, place: str, names: Sequence[str], index: int, s
         yield finding(f"`{word}` says nothing without {wanted}", f"add {wanted}, or remove it", Severity.WARNING)
 
 
-def _one(directive: Directive, place: str, start: int, gates: Gatekeeper, nth: int = 0) -> Iterator[Finding]:
+def _check_directive(
+    directive: Directive, place: str, start: int, gates: GateChecker, nth: int = 0
+) -> Iterator[StatementProblem]:
     """One directive by itself: known, in its place, with its constants, allowed by version and target."""
     form = directive_forms().get(directive.name)
     word = f".{directive.name}"
     if form is None:
-        yield _unknown(directive.name, place, start)
+        yield _unknown_directive(directive.name, place, start)
     elif place not in form.places and not (place == "global_variable" and "variable" in form.places):
         allowed = " or ".join(_PLACES[each] for each in form.places)
         message = f"`{word}` cannot stand {_PLACES[place]}"
-        yield Finding("PTX107", message, start, word, nth, f"it stands {allowed}", section=form.section)
+        yield StatementProblem("PTX107", message, start, word, nth, f"it stands {allowed}", section=form.section)
     else:
         yield from gates.check(form.gates, f"`{word}`", start, word, form.section)
         wrong = _wrong_constants(form, directive.words) if place in _WITH_CONSTANTS else None
         if wrong is not None:
             text, severity = wrong
             message = f"`{word}` {text}"
-            yield Finding("PTX107", message, start, word, nth, _usage(form), severity, form.section)
+            yield StatementProblem("PTX107", message, start, word, nth, _usage(form), severity, form.section)
 
 
 _WITH_CONSTANTS = frozenset({"entry", "func", "func_declaration", "prototype", "global_variable"})
 
 
-def _unknown(name: str, place: str, start: int) -> Finding:
+def _unknown_directive(name: str, place: str, start: int) -> StatementProblem:
     known = [each.name for each in module_forms().directives if place in each.places]
     near = get_close_matches(name[:80], known, 1) or get_close_matches(name[:80], list(directive_forms()), 1)
     help_ = f"did you mean `.{near[0]}`?" if near else None
-    message = f"`.{clip(name)}` is no directive that can stand {_PLACES[place]}"
-    return Finding("PTX107", message, start, f".{name}", help=help_, section="Directives")
+    message = f"`.{clip_text(name)}` is no directive that can stand {_PLACES[place]}"
+    return StatementProblem("PTX107", message, start, f".{name}", help=help_, section="Directives")
 
 
 def _usage(form: DirectiveForm) -> str:
@@ -193,24 +205,27 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Se
         return text, Severity.ERROR
     cut: tuple[str, Severity] | None = None
     for argument, word in zip(form.arguments, words, strict=False):
-        value = constant_of(word)
+        value = parse_constant(word)
         if value is None:
-            return f"takes integer constants, and has `{clip(word)}`", Severity.ERROR
-        if value > _MOST:
+            return f"takes integer constants, and has `{clip_text(word)}`", Severity.ERROR
+        if value > _MAX_U32:
             # Those of 2**63 and more are negative to an assembler, which takes 32 bits of them.
-            is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & _MOST)
-            cut = f"takes constants of 32 bits, and has `{clip(word)}`", Severity.WARNING if is_cut else Severity.ERROR
+            is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & _MAX_U32)
+            cut = (
+                f"takes constants of 32 bits, and has `{clip_text(word)}`",
+                Severity.WARNING if is_cut else Severity.ERROR,
+            )
             if not is_cut:
                 return cut
         elif not is_legal(argument.immediates, value):
-            return f"takes {immediate_words(argument.immediates)}, and has {clip(word)}", Severity.ERROR
+            return f"takes {describe_immediates(argument.immediates)}, and has {clip_text(word)}", Severity.ERROR
     return cut
 
 
 # ------------------------------------------------------------------------------------------------ pragmas
 
 
-def _pragma(directive: Directive, place: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def _check_pragma(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     yield from gates.check(directive_forms()["pragma"].gates, "`.pragma`", start, ".pragma", _PRAGMA_SECTION)
     for word in directive.words:
         text = word.strip('"')
@@ -222,26 +237,29 @@ def _pragma(directive: Directive, place: str, start: int, gates: Gatekeeper) -> 
         if not places:
             allowed = " or ".join(_PLACES[each] for each in form.places)
             message = f'the pragma "{form.name}" cannot stand here'
-            yield Finding("PTX107", message, start, word, help=f"it stands {allowed}", section=_PRAGMA_SECTION)
+            yield StatementProblem("PTX107", message, start, word, help=f"it stands {allowed}", section=_PRAGMA_SECTION)
         else:
             yield from gates.check(form.gates, f'the pragma "{form.name}"', start, word, _PRAGMA_SECTION)
             yield from _pragma_constant(form, text, word, start)
 
 
-def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[Finding]:
+def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[StatementProblem]:
     for argument in form.arguments:
         rest = text.partition(" ")[2].strip()
         match = re.fullmatch(r"\+?(0[xX][0-9a-fA-F]+|[0-9]+)", rest)
-        value = constant_of(match[1]) if match is not None else None
+        value = parse_constant(match[1]) if match is not None else None
         if value is None or not is_legal(argument.immediates, value):
-            message = f'the pragma "{form.name}" takes {immediate_words(argument.immediates)}, and has `{clip(rest)}`'
+            message = (
+                f'the pragma "{form.name}" takes {describe_immediates(argument.immediates)}, and has '
+                f"`{clip_text(rest)}`"
+            )
             help_ = f'write `.pragma "{form.name} {argument.role}";`'
-            yield Finding("PTX107", message, start, word, help=help_, section=_PRAGMA_SECTION)
+            yield StatementProblem("PTX107", message, start, word, help=help_, section=_PRAGMA_SECTION)
 
 
-def _unknown_pragma(text: str, word: str, start: int) -> Iterator[Finding]:
+def _unknown_pragma(text: str, word: str, start: int) -> Iterator[StatementProblem]:
     name = text.partition(" ")[0]
     near = get_close_matches(name[:80], [each.name for each in module_forms().pragmas], 1)
     help_ = f'did you mean "{near[0]}"?' if near else None
-    message = f'no pragma "{clip(name)}" is known here; assemblers pass over unknown ones in silence'
-    yield Finding("PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_PRAGMA_SECTION)
+    message = f'no pragma "{clip_text(name)}" is known here; assemblers pass over unknown ones in silence'
+    yield StatementProblem("PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_PRAGMA_SECTION)

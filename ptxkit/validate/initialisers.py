@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ptxkit.isa.module_forms import DataType
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.records import dataclass
-from ptxkit.syntax.constants import evaluate, integer
+from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
     Apply,
     Arguments,
@@ -29,8 +29,8 @@ from ptxkit.syntax.tree import (
     Unary,
     Vector,
 )
-from ptxkit.validate.findings import Finding, Gatekeeper
-from ptxkit.validate.scopes import ENTRY, FUNCTION, UNKNOWN, Scope
+from ptxkit.validate.findings import GateChecker, StatementProblem
+from ptxkit.validate.scopes import ENTRY, FUNCTION, UNKNOWN, NameScope
 from ptxkit.validate.variables import data_types
 
 _SECTION = "Initializers"
@@ -42,76 +42,80 @@ _ADDRESSED = frozenset({"&global", "&const", "&texref", "&surfref", "&samplerref
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class _InitialisedVariable:
     """What is initialised: one declared name."""
 
     name: str
     data_type: DataType
     start: int
-    gates: Gatekeeper
-    scope: Scope
+    gates: GateChecker
+    scope: NameScope
 
-    def finding(self, message: str, help_: str | None = None, word: str | None = None) -> Finding:
+    def problem(self, message: str, help_: str | None = None, word: str | None = None) -> StatementProblem:
         nth = 1 if word == self.name else 0
-        return Finding("PTX109", message, self.start, word or self.name, nth, help_, section=_SECTION)
+        return StatementProblem("PTX109", message, self.start, word or self.name, nth, help_, section=_SECTION)
 
 
-def initial_findings(declaration: Declaration, start: int, scope: Scope, gates: Gatekeeper) -> Iterator[Finding]:
+def initialiser_problems(
+    declaration: Declaration, start: int, scope: NameScope, gates: GateChecker
+) -> Iterator[StatementProblem]:
     """What is wrong with the initial values of a declaration's variables. scope: the names declared so far."""
     data_type = data_types().get(declaration.type)
     for declarator in declaration.declarators:
         if declarator.initialiser is None or data_type is None:
             continue
-        target = _Target(declarator.name, data_type, start, gates, scope)
-        name = clip(declarator.name)
+        target = _InitialisedVariable(declarator.name, data_type, start, gates, scope)
+        name = clip_text(declarator.name)
         if declaration.space not in _INITIALISED:
             message = f"`{name}` is in .{declaration.space} space, where no variable has an initial value"
-            yield target.finding(message, "store the value in the code, or use .global or .const")
+            yield target.problem(message, "store the value in the code, or use .global or .const")
         elif "extern" in declaration.linkage:
             message = f"`{name}` is `.extern`: its initial value stands where it is defined"
-            yield target.finding(message, "remove `.extern`, or the value")
+            yield target.problem(message, "remove `.extern`, or the value")
         else:
             lanes = _LANES.get(declaration.vector or "", 1)
-            yield from _nested(target, declarator.initialiser, declarator.dimensions, lanes)
+            yield from _check_dimensions(target, declarator.initialiser, declarator.dimensions, lanes)
 
 
-def _nested(target: _Target, value: Operand, lengths: tuple[int | None, ...], lanes: int) -> Iterator[Finding]:
+def _check_dimensions(
+    target: _InitialisedVariable, value: Operand, lengths: tuple[int | None, ...], lanes: int
+) -> Iterator[StatementProblem]:
     """A value of that many dimensions, the last of them a vector or struct where the type says so."""
     elements = value.elements if isinstance(value, Vector) else None
     if lengths and elements is None:
-        yield target.finding(f"the values of the array `{clip(target.name)}` stand in braces", "write `{ ... }`")
+        yield target.problem(f"the values of the array `{clip_text(target.name)}` stand in braces", "write `{ ... }`")
     elif lengths and elements is not None:
-        yield from _elements(target, elements, lengths, lanes)
+        yield from _check_elements(target, elements, lengths, lanes)
     elif target.data_type.fields:
-        yield from _fields(target, value)
+        yield from _check_fields(target, value)
     elif lanes > 1 and (elements is None or len(elements) != lanes):
-        yield target.finding(f"a value of the vector `{clip(target.name)}` is {lanes} constants in braces")
+        yield target.problem(f"a value of the vector `{clip_text(target.name)}` is {lanes} constants in braces")
     elif lanes > 1:
-        yield from _leaves(target, elements or ())
+        yield from _check_scalars(target, elements or ())
     elif elements is not None:
-        yield target.finding(f"`{clip(target.name)}` is no array: its value has no braces", "remove the braces")
+        yield target.problem(f"`{clip_text(target.name)}` is no array: its value has no braces", "remove the braces")
     else:
-        yield from _leaf(target, value)
+        yield from _check_scalar(target, value)
 
 
-def _elements(
-    target: _Target, elements: tuple[Operand, ...], lengths: tuple[int | None, ...], lanes: int
-) -> Iterator[Finding]:
+def _check_elements(
+    target: _InitialisedVariable, elements: tuple[Operand, ...], lengths: tuple[int | None, ...], lanes: int
+) -> Iterator[StatementProblem]:
     """The values of an array: no more than it has elements, and the first wrong one among them."""
     if lengths[0] and len(elements) > lengths[0]:
-        message = f"`{clip(target.name)}` has {len(elements)} values where {lengths[0]} elements are"
-        yield target.finding(message, "remove values, or raise the length")
+        message = f"`{clip_text(target.name)}` has {len(elements)} values where {lengths[0]} elements are"
+        yield target.problem(message, "remove values, or raise the length")
     elif len(lengths) == 1 and lanes == 1 and not target.data_type.fields:
-        yield from _leaves(target, elements)
+        yield from _check_scalars(target, elements)
     else:
         for element in elements:
-            found = next(_nested(target, element, lengths[1:], lanes), None)
+            found = next(_check_dimensions(target, element, lengths[1:], lanes), None)
             if found is not None:
                 yield found
                 return
 
 
-def _leaves(target: _Target, elements: tuple[Operand, ...]) -> Iterator[Finding]:
+def _check_scalars(target: _InitialisedVariable, elements: tuple[Operand, ...]) -> Iterator[StatementProblem]:
     """Many values of one type; a table of plain integers, which may be long, is looked at once."""
     kinds = set(map(type, elements))
     if kinds == {Integer} and "integer" in target.data_type.initial:
@@ -120,31 +124,31 @@ def _leaves(target: _Target, elements: tuple[Operand, ...]) -> Iterator[Finding]
         return
     for element in elements:
         if isinstance(element, Vector):
-            message = f"the values of `{clip(target.name)}` nest deeper than its dimensions"
-            yield target.finding(message, "remove braces")
+            message = f"the values of `{clip_text(target.name)}` nest deeper than its dimensions"
+            yield target.problem(message, "remove braces")
             return
         if isinstance(element, Binary) and element.operator == "=":
             continue  # a named field, which an assembler takes for its value
-        found = next(_leaf(target, element), None)
+        found = next(_check_scalar(target, element), None)
         if found is not None:
             yield found
             return
 
 
-def _leaf(target: _Target, value: Operand) -> Iterator[Finding]:
+def _check_scalar(target: _InitialisedVariable, value: Operand) -> Iterator[StatementProblem]:
     kind = _class_of(value)
-    name = clip(target.name)
+    name = clip_text(target.name)
     if kind is None:
         message = f"this is no initial value of `{name}`"
-        yield target.finding(message, "write a constant, a symbol, `symbol+4`, `generic(symbol)` or `0xFF(symbol)`")
+        yield target.problem(message, "write a constant, a symbol, `symbol+4`, `generic(symbol)` or `0xFF(symbol)`")
     elif kind == "undefined":
-        yield target.finding(f"the initial value of `{name}` has no value", "do not divide by zero, nor mix types")
+        yield target.problem(f"the initial value of `{name}` has no value", "do not divide by zero, nor mix types")
     elif kind not in target.data_type.initial:
         taken = " or ".join(_KIND_WORDS[each] for each in target.data_type.initial)
         message = f"a .{target.data_type.name} variable such as `{name}` cannot start as {_KIND_WORDS[kind]}"
-        yield target.finding(message, f"it takes {taken}" if taken else "it takes no initial value")
+        yield target.problem(message, f"it takes {taken}" if taken else "it takes no initial value")
     elif kind in ("address", "mask"):
-        yield from _address(target, value)
+        yield from _check_address(target, value)
 
 
 _KIND_WORDS = {
@@ -184,7 +188,7 @@ def _class_of(value: Operand) -> str | None:
 def _class_of_expression(value: Operand) -> str | None:
     if evaluate(value) is not None:
         return "integer"
-    leaves = list(_leaves_of(value))
+    leaves = list(_scalars_of(value))
     floats = [leaf for leaf in leaves if isinstance(leaf, Float)]
     if any(not isinstance(leaf, Float | Integer) for leaf in leaves):
         return None
@@ -195,18 +199,18 @@ def _class_of_expression(value: Operand) -> str | None:
     return "integer" if isinstance(value, Binary) and value.operator in _COMPARISONS else "float"
 
 
-def _leaves_of(value: Operand) -> Iterator[Operand]:
+def _scalars_of(value: Operand) -> Iterator[Operand]:
     match value:
         case Unary(operand=inner):
-            yield from _leaves_of(inner)
+            yield from _scalars_of(inner)
         case Binary(left=left, right=right):
-            yield from _leaves_of(left)
-            yield from _leaves_of(right)
+            yield from _scalars_of(left)
+            yield from _scalars_of(right)
         case Conditional(test, then, otherwise):
             for part in (test, then, otherwise):
-                yield from _leaves_of(part)
+                yield from _scalars_of(part)
         case Arguments((only,)):
-            yield from _leaves_of(only)
+            yield from _scalars_of(only)
         case _:
             yield value
 
@@ -224,69 +228,69 @@ def _symbol_of(value: Operand) -> Name | Apply | None:
     return _symbol_of(value.left)
 
 
-def _address(target: _Target, value: Operand) -> Iterator[Finding]:
+def _check_address(target: _InitialisedVariable, value: Operand) -> Iterator[StatementProblem]:
     if isinstance(value, Apply) and value.function != "generic":
-        yield from target.gates.feature("initial_mask", target.start, value.function)
-        mask = evaluate(integer(value.function))
+        yield from target.gates.check_feature("initial_mask", target.start, value.function)
+        mask = evaluate(parse_integer(value.function))
         if mask not in _MASKS:
-            message = f"the mask {clip(value.function)} must be 0xFF, 0xFF00, and so on: one byte of the address"
-            yield target.finding(message, "write one mask for each byte", value.function)
+            message = f"the mask {clip_text(value.function)} must be 0xFF, 0xFF00, and so on: one byte of the address"
+            yield target.problem(message, "write one mask for each byte", value.function)
         value = value.argument
     symbol = _symbol_of(value)
     assert symbol is not None
     is_generic = isinstance(symbol, Apply)
     name = symbol.argument.text if isinstance(symbol, Apply) else symbol.text  # type: ignore[union-attr]
     if is_generic:
-        yield from target.gates.feature("initial_generic", target.start, "generic")
+        yield from target.gates.check_feature("initial_generic", target.start, "generic")
     kind = target.scope.type_of(name)
     if kind in (FUNCTION, ENTRY):
         feature = "initial_kernel" if kind == ENTRY else "initial_function"
-        yield from target.gates.feature(feature, target.start, name)
+        yield from target.gates.check_feature(feature, target.start, name)
         if is_generic or not isinstance(value, Name):
-            message = f"`{clip(name)}` is a function: its address stands alone"
-            yield target.finding(message, f"write `{clip(name)}`", name)
+            message = f"`{clip_text(name)}` is a function: its address stands alone"
+            yield target.problem(message, f"write `{clip_text(name)}`", name)
         return
     if kind == UNKNOWN:
-        near = get_close_matches(name[:80], list(dict.fromkeys(target.scope.visible())), 1)
-        help_ = f"did you mean `{clip(near[0])}`?" if near else "declare it above this line"
-        yield target.finding(f"`{clip(name)}` is not declared above this line", help_, name)
+        near = get_close_matches(name[:80], list(dict.fromkeys(target.scope.visible_names())), 1)
+        help_ = f"did you mean `{clip_text(near[0])}`?" if near else "declare it above this line"
+        yield target.problem(f"`{clip_text(name)}` is not declared above this line", help_, name)
     elif kind not in _ADDRESSED:
-        message = f"the address of `{clip(name)}` is no constant: only variables in .global and .const have one"
-        yield target.finding(message, "store the address in the code", name)
+        message = f"the address of `{clip_text(name)}` is no constant: only variables in .global and .const have one"
+        yield target.problem(message, "store the address in the code", name)
     else:
-        yield from target.gates.feature("initial_address", target.start, name)
+        yield from target.gates.check_feature("initial_address", target.start, name)
 
 
-def _fields(target: _Target, value: Operand) -> Iterator[Finding]:
+def _check_fields(target: _InitialisedVariable, value: Operand) -> Iterator[StatementProblem]:
     """The named fields of a texture, sampler or surface."""
-    name = clip(target.name)
+    name = clip_text(target.name)
     known = target.data_type.fields
     if not isinstance(value, Vector):
-        yield target.finding(f"the value of `{name}` is named fields in braces", f"write `{{{known[0]} = 1}}`")
+        yield target.problem(f"the value of `{name}` is named fields in braces", f"write `{{{known[0]} = 1}}`")
         return
     if len(value.elements) > len(known):
-        yield target.finding(f"`{name}` has {len(known)} fields, and {len(value.elements)} values", "remove some")
+        yield target.problem(f"`{name}` has {len(known)} fields, and {len(value.elements)} values", "remove some")
         return
     for element in value.elements:
         match element:
             case Binary("=", Name(field), constant):
-                yield from _field(target, field, constant)
+                yield from _check_field(target, field, constant)
             case _:
-                yield target.finding(f"a value of `{name}` has no name", f"write `{known[0]} = 1`")
+                yield target.problem(f"a value of `{name}` has no name", f"write `{known[0]} = 1`")
                 return
 
 
-def _field(target: _Target, field: str, constant: Operand) -> Iterator[Finding]:
+def _check_field(target: _InitialisedVariable, field: str, constant: Operand) -> Iterator[StatementProblem]:
     known = target.data_type.fields
     if field not in known:
         near = get_close_matches(field[:80], known, 1)
         help_ = f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(known)}"
-        yield target.finding(f"a .{target.data_type.name} has no field `{clip(field)}`", help_, field)
+        yield target.problem(f"a .{target.data_type.name} has no field `{clip_text(field)}`", help_, field)
     elif isinstance(constant, Name) and constant.text != "WARP_SZ":
         symbols = target.data_type.symbols
         if constant.text not in symbols:
             near = get_close_matches(constant.text[:80], symbols, 1)
             help_ = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(symbols)}"
-            yield target.finding(f"`{clip(constant.text)}` is no value of a field", help_, constant.text)
+            yield target.problem(f"`{clip_text(constant.text)}` is no value of a field", help_, constant.text)
     elif isinstance(constant, Not | Vector) or _class_of(constant) not in ("integer", "float"):
-        yield target.finding(f"the field `{field}` takes a constant", None, field)
+        yield target.problem(f"the field `{field}` takes a constant", None, field)

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
-from ptxkit.isa.targets import Target, remedy, stated, unmet
-from ptxkit.isa.words import clip
+from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
+from ptxkit.isa.words import clip_text
 from ptxkit.syntax.tree import Function, Instruction
-from ptxkit.validate.alignment import misaligned
-from ptxkit.validate.answers import Answer, answers, why
+from ptxkit.validate.alignment import misalignment_problems
+from ptxkit.validate.answers import CachedMatch, match_cache_for, tolerance_reason
 from ptxkit.validate.calls import call_problems
 from ptxkit.validate.constants import illegal_constants
-from ptxkit.validate.names import class_words, undeclared
+from ptxkit.validate.names import describe_class, undeclared_problem
 from ptxkit.validate.problems import Problem
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_symbol
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, NameScope, is_symbol
 from ptxkit.validate.sinks import without_sink
 from ptxkit.validate.typed_shapes import names_in
 
@@ -25,7 +25,7 @@ class InstructionChecker:
 
     def __init__(self, version: tuple[int, int] | None, target: Target | None) -> None:
         self._version, self._target = version, target
-        self._answers = answers(version, target)
+        self._match_cache = match_cache_for(version, target)
         self._is_kernel = False
         self._directives: frozenset[str] = frozenset()
 
@@ -34,49 +34,49 @@ class InstructionChecker:
         self._is_kernel = function.kind == "entry"
         self._directives = frozenset(directive.name for directive in function.directives)
 
-    def problems(self, instruction: Instruction, scope: Scope) -> tuple[Problem, ...]:
+    def problems(self, instruction: Instruction, scope: NameScope) -> tuple[Problem, ...]:
         """Everything wrong with the instruction: nothing, nearly always."""
-        answer = self._answers.of(instruction, scope)
+        answer = self._match_cache.lookup(instruction, scope)
         guard = instruction.guard
-        if not (answer.particular or (guard is not None and scope.type_of(guard.predicate) != "pred")):
+        if not (answer.needs_checks or (guard is not None and scope.type_of(guard.predicate) != "pred")):
             return answer.problems
-        return (*answer.problems, *self._particulars(instruction, scope, answer))
+        return (*answer.problems, *self._specific_problems(instruction, scope, answer))
 
-    def is_call(self, instruction: Instruction, scope: Scope) -> bool:
+    def is_call(self, instruction: Instruction, scope: NameScope) -> bool:
         """Whether the instruction is a call."""
-        return self._answers.of(instruction, scope).is_call
+        return self._match_cache.lookup(instruction, scope).is_call
 
-    def _particulars(self, instruction: Instruction, scope: Scope, answer: Answer) -> Iterator[Problem]:
+    def _specific_problems(self, instruction: Instruction, scope: NameScope, answer: CachedMatch) -> Iterator[Problem]:
         """What depends on more than the opcode and the operands' classes."""
-        if answer.beside_sink:
+        if answer.ignores_sink:
             instruction = without_sink(instruction) or instruction
         if instruction.guard is not None:
-            yield from self._guard(instruction.guard.predicate, scope)
-            if answer.outgoing is not None:
+            yield from self._guard_problems(instruction.guard.predicate, scope)
+            if answer.outgoing_parameter is not None:
                 message = f"`{instruction.opcode}` reads or writes a parameter of a call, and has a guard"
                 help_ = "guard the call itself, or move the value in a guarded instruction of its own"
-                yield Problem("PTX104", message, answer.outgoing, None, help_)
-        if answer.strange:
-            yield from self._names(instruction, scope)
-        if answer.limited and answer.match is not None:
-            yield from _constants(answer, instruction)
-        if answer.static and answer.match is not None:
-            yield from misaligned(answer.match, instruction, scope)
+                yield Problem("PTX104", message, answer.outgoing_parameter, None, help_)
+        if answer.has_unresolved_names:
+            yield from self._name_problems(instruction, scope)
+        if answer.has_limited_constants and answer.match is not None:
+            yield from _constant_range_problems(answer, instruction)
+        if answer.has_static_address and answer.match is not None:
+            yield from misalignment_problems(answer.match, instruction, scope)
         if answer.is_call and answer.match is not None:
             yield from call_problems(answer.match, instruction, scope)
         if answer.misplaced is not None and answer.match is not None:
             yield _misplaced_problem(answer.match, answer.misplaced, instruction, scope)
 
-    def _guard(self, name: str, scope: Scope) -> Iterator[Problem]:
+    def _guard_problems(self, name: str, scope: NameScope) -> Iterator[Problem]:
         found = scope.type_of(name)
         if found == UNKNOWN:
-            yield undeclared(name, scope, role="the guard ")
+            yield undeclared_problem(name, scope, role="the guard ")
         elif found != "pred":
             register = table().special(name) if found == SPECIAL else None
             if register is None or register.type != "pred":
-                yield Problem("PTX104", f"the guard `{clip(name)}` is no predicate, but {class_words(found)}")
+                yield Problem("PTX104", f"the guard `{clip_text(name)}` is no predicate, but {describe_class(found)}")
 
-    def _names(self, instruction: Instruction, scope: Scope) -> Iterator[Problem]:
+    def _name_problems(self, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
         """Names that nothing declares, and special registers that the module's version or target lacks: each once."""
         said: set[str] = set()
         for index, operand in enumerate(instruction.operands):
@@ -86,41 +86,41 @@ class InstructionChecker:
                 said.add(name)
                 found = scope.type_of(name)
                 if found == UNKNOWN:
-                    yield undeclared(name, scope, index)
+                    yield undeclared_problem(name, scope, index)
                 elif found == SPECIAL:
-                    yield from self._special(name, index)
+                    yield from self._special_register_problems(name, index)
 
-    def _special(self, name: str, index: int) -> Iterator[Problem]:
+    def _special_register_problems(self, name: str, index: int) -> Iterator[Problem]:
         register = table().special(name)
         missing = [each for each in register.companions if each not in self._directives] if register else []
         if missing and self._is_kernel:
             message = f"`{name}` is read only in a kernel with `.{missing[0]}`"
             yield Problem("PTX107", message, index, None, f"add `.{missing[0]}` to the kernel")
         if register is not None and register.requirements:
-            closed = unmet((Gate(register.name, register.requirements),), self._version, self._target)
+            closed = unmet_gates((Gate(register.name, register.requirements),), self._version, self._target)
             if closed:
-                needed = remedy(closed, self._version, self._target)
-                have = stated(self._version, self._target)
+                needed = suggest_target(closed, self._version, self._target)
+                have = target_words(self._version, self._target)
                 message = f"`{register.name}` needs {needed}, and the module has {have}"
                 yield Problem("PTX801", message, index, None, f"raise the module to {needed}")
 
 
-def _constants(answer: Answer, instruction: Instruction) -> Iterator[Problem]:
+def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> Iterator[Problem]:
     """What is wrong with the constants, unless another form of the same operands takes them."""
     assert answer.match is not None
     constants = illegal_constants(answer.match, instruction)
-    for rival, problems in answer.rivals if constants else ():
+    for rival, problems in answer.alternatives if constants else ():
         if not illegal_constants(rival, instruction):
             yield from problems
             return
     yield from _constant_problems(answer.match, instruction, constants)
 
 
-def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: Scope) -> Problem:
+def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: NameScope) -> Problem:
     """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
     index, words = wrong
     symbols = [name for name in names_in(instruction.operands[index]) if is_symbol(scope.type_of(name))]
-    shown = f": `{clip(symbols[0])}` is {class_words(scope.type_of(symbols[0]))}" if symbols else ""
+    shown = f": `{clip_text(symbols[0])}` is {describe_class(scope.type_of(symbols[0]))}" if symbols else ""
     named = scope.find(symbols[0]) if symbols else None
     return Problem(
         "PTX203",
@@ -137,5 +137,5 @@ def _constant_problems(
 ) -> Iterator[Problem]:
     for index, text, tolerated in constants:
         what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"
-        reason = why("beyond_range") if tolerated else ""
+        reason = tolerance_reason("beyond_range") if tolerated else ""
         yield Problem("PTX105", f"{what} {text}{reason}", index, match.form, certain=not tolerated)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.syntax.tree import Body, Directive
-from ptxkit.validate.names import class_words, undeclared
+from ptxkit.validate.names import describe_class, undeclared_problem
 from ptxkit.validate.problems import Problem
-from ptxkit.validate.scopes import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL, UNKNOWN, Scope
+from ptxkit.validate.scopes import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL, UNKNOWN, NameScope
 
 _KINDS = {
     "branchtargets": (
@@ -29,7 +29,7 @@ _KINDS = {
 }
 
 
-def list_problems(body: Body, scope: Scope) -> Iterator[tuple[Problem, int]]:
+def list_problems(body: Body, scope: NameScope) -> Iterator[tuple[Problem, int]]:
     """What is wrong in the lists of a body, with the offset of each; blocks inside are left out."""
     for statement, start in body.located():
         if not isinstance(statement, Directive) or statement.name not in _KINDS:
@@ -38,9 +38,9 @@ def list_problems(body: Body, scope: Scope) -> Iterator[tuple[Problem, int]]:
         for name in statement.words:
             kind = scope.type_of(name)
             if kind == UNKNOWN:
-                yield undeclared(name, scope), start
+                yield undeclared_problem(name, scope), start
             elif kind not in allowed:
                 named = scope.find(name)
                 related = (named, "declared here") if named is not None else None
-                message = f"{rule}: `{clip(name)}` is {class_words(kind)}"
+                message = f"{rule}: `{clip_text(name)}` is {describe_class(kind)}"
                 yield Problem("PTX104", message, help=help_, related=related, section=section), start

@@ -9,7 +9,7 @@ import re
 from difflib import get_close_matches
 
 from ptxkit.isa import table
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.validate.problems import Problem
 from ptxkit.validate.scopes import (
     ARGUMENT,
@@ -23,8 +23,8 @@ from ptxkit.validate.scopes import (
     OUTPUT,
     PROTOTYPE,
     SPECIAL,
-    Clash,
-    Scope,
+    NameClash,
+    NameScope,
     is_symbol,
 )
 
@@ -48,7 +48,7 @@ _CLASSES = {
 }
 
 
-def class_words(kind: str) -> str:
+def describe_class(kind: str) -> str:
     """A class of names in words: `a .shared variable`, `a label`, `a .b32 register`."""
     found = _CLASSES.get(kind)
     if found is not None:
@@ -56,47 +56,49 @@ def class_words(kind: str) -> str:
     return f"a .{kind[1:]} variable" if is_symbol(kind) else f"a .{kind} register"
 
 
-def undeclared(name: str, scope: Scope, operand: int | None = None, role: str = "") -> Problem:
+def undeclared_problem(name: str, scope: NameScope, operand: int | None = None, role: str = "") -> Problem:
     """The problem of a name that nothing declares; the remedy is the nearest name that something does."""
-    shown = clip(name)
+    shown = clip_text(name)
     match = _NUMBERED.fullmatch(name)
-    numbered = scope.numbered_for(match[1]) if match is not None else None
+    numbered = scope.numbered_registers(match[1]) if match is not None else None
     if match is not None and numbered is not None:
         count, named = numbered
-        last = f"`{clip(match[1])}0` to `{clip(match[1])}{count - 1}`" if count else "no register"
+        last = f"`{clip_text(match[1])}0` to `{clip_text(match[1])}{count - 1}`" if count else "no register"
         return Problem(
             "PTX106",
-            f"{role}`{shown}` is not declared: `{clip(match[1])}<{count}>` declares {last}",
+            f"{role}`{shown}` is not declared: `{clip_text(match[1])}<{count}>` declares {last}",
             operand,
-            help=f"raise the number in `{clip(match[1])}<{count}>`, or use one of its registers",
+            help=f"raise the number in `{clip_text(match[1])}<{count}>`, or use one of its registers",
             related=(named, "declared here"),
             section="Parameterized Variable Names",
         )
-    hiding = scope.hiding(name)
+    hiding = scope.shadowing_binding(name)
     if hiding is not None:
-        whole = clip(name.rpartition(".")[0])
+        whole = clip_text(name.rpartition(".")[0])
         return Problem(
             "PTX106",
-            f"{role}`{shown}` is not declared: `{whole}` is {class_words(hiding.kind)}, which has no such element",
+            f"{role}`{shown}` is not declared: `{whole}` is {describe_class(hiding.kind)}, which has no such element",
             operand,
             help=f"give what is declared as `{whole}` another name" if table().special(name) is not None else None,
             related=(hiding, "declared here"),
         )
-    near = get_close_matches(name, list(dict.fromkeys(scope.visible())), 1, 0.6) if len(name) < 200 else []
-    help_ = f"did you mean `{clip(near[0])}`?" if near else "declare it before this line, in this block or around it"
+    near = get_close_matches(name, list(dict.fromkeys(scope.visible_names())), 1, 0.6) if len(name) < 200 else []
+    help_ = (
+        f"did you mean `{clip_text(near[0])}`?" if near else "declare it before this line, in this block or around it"
+    )
     found = scope.find(near[0]) if near else None
-    related = (found, f"{class_words(found.kind)} of a like name") if found is not None else None
+    related = (found, f"{describe_class(found.kind)} of a like name") if found is not None else None
     return Problem("PTX106", f"{role}`{shown}` is not declared", operand, help=help_, related=related)
 
 
-def declared_twice(clash: Clash) -> Problem:
+def redeclared_problem(clash: NameClash) -> Problem:
     """The problem of a name that its block already has."""
-    earlier = class_words(clash.earlier.kind)
-    message = f"`{clip(clash.shown)}` is declared twice in one block: it is {earlier} already"
+    earlier = describe_class(clash.earlier.kind)
+    message = f"`{clip_text(clash.display_name)}` is declared twice in one block: it is {earlier} already"
     if clash.later.kind == LABEL:
-        message = f"the label `{clip(clash.shown)}` stands twice in one block"
+        message = f"the label `{clip_text(clash.display_name)}` stands twice in one block"
         if clash.earlier.kind != LABEL:
-            message = f"the label `{clip(clash.shown)}` has a name that is taken: it is {earlier}"
+            message = f"the label `{clip_text(clash.display_name)}` has a name that is taken: it is {earlier}"
     return Problem(
         "PTX110",
         message,

@@ -13,7 +13,7 @@ from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.source import SourceFile, Span
 
 
-def nuls(source: SourceFile) -> Iterator[Diagnostic]:
+def nul_diagnostics(source: SourceFile) -> Iterator[Diagnostic]:
     """The error of the first NUL of a text without syntax errors; its fix removes them all."""
     runs = [Span(*found.span()) for found in re.finditer(r"\0+", source.text)] if "\0" in source.text else []
     if not runs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.isa.forms import Form
 from ptxkit.records import dataclass
-from ptxkit.validate.scopes import Named
+from ptxkit.validate.scopes import NameBinding
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,6 @@ class Problem:
     form: Form | None = None
     help: str | None = None
     certain: bool = True
-    typed: bool = False
-    related: tuple[Named, str] | None = None
+    has_known_form: bool = False
+    related: tuple[NameBinding, str] | None = None
     section: str | None = None

@@ -10,28 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Item
 from ptxkit.validate.arguments import alignment_of
-from ptxkit.validate.names import declared_twice
+from ptxkit.validate.names import redeclared_problem
 from ptxkit.validate.problems import Problem
-from ptxkit.validate.scopes import Clash, Named, Scope, function_named
+from ptxkit.validate.scopes import NameBinding, NameClash, NameScope, function_binding
 
 _SECTION = "Linking Directives"
 
 
-class ModuleScope(Scope):
+class ModuleScope(NameScope):
     """The names outside of functions, from their declaration on."""
 
     def enter_item(self, item: Item, start: int) -> Iterator[Problem]:
         """Enter what an item declares; what does not agree with an earlier declaration comes back."""
         if isinstance(item, Declaration):
-            yield from self._variables(item, start)
+            yield from self._enter_variables(item, start)
         elif isinstance(item, Function):
-            yield from self._function(item, start)
+            yield from self._enter_function(item, start)
 
-    def _variables(self, item: Declaration, start: int) -> Iterator[Problem]:
-        clashes = {clash.shown: clash for clash in self.declare(item, start)}
+    def _enter_variables(self, item: Declaration, start: int) -> Iterator[Problem]:
+        clashes = {clash.display_name: clash for clash in self.declare(item, start)}
         for declarator in item.declarators:
             numbered = f"{declarator.name}<{declarator.count}>"
             clash = clashes.get(declarator.name if declarator.count is None else numbered)
@@ -39,44 +39,44 @@ class ModuleScope(Scope):
                 continue
             earlier = clash.earlier.node
             if not isinstance(earlier, Declaration) or declarator.count is not None:
-                yield declared_twice(clash)
+                yield redeclared_problem(clash)
                 continue
             first = next((each for each in earlier.declarators if each.name == declarator.name), earlier.declarators[0])
-            wrong = _differs(earlier, first, item, declarator) or _not_again(earlier, item)
+            wrong = _variable_difference(earlier, first, item, declarator) or _redeclaration_obstacle(earlier, item)
             if wrong is not None:
-                yield _again(clash, wrong)
+                yield _redeclaration_problem(clash, wrong)
             elif "extern" in earlier.linkage:
-                self.names[declarator.name] = Named(f"&{item.space}", item, start)
+                self.names[declarator.name] = NameBinding(f"&{item.space}", item, start)
 
-    def _function(self, item: Function, start: int) -> Iterator[Problem]:
-        named = function_named(item, start)
+    def _enter_function(self, item: Function, start: int) -> Iterator[Problem]:
+        named = function_binding(item, start)
         clash = next(self.define(item.name, named), None)
         if clash is None:
             if item.body is not None and "extern" in item.linkage:
-                yield _extern_body(item)
+                yield _extern_body_problem(item)
             return
         earlier = clash.earlier.node
         if not isinstance(earlier, Function):
-            yield declared_twice(clash)
+            yield redeclared_problem(clash)
             return
-        wrong = _function_differs(earlier, item)
+        wrong = _function_difference(earlier, item)
         if wrong is not None:
-            yield _again(clash, wrong)
+            yield _redeclaration_problem(clash, wrong)
         self.names[item.name] = named
 
 
-def _again(clash: Clash, wrong: str) -> Problem:
-    message = f"`{clip(clash.shown)}` is declared again, and {wrong}"
+def _redeclaration_problem(clash: NameClash, wrong: str) -> Problem:
+    message = f"`{clip_text(clash.display_name)}` is declared again, and {wrong}"
     help_ = "make both declarations say the same, or rename one"
     return Problem("PTX110", message, help=help_, related=(clash.earlier, "declared here first"), section=_SECTION)
 
 
-def _extern_body(item: Function) -> Problem:
-    message = f"`{clip(item.name)}` is `.extern`, and has a body"
+def _extern_body_problem(item: Function) -> Problem:
+    message = f"`{clip_text(item.name)}` is `.extern`, and has a body"
     return Problem("PTX110", message, help="remove `.extern`, or the body", section=_SECTION)
 
 
-def _differs(first: Declaration, name: Declarator, second: Declaration, again: Declarator) -> str | None:
+def _variable_difference(first: Declaration, name: Declarator, second: Declaration, again: Declarator) -> str | None:
     """What two declarations of a variable do not agree in."""
     if first.space != second.space:
         both_extern = "extern" in first.linkage and "extern" in second.linkage
@@ -91,7 +91,7 @@ def _differs(first: Declaration, name: Declarator, second: Declaration, again: D
     return None
 
 
-def _not_again(first: Declaration, second: Declaration) -> str | None:
+def _redeclaration_obstacle(first: Declaration, second: Declaration) -> str | None:
     """Why a variable that agrees cannot be declared again."""
     if "extern" in second.linkage:
         return None
@@ -100,7 +100,7 @@ def _not_again(first: Declaration, second: Declaration) -> str | None:
     return None if second.linkage else "a variable without linkage cannot stand for an `.extern` one: add `.visible`"
 
 
-def _function_differs(first: Function, second: Function) -> str | None:
+def _function_difference(first: Function, second: Function) -> str | None:
     if first.kind != second.kind:
         return f"is a .{second.kind}, not a .{first.kind}"
     if first.body is not None:
@@ -109,23 +109,23 @@ def _function_differs(first: Function, second: Function) -> str | None:
         return "is `.extern` in its first declaration, which a function with a body cannot be"
     if second.linkage and first.linkage != second.linkage:
         return f"its linkage was {' '.join(first.linkage) or 'none'}, and is {' '.join(second.linkage)}"
-    return prototypes_differ(first, second)
+    return prototype_difference(first, second)
 
 
-def prototypes_differ(first: Function, second: Function) -> str | None:
+def prototype_difference(first: Function, second: Function) -> str | None:
     """What the second of two functions has that the first has not, or has otherwise, as a caller sees it; or None."""
     if (first.directive("noreturn") is None) != (second.directive("noreturn") is None):
         return "only one of both has `.noreturn`"
     if len(first.parameters) != len(second.parameters) or len(first.results) != len(second.results):
         return "has another number of parameters"
     for one, other in zip((*first.results, *first.parameters), (*second.results, *second.parameters), strict=True):
-        wrong = _parameter_differs(one, other)
+        wrong = _parameter_difference(one, other)
         if wrong is not None:
-            return f"its parameter `{clip(other.declarators[0].name)}` {wrong}"
+            return f"its parameter `{clip_text(other.declarators[0].name)}` {wrong}"
     return None
 
 
-def _parameter_differs(first: Declaration, second: Declaration) -> str | None:
+def _parameter_difference(first: Declaration, second: Declaration) -> str | None:
     if first.space != second.space:
         return f"is in .{second.space}, not .{first.space}"
     one, other = first.declarators[0], second.declarators[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_type, kind
 from ptxkit.records import replace
@@ -25,7 +25,7 @@ VECTORS = ("v2.", "v4.", "v8.")
 _COMPONENTS = frozenset("xyzwrgba")
 
 
-def wrong_single(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
+def single_mismatch(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
     """What is wrong with one register, name, sum or constant, or None.
 
     inside: it is an element of a vector, where ptxas looks less closely.
@@ -38,26 +38,26 @@ def wrong_single(operand: OperandForm, shape: TypedShape, *, inside: bool = Fals
         case "r" if len(shape) > 2 and is_symbol(str(shape[1])):
             return "is an element of a vector in memory, which must be loaded first"
         case "n" if shape[1] == SPECIAL:
-            return wrong_special(operand, shape[2:], inside)
+            return special_register_mismatch(operand, shape[2:], inside)
         case "r" | "n":
-            return wrong_name(operand, str(shape[1]), inside)
+            return name_mismatch(operand, str(shape[1]), inside)
         case "s":
-            return wrong_special(operand, shape[1:], inside)
+            return special_register_mismatch(operand, shape[1:], inside)
         case "m":
-            return wrong_negated(operand, shape[1], inside)
+            return negation_mismatch(operand, shape[1], inside)
         case "c":
-            return wrong_constant(operand, str(shape[1]), inside)
+            return constant_mismatch(operand, str(shape[1]), inside)
         case "+":
-            return wrong_sum(operand, str(shape[1]), shape[2:])
+            return sum_mismatch(operand, str(shape[1]), shape[2:])
         case "e":
-            return str(shape[3]) if shape[3] else wrong_array_element(operand, shape[1])
+            return str(shape[3]) if shape[3] else array_element_mismatch(operand, shape[1])
     return None
 
 
-def wrong_negated(operand: OperandForm, shape: object, inside: bool) -> str | None:
+def negation_mismatch(operand: OperandForm, shape: object, inside: bool) -> str | None:
     """What is wrong with what a minus sign stands before: a pair of halves has none, though it has 32 bits."""
     assert isinstance(shape, (str, tuple))
-    wrong = wrong_single(operand, shape, inside=inside)
+    wrong = single_mismatch(operand, shape, inside=inside)
     if wrong is None and shape[0] == "r" and is_type(str(shape[1])) and kind(str(shape[1])) == "f":
         wanted = wanted_type(operand)
         if wanted is not None and kind(wanted) != "f":
@@ -67,13 +67,13 @@ def wrong_negated(operand: OperandForm, shape: object, inside: bool) -> str | No
 
 def wanted_type(operand: OperandForm) -> str | None:
     """The type that an operand's form asks for, where it asks for a register of one."""
-    wanted = operand.type.value if isinstance(operand.type, Const) else None
+    wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else None
     if operand.kind not in ("register", "vector") or not isinstance(wanted, str) or not is_type(wanted):
         return None
     return wanted
 
 
-def wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str | None:
+def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> str | None:
     wanted = wanted_type(operand)
     if wanted is None or found in (SPECIAL, UNKNOWN):
         return None
@@ -85,11 +85,11 @@ def wrong_name(operand: OperandForm, found: str, inside: bool = False) -> str | 
             if operand.symbol and kind(wanted) not in ("f", "pred")
             else f"must be a .{wanted} register, and names an address"
         )
-    agree = agrees(found, wanted, operand, inside)
+    agree = is_compatible_type(found, wanted, operand, inside)
     return None if agree else f"must be a .{wanted} register, and is .{found}"
 
 
-def wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str | None:
+def sum_mismatch(operand: OperandForm, found: str, types: Sequence[object]) -> str | None:
     """A name with a constant behind it: that of a variable is a constant, that of code at most an address.
 
     types: those of a special register. Only integers are counted on from; with others `tolerance` is asked.
@@ -103,20 +103,24 @@ def wrong_sum(operand: OperandForm, found: str, types: Sequence[object]) -> str 
     if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
         return f"must be a .{wanted} register, and names a place in the code"
     if is_symbol(found):
-        return wrong_name(replace(operand, symbol=True), found)
+        return name_mismatch(replace(operand, symbol=True), found)
     unread = (operand.space is not None and not operand.lax) or operand.definite  # of special registers
     counts = kind(wanted) in ("b", "u", "s") and not (types and unread)
-    return None if counts and any(agrees(str(each), wanted, operand, False) for each in types or (found,)) else refused
+    return (
+        None
+        if counts and any(is_compatible_type(str(each), wanted, operand, False) for each in types or (found,))
+        else refused
+    )
 
 
-def wrong_array_element(operand: OperandForm, array: object) -> str | None:
+def array_element_mismatch(operand: OperandForm, array: object) -> str | None:
     """An element of an array stands for its address, or names it."""
     if operand.kind == "address" or not isinstance(array, tuple):
         return None
-    return wrong_name(replace(operand, symbol=True), str(array[1]))
+    return name_mismatch(replace(operand, symbol=True), str(array[1]))
 
 
-def wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
+def special_register_mismatch(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
     """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
     wanted = wanted_type(operand)
     if wanted is None and operand.kind != "address":
@@ -125,12 +129,12 @@ def wrong_special(operand: OperandForm, types: Sequence[object], inside: bool) -
         return "is a special register, which must be moved to another one first"
     first = str(types[0])
     read = [as_bits(first)] if inside and is_type(first) and first != "pred" else types  # an element has no sign
-    if any(is_type(str(found)) and agrees(str(found), wanted, operand, inside) for found in read):
+    if any(is_type(str(found)) and is_compatible_type(str(found), wanted, operand, inside) for found in read):
         return None
     return f"must be of type .{wanted}, and the special register is .{types[0]}"
 
 
-def wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | None:
+def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> str | None:
     """Integers do not become floating-point values by themselves, nor the other way round.
 
     An untyped operand takes integers, and a floating-point constant of exactly its width; so does, inside a vector,
@@ -157,7 +161,7 @@ def wrong_constant(operand: OperandForm, found: str, inside: bool) -> str | None
     return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
 
 
-def agrees(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
+def is_compatible_type(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
     """Whether a register of type `found` can stand for one of type `wanted`.
 
     Untyped ones stand for all of their width, integers for each other, and a floating-point one for itself alone.

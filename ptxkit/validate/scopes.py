@@ -25,10 +25,10 @@ from ptxkit.syntax.tree import (
     Statement,
 )
 
-_MOST_DIGITS = 10
+_MAX_DIGITS = 10
 _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
-_ALWAYS_KNOWN = frozenset({"WARP_SZ", "_"})
+_PREDEFINED = frozenset({"WARP_SZ", "_"})
 OPAQUE_TYPES = frozenset({"texref", "samplerref", "surfref"})
 
 # Classes of names that are no registers. What has an address or a place in the code begins with `&`.
@@ -48,11 +48,11 @@ PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
 CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
 
 
-def _split(name: str) -> tuple[str, int]:
+def _split_number(name: str) -> tuple[str, int]:
     """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
     prefix = name.rstrip("0123456789")
     digits = name[len(prefix) :]
-    return (prefix, int(digits)) if 0 < len(digits) <= _MOST_DIGITS else ("", 0)
+    return (prefix, int(digits)) if 0 < len(digits) <= _MAX_DIGITS else ("", 0)
 
 
 def is_symbol(kind: str) -> bool:
@@ -66,7 +66,7 @@ def is_code(kind: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameBinding:
     """What a name stands for. kind: its class. node: what declares it. start: the offset of that statement or item."""
 
     kind: str
@@ -80,15 +80,15 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class NameClash:
     """A name that is declared twice in one scope. shown: as its declaration has it, `%r<9>` for numbered ones."""
 
-    shown: str
-    earlier: Named
-    later: Named
+    display_name: str
+    earlier: NameBinding
+    later: NameBinding
 
 
-class Scope:
+class NameScope:
     """The names of one body. `type_of` gives a register's type word (`b32`), the class of a symbol (`&shared`,
     `&label`, ...), `special`, or `unknown`.
 
@@ -96,11 +96,11 @@ class Scope:
     widths.
     """
 
-    def __init__(self, outer: Scope | None = None) -> None:
+    def __init__(self, outer: NameScope | None = None) -> None:
         self.outer = outer
-        self.names: dict[str, Named] = {}
-        self.numbered: dict[str, tuple[int, Named]] = {}
-        self.labels: dict[str, Named] = {}
+        self.names: dict[str, NameBinding] = {}
+        self.numbered: dict[str, tuple[int, NameBinding]] = {}
+        self.labels: dict[str, NameBinding] = {}
         self._memo: dict[str, str] = {}
         # The classes of operands in this scope, as numbers, by identity: the parser shares equal operands, and the
         # module that is checked keeps them alive.
@@ -108,12 +108,12 @@ class Scope:
 
     # ------------------------------------------------------------------------------------------ declaring
 
-    def declare(self, declaration: Declaration, start: int = 0, parameter: str | None = None) -> Iterator[Clash]:
+    def declare(self, declaration: Declaration, start: int = 0, parameter: str | None = None) -> Iterator[NameClash]:
         """Enter the names of a declaration; those that clash with earlier ones come back, and are not entered.
 
         parameter: the class of a `.param` variable where it is not one of a body.
         """
-        named = Named(_class_of(declaration, parameter), declaration, start)
+        named = NameBinding(_class_of(declaration, parameter), declaration, start)
         for declarator in declaration.declarators:
             if declarator.count is None:
                 yield from self.define(declarator.name, named)
@@ -121,39 +121,39 @@ class Scope:
             shown = f"{declarator.name}<{declarator.count}>"
             earlier = self._numbered_clash(declarator.name, declarator.count)
             if earlier is not None:
-                yield Clash(shown, earlier, named)
+                yield NameClash(shown, earlier, named)
             else:
                 self.numbered[declarator.name] = (declarator.count, named)
-                self.forget()
+                self.clear_memo()
 
-    def define(self, name: str, named: Named) -> Iterator[Clash]:
+    def define(self, name: str, named: NameBinding) -> Iterator[NameClash]:
         """Enter one name; the clash with an earlier one comes back."""
         earlier = self.names.get(name) or self._find_numbered(name)
         if earlier is not None:
-            yield Clash(name, earlier, named)
+            yield NameClash(name, earlier, named)
             return
         self.names[name] = named
         if self._memo.get(name, named.kind) != named.kind:
-            self.forget()
+            self.clear_memo()
 
-    def enter(self, statement: Statement, start: int = 0) -> Iterator[Clash]:
+    def enter(self, statement: Statement, start: int = 0) -> Iterator[NameClash]:
         """Enter what a statement declares, if it does; clashes come back."""
         if isinstance(statement, Declaration):
             yield from self.declare(statement, start)
         elif isinstance(statement, LabelStatement):
-            yield from self.define(statement.name, Named(LABEL, statement, start))
+            yield from self.define(statement.name, NameBinding(LABEL, statement, start))
         elif isinstance(statement, Prototype):
-            yield from self.define(statement.label, Named(PROTOTYPE, statement, start))
+            yield from self.define(statement.label, NameBinding(PROTOTYPE, statement, start))
         elif isinstance(statement, Directive) and statement.label is not None:
-            yield from self.define(statement.label, Named(f"&{statement.name}", statement, start))
+            yield from self.define(statement.label, NameBinding(f"&{statement.name}", statement, start))
 
     def enter_labels(self, body: Body) -> None:
         """Enter the labels of a body, which count in front of their place too; those of inner blocks are left out."""
         for statement, start in body.located():
             if isinstance(statement, LabelStatement):
-                self.labels.setdefault(statement.name, Named(LABEL, statement, start))
+                self.labels.setdefault(statement.name, NameBinding(LABEL, statement, start))
 
-    def _numbered_clash(self, prefix: str, count: int) -> Named | None:
+    def _numbered_clash(self, prefix: str, count: int) -> NameBinding | None:
         if prefix in self.numbered:
             return self.numbered[prefix][1]
         length = len(prefix)
@@ -163,7 +163,7 @@ class Scope:
                 return named
         return None
 
-    def forget(self) -> None:
+    def clear_memo(self) -> None:
         """A name may stand for something else from here on."""
         if self._memo:
             self._memo.clear()
@@ -178,61 +178,61 @@ class Scope:
             found = self._memo[name] = self._type_of(name)
         return found
 
-    def find(self, name: str) -> Named | None:
+    def find(self, name: str) -> NameBinding | None:
         """What declares a register or symbol; None for special registers, elements and unknown names."""
-        return self._declared(name) or self._forward(name)
+        return self._find_declared(name) or self._find_forward(name)
 
-    def hiding(self, name: str) -> Named | None:
+    def shadowing_binding(self, name: str) -> NameBinding | None:
         """What is declared with the name of the special register that an element is of, so that it is no such one."""
         whole, dot, _ = name.rpartition(".")
         return self.find(whole) if dot else None
 
     def _type_of(self, name: str) -> str:
-        named = self._declared(name)
+        named = self._find_declared(name)
         if named is not None:
             return named.kind
-        part = self._part(name) if "." in name else None
+        part = self._selector_type(name) if "." in name else None
         if part is not None:
             return part
-        if self.hiding(name) is not None:
+        if self.shadowing_binding(name) is not None:
             return UNKNOWN
-        if name in _ALWAYS_KNOWN or table().special(name) is not None:
+        if name in _PREDEFINED or table().special(name) is not None:
             return SPECIAL
-        return LABEL if self._forward(name) is not None else UNKNOWN
+        return LABEL if self._find_forward(name) is not None else UNKNOWN
 
-    def _declared(self, name: str) -> Named | None:
-        scope: Scope | None = self
+    def _find_declared(self, name: str) -> NameBinding | None:
+        scope: NameScope | None = self
         split = None
         while scope is not None:
             found = scope.names.get(name)
             if found is not None:
                 return found
             if scope.numbered:
-                split = split or _split(name)
+                split = split or _split_number(name)
                 numbered = scope.numbered.get(split[0])
                 if numbered is not None and split[1] < numbered[0]:
                     return numbered[1]
             scope = scope.outer
         return None
 
-    def _forward(self, name: str) -> Named | None:
-        scope: Scope | None = self
+    def _find_forward(self, name: str) -> NameBinding | None:
+        scope: NameScope | None = self
         while scope is not None:
             if name in scope.labels:
                 return scope.labels[name]
             scope = scope.outer
         return None
 
-    def _find_numbered(self, name: str) -> Named | None:
+    def _find_numbered(self, name: str) -> NameBinding | None:
         if not self.numbered:
             return None
-        prefix, number = _split(name)
+        prefix, number = _split_number(name)
         found = self.numbered.get(prefix)
         return found[1] if found is not None and number < found[0] else None
 
-    def _part(self, name: str) -> str | None:
+    def _selector_type(self, name: str) -> str | None:
         base, _, component = name.rpartition(".")
-        whole = self._declared(base)
+        whole = self._find_declared(base)
         if whole is None:
             return None
         if is_symbol(whole.kind):
@@ -242,18 +242,18 @@ class Scope:
             return whole.kind.partition(".")[2]
         return whole.kind if _PARTS.fullmatch(component) else None
 
-    def numbered_for(self, prefix: str) -> tuple[int, Named] | None:
+    def numbered_registers(self, prefix: str) -> tuple[int, NameBinding] | None:
         """How many registers with that prefix are declared, and by what: of the innermost such declaration."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             if prefix in scope.numbered:
                 return scope.numbered[prefix]
             scope = scope.outer
         return None
 
-    def visible(self) -> Iterator[str]:
+    def visible_names(self) -> Iterator[str]:
         """Every name that can be used here, inner ones first; `%r0` and `%r8` stand for the registers of `%r<9>`."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             yield from scope.names
             yield from scope.labels
@@ -274,23 +274,23 @@ def _class_of(declaration: Declaration, parameter: str | None) -> str:
     return f"&{declaration.space}"
 
 
-def module_scope(module: Module) -> Scope:
+def module_scope(module: Module) -> NameScope:
     """The names that the module has at its end: the functions and variables outside of them."""
-    scope = Scope()
+    scope = NameScope()
     for item, start in module.located():
         if isinstance(item, Declaration):
-            exhaust(scope.declare(item, start))
+            ignore_clashes(scope.declare(item, start))
         elif isinstance(item, Function):
-            exhaust(scope.define(item.name, function_named(item, start)))
+            ignore_clashes(scope.define(item.name, function_binding(item, start)))
     return scope
 
 
-def function_named(function: Function, start: int = 0) -> Named:
+def function_binding(function: Function, start: int = 0) -> NameBinding:
     """What a function's name stands for."""
-    return Named(ENTRY if function.kind == "entry" else FUNCTION, function, start)
+    return NameBinding(ENTRY if function.kind == "entry" else FUNCTION, function, start)
 
 
-def enter_parameters(function: Function, scope: Scope, start: int = 0) -> Iterator[Clash]:
+def enter_parameters(function: Function, scope: NameScope, start: int = 0) -> Iterator[NameClash]:
     """Enter the names of a function's parameters; clashes come back."""
     taken = KERNEL_PARAMETER if function.kind == "entry" else INPUT
     for declaration in function.results:
@@ -299,18 +299,18 @@ def enter_parameters(function: Function, scope: Scope, start: int = 0) -> Iterat
         yield from scope.declare(declaration, start, taken)
 
 
-def function_scope(function: Function, outer: Scope) -> Scope:
+def function_scope(function: Function, outer: NameScope) -> NameScope:
     """The names that a function has at the end of its body, its parameters included."""
-    scope = Scope(outer)
-    exhaust(enter_parameters(function, scope))
+    scope = NameScope(outer)
+    ignore_clashes(enter_parameters(function, scope))
     if function.body is not None:
         scope.enter_labels(function.body)
         for statement, start in function.body.located():
-            exhaust(scope.enter(statement, start))
+            ignore_clashes(scope.enter(statement, start))
     return scope
 
 
-def exhaust(clashes: Iterable[Clash]) -> None:
+def ignore_clashes(clashes: Iterable[NameClash]) -> None:
     """Let names be entered where nobody asks for the clashes."""
     for _ in clashes:
         pass

@@ -13,18 +13,18 @@ from collections.abc import Iterator
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
 from ptxkit.isa import table
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax import statement_words
+from ptxkit.syntax import statement_tokens
 from ptxkit.syntax.tree import Body, Instruction
 
 _MARK = "\\"
 
 
-def marks(source: SourceFile) -> list[int]:
+def find_backslashes(source: SourceFile) -> list[int]:
     """The offsets of all backslashes of a text, those in comments and strings among them; nearly no text has one."""
     return [found.start() for found in re.finditer(r"\\", source.text)] if _MARK in source.text else []
 
 
-def marked(body: Body, source: SourceFile, offsets: list[int]) -> Iterator[tuple[Instruction, Span]]:
+def backslashed_instructions(body: Body, source: SourceFile, offsets: list[int]) -> Iterator[tuple[Instruction, Span]]:
     """The instructions of a body, blocks in it left out, in front of whose opcode a backslash stands, and where."""
     starts = body.starts
     if not starts:
@@ -32,14 +32,14 @@ def marked(body: Body, source: SourceFile, offsets: list[int]) -> Iterator[tuple
     for offset in offsets[bisect_right(offsets, starts[0] - 1) :]:
         place = bisect_right(starts, offset) - 1
         statement = body.statements[place]
-        words = statement_words(source, starts[place]) if isinstance(statement, Instruction) else []
+        words = statement_tokens(source, starts[place]) if isinstance(statement, Instruction) else []
         if isinstance(statement, Instruction) and (_MARK, Span(offset, offset + 1)) in words:
             yield statement, Span(offset, offset + 1)
         elif place == len(starts) - 1 and (not words or words[-1][1].end <= offset):
             return  # what follows stands behind this body
 
 
-def skipped(instruction: Instruction, place: Span, source: SourceFile, *, is_call: bool) -> Diagnostic:
+def backslash_diagnostic(instruction: Instruction, place: Span, source: SourceFile, *, is_call: bool) -> Diagnostic:
     """A warning, or the error that it is in front of a call."""
     reason = table().tolerance("skipped_backslash")
     return Diagnostic(

@@ -12,20 +12,20 @@ from difflib import get_close_matches
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.targets import canonical_target, parse_target
-from ptxkit.isa.words import clip, immediate_words
-from ptxkit.syntax.constants import constant_of
+from ptxkit.isa.words import clip_text, describe_immediates
+from ptxkit.syntax.constants import parse_constant
 from ptxkit.syntax.tree import Declaration, Directive, Module
 from ptxkit.validate.constants import is_legal
-from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
+from ptxkit.validate.findings import GateChecker, StatementProblem, module_forms
 
 _VERSION = r"([0-9]+)\.([0-9]+)"
 _VERSION_SECTION = "PTX Module Directives: .version"
 _TARGET_SECTION = "PTX Module Directives: .target"
 _SIZE_SECTION = "PTX Module Directives: .address_size"
-_UNMADE_SIZE = 32
+_UNSUPPORTED_SIZE = 32
 
 
-def heading_findings(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
+def heading_problems(module: Module, gates: GateChecker) -> Iterator[StatementProblem]:
     """What is wrong with the directives that a module begins with, or that should stand there."""
     options: list[str] = []
     may_follow = {"version": ("version",), "target": ("version", "target"), "address_size": ("target",)}
@@ -34,18 +34,20 @@ def heading_findings(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
     for item, start in module.located():
         name = item.name if isinstance(item, Directive) else ""
         if name in may_follow and previous not in may_follow[name]:
-            yield _misplaced(name, start)
+            yield _misplaced_directive(name, start)
         elif name == "version":
-            yield from _version(item.words[0], start)  # type: ignore[union-attr]
+            yield from _check_version(item.words[0], start)  # type: ignore[union-attr]
         elif name == "target":
-            yield from _targets(item, start, options, gates, has_content=has_content)  # type: ignore[arg-type]
+            yield from _check_targets(item, start, options, gates, has_content=has_content)  # type: ignore[arg-type]
         elif name == "address_size":
             yield from _address_size(item.words[0], start, gates)  # type: ignore[union-attr]
         previous = name
     if "debug" in options and not any(type(item).__name__ == "Section" for item in module.items):
         message = "`.target` says `debug`, and the module has no `.section` with debugging information"
         help_ = "remove `debug`, or add the sections"
-        yield Finding("PTX107", message, _start_of(module, "target"), "debug", help=help_, section=_TARGET_SECTION)
+        yield StatementProblem(
+            "PTX107", message, _start_of(module, "target"), "debug", help=help_, section=_TARGET_SECTION
+        )
 
 
 def texture_mode(module: Module) -> str:
@@ -56,14 +58,14 @@ def texture_mode(module: Module) -> str:
     return "texmode_independent" if "texmode_independent" in words else "texmode_unified"
 
 
-def samplers(declaration: Declaration, mode: str, start: int) -> Iterator[Finding]:
+def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterator[StatementProblem]:
     """The finding of a sampler where textures have their own."""
     if declaration.type != "samplerref" or mode != "texmode_unified":
         return
     message = "`.samplerref` needs `texmode_independent`: in unified mode a texture holds its sampler"
     # Of an array of them assemblers do not ask for it.
     severity = Severity.WARNING if all(each.dimensions for each in declaration.declarators) else Severity.ERROR
-    yield Finding(
+    yield StatementProblem(
         "PTX108",
         message,
         start,
@@ -78,32 +80,36 @@ def _start_of(module: Module, name: str) -> int:
     return next(start for item, start in module.located() if isinstance(item, Directive) and item.name == name)
 
 
-def _misplaced(name: str, start: int) -> Finding:
+def _misplaced_directive(name: str, start: int) -> StatementProblem:
     where = {"version": "first", "target": "right after `.version`"}.get(name, "once, right after `.target`")
     help_ = "move it to the head of the module, or remove it"
-    return Finding("PTX107", f"`.{name}` stands {where}", start, f".{name}", help=help_, section=_VERSION_SECTION)
+    return StatementProblem(
+        "PTX107", f"`.{name}` stands {where}", start, f".{name}", help=help_, section=_VERSION_SECTION
+    )
 
 
-def _version(word: str, start: int) -> Iterator[Finding]:
+def _check_version(word: str, start: int) -> Iterator[StatementProblem]:
     match = re.fullmatch(_VERSION, word)
     known = module_forms().versions
     if match is None:
-        message, near = f"`{clip(word)}` is no version: it is two numbers with a dot between", None
+        message, near = f"`{clip_text(word)}` is no version: it is two numbers with a dot between", None
     elif len(match[2]) < 3 and (int(match[1]), int(match[2])) in known:
         return
     else:
         version = int(match[1][:9]), int(match[2][:9])
-        message = f"there is no PTX version {clip(word)}"
+        message = f"there is no PTX version {clip_text(word)}"
         if version > known[-1]:
-            message = f"PTX {clip(word)} is newer than what ptxkit knows: {known[-1][0]}.{known[-1][1]} is the newest"
+            message = (
+                f"PTX {clip_text(word)} is newer than what ptxkit knows: {known[-1][0]}.{known[-1][1]} is the newest"
+            )
         near = max((each for each in known if each < version), default=known[0])
     help_ = f"the nearest before it is {near[0]}.{near[1]}" if near else "write it like `.version 8.7`"
-    yield Finding("PTX803", message, start, word, help=help_, section=_VERSION_SECTION)
+    yield StatementProblem("PTX803", message, start, word, help=help_, section=_VERSION_SECTION)
 
 
-def _targets(
-    item: Directive, start: int, options: list[str], gates: Gatekeeper, *, has_content: bool
-) -> Iterator[Finding]:
+def _check_targets(
+    item: Directive, start: int, options: list[str], gates: GateChecker, *, has_content: bool
+) -> Iterator[StatementProblem]:
     forms = module_forms()
     targets = {each.name: each for each in forms.targets}
     known = {each.name: each for each in forms.options}
@@ -111,9 +117,9 @@ def _targets(
         name = word if word in known else canonical_target(word) or word
         if name in targets:
             if name != word:
-                message = f"`{clip(word)}` is no target, and only ptxas takes it for `{name}`"
+                message = f"`{clip_text(word)}` is no target, and only ptxas takes it for `{name}`"
                 help_ = f"write `{name}`"
-                yield Finding("PTX803", message, start, word, help=help_, severity=Severity.WARNING)
+                yield StatementProblem("PTX803", message, start, word, help=help_, severity=Severity.WARNING)
             # An assembler compares the two only where it has something to assemble.
             if has_content:
                 yield from gates.check(targets[name].gates, f"`{name}`", start, word, _TARGET_SECTION)
@@ -121,14 +127,16 @@ def _targets(
             yield _unknown_target(word, start, [*targets, *known])
         elif place == 0 and not _has_target(options):
             message = f"`.target` begins with `{word}`, and must begin with a target"
-            yield Finding("PTX107", message, start, word, help="write `.target sm_90a, ...`", section=_TARGET_SECTION)
+            yield StatementProblem(
+                "PTX107", message, start, word, help="write `.target sm_90a, ...`", section=_TARGET_SECTION
+            )
         else:
             option = known[name]
             yield from gates.check(option.gates, f"`{name}`", start, word, _TARGET_SECTION)
             for other in option.excludes:
                 if other in options:
                     message = f"`{name}` and `{other}` exclude each other"
-                    yield Finding("PTX107", message, start, word, help="remove one", section=_TARGET_SECTION)
+                    yield StatementProblem("PTX107", message, start, word, help="remove one", section=_TARGET_SECTION)
         options.append(name)
 
 
@@ -136,7 +144,7 @@ def _has_target(words: list[str]) -> bool:
     return any(parse_target(word) is not None for word in words)
 
 
-def _unknown_target(word: str, start: int, known: list[str]) -> Finding:
+def _unknown_target(word: str, start: int, known: list[str]) -> StatementProblem:
     near = get_close_matches(word[:80], known, 1)
     number = re.fullmatch(r"sm_(\d{1,4})[a-z]?", word)
     help_ = f"did you mean `{near[0]}`?" if near else "write a target such as `sm_90a`"
@@ -145,17 +153,21 @@ def _unknown_target(word: str, start: int, known: list[str]) -> Finding:
             each for each in known if (target := parse_target(each)) is not None and target.number <= int(number[1])
         ]
         help_ = f"the nearest before it is `{older[-1]}`" if older and not near else help_
-    return Finding("PTX803", f"`{clip(word)}` is no target", start, word, help=help_, section=_TARGET_SECTION)
+    return StatementProblem(
+        "PTX803", f"`{clip_text(word)}` is no target", start, word, help=help_, section=_TARGET_SECTION
+    )
 
 
-def _address_size(word: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def _address_size(word: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     form = next(each for each in module_forms().directives if each.name == "address_size")
     yield from gates.check(form.gates, "`.address_size`", start, ".address_size", _SIZE_SECTION)
-    legal, size = form.arguments[0].immediates, constant_of(word) or 0
-    if size == _UNMADE_SIZE:
+    legal, size = form.arguments[0].immediates, parse_constant(word) or 0
+    if size == _UNSUPPORTED_SIZE:
         message = "ptxas 13 checks modules with addresses of 32 bits, and makes no code of them"
         help_ = "write `.address_size 64`, and keep addresses in registers of 64 bits"
-        yield Finding("PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_SIZE_SECTION)
+        yield StatementProblem(
+            "PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_SIZE_SECTION
+        )
     if not is_legal(legal, size):
-        message = f"`.address_size` must be {immediate_words(legal)}, and is {clip(word)}"
-        yield Finding("PTX107", message, start, word, help="write `.address_size 64`", section=_SIZE_SECTION)
+        message = f"`.address_size` must be {describe_immediates(legal)}, and is {clip_text(word)}"
+        yield StatementProblem("PTX107", message, start, word, help="write `.address_size 64`", section=_SIZE_SECTION)

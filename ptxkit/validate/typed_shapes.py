@@ -33,7 +33,7 @@ from ptxkit.syntax.tree import (
     Vector,
 )
 from ptxkit.validate.constants import INTEGER, INVALID, kind_of
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, Scope, is_code, is_symbol
+from ptxkit.validate.scopes import SPECIAL, UNKNOWN, NameScope, is_code, is_symbol
 
 TypedShape: TypeAlias = str | tuple[object, ...]
 
@@ -56,36 +56,36 @@ OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 """The classes of textures, samplers and surfaces."""
 
 
-def typed(operand: Operand, scope: Scope) -> TypedShape:
+def typed_shape(operand: Operand, scope: NameScope) -> TypedShape:
     """The operand's shape with the types of its registers; constants keep no value."""
     if isinstance(operand, Name):  # this is asked for nearly every operand of a module: the common kinds first
-        return _name(operand.text, scope)
+        return _name_shape(operand.text, scope)
     if isinstance(operand, Address):
-        return ("a", _base(operand, scope), *[typed(part, scope) for part in operand.index])
+        return ("a", _base_shape(operand, scope), *[typed_shape(part, scope) for part in operand.index])
     if isinstance(operand, Vector):
-        return ("v", *[_inside(part, scope) for part in operand.elements])
+        return ("v", *[_element_shape(part, scope) for part in operand.elements])
     if isinstance(operand, Not):
-        negated = _name(operand.operand.text, scope)
+        negated = _name_shape(operand.operand.text, scope)
         return ("n", SPECIAL, *negated[1:]) if negated[0] == "s" else ("n", scope.type_of(operand.operand.text))
     if isinstance(operand, Pair):
-        return ("p", typed(operand.first, scope), typed(operand.second, scope))
+        return ("p", typed_shape(operand.first, scope), typed_shape(operand.second, scope))
     if isinstance(operand, Element):
         array, index = operand.base, operand.index
-        return ("e", typed(array, scope), typed(index, scope), _wrong_element(array.text, index, scope))
+        return ("e", typed_shape(array, scope), typed_shape(index, scope), _wrong_element(array.text, index, scope))
     found = kind_of(operand)
     if found is not None:  # in parentheses it may be an argument, too
         return ("c", found, "()") if isinstance(operand, Arguments) else ("c", found)
     if isinstance(operand, Unary) and isinstance(operand.operand, Name):
-        return ("m", typed(operand.operand, scope))
+        return ("m", typed_shape(operand.operand, scope))
     if isinstance(operand, Binary):
-        return _sum(operand, scope)
+        return _sum_shape(operand, scope)
     kinds = {scope.type_of(name) for name in names_in(operand)}
     return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
 
 
-def _inside(operand: Operand, scope: Scope) -> TypedShape:
+def _element_shape(operand: Operand, scope: NameScope) -> TypedShape:
     """The shape of an element of a vector: the name of a single variable is one of its type there."""
-    found = typed(operand, scope)
+    found = typed_shape(operand, scope)
     if found[0] == "c":  # in parentheses or not
         return found[:2]
     if found[0] != "r" or not is_symbol(str(found[1])) or not isinstance(operand, Name):
@@ -98,7 +98,7 @@ def _inside(operand: Operand, scope: Scope) -> TypedShape:
     return ("r", named.node.type, MEMORY) if is_single else found
 
 
-def _name(name: str, scope: Scope) -> TypedShape:
+def _name_shape(name: str, scope: NameScope) -> TypedShape:
     found = scope.type_of(name)
     if found != SPECIAL:
         return ("r", found, name.rpartition(".")[2]) if "." in name else ("r", found)
@@ -109,33 +109,33 @@ def _name(name: str, scope: Scope) -> TypedShape:
     return ("s", *[f"{whole}{each}" for each in register.types], *((COMPONENT,) if "." in name else ()))
 
 
-def _sum(operand: Binary, scope: Scope) -> TypedShape:
+def _sum_shape(operand: Binary, scope: NameScope) -> TypedShape:
     """A name with integers added behind it; no assembler computes with names in any other way."""
     first: Operand = operand
     while isinstance(first, Binary) and first.operator == "+" and kind_of(first.right) == INTEGER:
         first = first.left
     if not isinstance(first, Name):
         return ("c", INVALID)
-    found = _name(first.text, scope)
+    found = _name_shape(first.text, scope)
     if not isinstance(found, tuple):  # the sink
         return ("c", INVALID)
     return ("+", SPECIAL, *[each for each in found[1:] if each != COMPONENT]) if found[0] == "s" else ("+", found[1])
 
 
-def _base(address: Address, scope: Scope) -> TypedShape:
+def _base_shape(address: Address, scope: NameScope) -> TypedShape:
     """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset, `[]`:
     it is an array of textures, samplers or surfaces."""
     base = address.base
     if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
         return ("r", ELEMENT)
-    found = typed(base, scope)
+    found = typed_shape(base, scope)
     if isinstance(base, Name) and isinstance(found, tuple) and found[1] in OPAQUE:
         named = scope.find(base.text)
         found = (*found, ARRAY) if named is not None and named.is_array(base.text) else found
     return (*found, "+") if address.offset and isinstance(found, tuple) else found
 
 
-def _wrong_element(array: str, index: Operand, scope: Scope) -> str | None:
+def _wrong_element(array: str, index: Operand, scope: NameScope) -> str | None:
     """What keeps `array[index]` from being an element of an array; None where nothing does, or a name is unknown."""
     if scope.type_of(array) == UNKNOWN:
         return None
@@ -151,7 +151,7 @@ def _wrong_element(array: str, index: Operand, scope: Scope) -> str | None:
     return None if may_count else "has an index that is neither an integer register nor a constant"
 
 
-def is_strange(shapes: tuple[object, ...]) -> bool:
+def has_unresolved_name(shapes: tuple[object, ...]) -> bool:
     """Whether a name in these shapes is one that nothing declares, or a special register."""
     for shape in shapes:
         if isinstance(shape, tuple):
@@ -160,7 +160,7 @@ def is_strange(shapes: tuple[object, ...]) -> bool:
             if shape[0] in ("r", "n", "c", "+"):
                 if shape[1] in (SPECIAL, UNKNOWN):
                     return True
-            elif is_strange(shape[1:]):
+            elif has_unresolved_name(shape[1:]):
                 return True
         elif shape == "strange":
             return True

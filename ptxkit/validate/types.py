@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_declarable, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import INTEGER, INVALID
-from ptxkit.validate.registers import VECTORS, agrees, is_too_wide, wanted_type, wrong_single
+from ptxkit.validate.registers import VECTORS, is_compatible_type, is_too_wide, single_mismatch, wanted_type
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
 from ptxkit.validate.typed_shapes import MEMORY, TypedShape
 from ptxkit.validate.vectors import (
-    has_component_beside_constant,
-    incoherence,
+    element_incoherence,
+    element_mismatch,
     is_mixed,
     is_selection,
-    wrong_elements,
-    wrong_vector,
+    mixes_component_and_constant,
+    vector_name_mismatch,
 )
 
 # The memories whose places are numbers of their own, no addresses of variables: Tensor Memory, and what a fabric
 # endpoint names.
-_NUMBERED = frozenset({"tensor", "fabric"})
+_NUMERIC_SPACES = frozenset({"tensor", "fabric"})
 
 
-def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
+def type_mismatch(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
     """What is wrong with the registers in an operand, or None; its shape is known to fit.
 
     inside: the operand is an element of a vector, where ptxas looks less closely.
@@ -41,39 +41,42 @@ def misfit(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> 
         return "is a policy to an assembler, which has a modifier of its own"
     match shape[0]:
         case "r" | "s" if operand.kind == "vector":
-            return _wrong_whole(operand, shape)
+            return _whole_vector_mismatch(operand, shape)
         case "v" if operand.kind == "register":
-            wrong = incoherence(shape[1:]) if len(shape) > 2 else None
-            return wrong or misfit(operand, shape[1], inside=True)  # type: ignore[arg-type]
-        case "+" if operand.kind == "vector" and (not operand.more or operand.braced or _is_of_words(shape)):
-            return f"must be {operand.count.value if isinstance(operand.count, Const) else 'some'} registers in braces"
+            wrong = element_incoherence(shape[1:]) if len(shape) > 2 else None
+            return wrong or type_mismatch(operand, shape[1], inside=True)  # type: ignore[arg-type]
+        case "+" if operand.kind == "vector" and (not operand.more or operand.braced or _is_vector_of_words(shape)):
+            return (
+                f"must be {operand.count.value if isinstance(operand.count, ConstantExpr) else 'some'} registers "
+                f"in braces"
+            )
         case "p" if shape[2][:2] == ("s", "pred"):  # type: ignore[index]
-            return _first_misfit(operand, (shape[1], ("r", "pred")))
+            return _first_mismatch(operand, (shape[1], ("r", "pred")))
         case "v" | "p":
-            return _first_misfit(operand, shape[1:], inside=shape[0] == "v")
+            return _first_mismatch(operand, shape[1:], inside=shape[0] == "v")
         case "a":
-            return _wrong_base(operand, shape[1]) or _first_misfit(operand, shape[2:])
+            return _base_mismatch(operand, shape[1]) or _first_mismatch(operand, shape[2:])
         case _ if operand.kind == "address" and shape[0] != "e":
-            return _wrong_bare(operand, shape)
+            return _bare_address_mismatch(operand, shape)
         case _:
-            return wrong_single(operand, shape, inside=inside)
+            return single_mismatch(operand, shape, inside=inside)
 
 
-def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:
+def mismatch_tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:
     """The name of the tolerance by which an assembler takes a misfit; None where it does not.
 
     Where a type is the instruction's, assemblers compare less closely than where an operand has its own.
     """
     if operand.kind == "address" and operand.elements and shape[0] == "a":
-        return _indexed(operand, shape)
+        return _indexed_address_tolerance(operand, shape)
     if operand.lax and is_result:
-        return _of_lax_result(operand, shape)
+        return _lax_result_tolerance(operand, shape)
     if operand.unhinted and _is_policy(shape):
         return None
     if shape[0] == "+" and (
-        _is_of_words(shape) or (operand.kind == "vector" and (operand.immediates is None or operand.braced))
+        _is_vector_of_words(shape) or (operand.kind == "vector" and (operand.immediates is None or operand.braced))
     ):
-        return None if is_result else _of_vector_sum(operand, shape)
+        return None if is_result else _vector_sum_tolerance(operand, shape)
     wanted = wanted_type(operand)
     if shape in (("+", "pred"), ("+", SPECIAL, "pred")) and wanted == "pred" and not is_result:
         return "sum_of_any_width"
@@ -95,16 +98,16 @@ def tolerance(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> st
     return "halves_as_predicate" if is_pair and not operand.typed else None
 
 
-def _of_lax_result(operand: OperandForm, shape: TypedShape) -> str | None:
+def _lax_result_tolerance(operand: OperandForm, shape: TypedShape) -> str | None:
     """The tolerance of a result that may be what a source may be."""
     source = replace(operand, lax=False, immediates=Immediates())
-    is_sum = shape[0] == "+" and misfit(source, shape) is None
-    return "sum_of_any_width" if is_sum else tolerance(source, shape, is_result=False)
+    is_sum = shape[0] == "+" and type_mismatch(source, shape) is None
+    return "sum_of_any_width" if is_sum else mismatch_tolerance(source, shape, is_result=False)
 
 
-def _of_vector_sum(operand: OperandForm, shape: TypedShape) -> str | None:
+def _vector_sum_tolerance(operand: OperandForm, shape: TypedShape) -> str | None:
     """The tolerance of a name with a constant behind it that stands for a vector, or is one of words."""
-    if _is_of_words(shape):
+    if _is_vector_of_words(shape):
         return "special_of_words" if _passes_for_vector(operand) else None
     is_single = operand.own and operand.more and not operand.braced
     return "sum_of_any_width" if is_single and _is_own_sum(operand, shape) else None
@@ -120,13 +123,13 @@ def _is_policy(shape: TypedShape) -> bool:
     return shape[0] in ("r", "+", "m") and is_type(found) and bits(found) == 64 and kind(found) in ("b", "u", "s")
 
 
-def _indexed(operand: OperandForm, shape: TypedShape) -> str | None:
+def _indexed_address_tolerance(operand: OperandForm, shape: TypedShape) -> str | None:
     """The tolerance by which an assembler takes an address with something behind a comma."""
-    if operand.long or (isinstance(operand.space, Const) and operand.space.value in _NUMBERED):
+    if operand.long or (isinstance(operand.space, ConstantExpr) and operand.space.value in _NUMERIC_SPACES):
         return None
-    if _is_odd_base(shape[1]) and not _first_misfit(operand, shape[2:]):
+    if _is_unusual_base(shape[1]) and not _first_mismatch(operand, shape[2:]):
         return "indexed_base"
-    return None if _wrong_base(operand, shape[1]) else _code_behind(operand, shape[2:])
+    return None if _base_mismatch(operand, shape[1]) else _function_index_tolerance(operand, shape[2:])
 
 
 def _is_one_vector(operand: OperandForm, shape: TypedShape) -> bool:
@@ -136,17 +139,17 @@ def _is_one_vector(operand: OperandForm, shape: TypedShape) -> bool:
         return False
     parts = [part for part in shape[1:] if isinstance(part, tuple) and part[0] == "r" and is_type(str(part[1]))]
     is_untyped = any(kind(str(part[1])) == "b" for part in parts)
-    return is_untyped and wrong_elements(replace(operand.elements[0], integer=False), shape[1:]) is None
+    return is_untyped and element_mismatch(replace(operand.elements[0], integer=False), shape[1:]) is None
 
 
 def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
     """Whether a special register has as many elements as the vector that it stands for, however wide they are."""
-    if shape[0] != "s" or operand.kind != "vector" or not isinstance(operand.count, Const):
+    if shape[0] != "s" or operand.kind != "vector" or not isinstance(operand.count, ConstantExpr):
         return False
     return str(shape[1]).startswith(f"v{operand.count.value}.") and kind(str(wanted_type(operand))) in ("b", "u", "s")
 
 
-def _is_of_words(shape: TypedShape) -> bool:
+def _is_vector_of_words(shape: TypedShape) -> bool:
     """Whether something is a special register of four words with a constant behind it."""
     return shape[:2] == ("+", SPECIAL) and str(shape[2]).startswith("v4.")
 
@@ -157,7 +160,7 @@ def _passes_for_vector(operand: OperandForm) -> bool:
         return operand.loose and operand.vector
     if operand.nameless:
         return False
-    least = operand.count.value if isinstance(operand.count, Const) else None
+    least = operand.count.value if isinstance(operand.count, ConstantExpr) else None
     width = bits(wanted_type(operand) or "b32")
     is_wide_enough = width == 32 if operand.own else width <= 32 or not operand.loose
     return is_wide_enough and (least == 4 or (operand.more and int(least or 0) <= 4))
@@ -171,7 +174,7 @@ def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
     if operand.nameless or (operand.immediates is None and operand.scalar):
         return False
     is_counted = operand.immediates is None or kind(wanted) == "f"
-    return is_counted and is_type(found) and agrees(found, wanted, operand, False)
+    return is_counted and is_type(found) and is_compatible_type(found, wanted, operand, False)
 
 
 def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
@@ -203,17 +206,17 @@ def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
     return "b" in (held, asked) or (held == "f") == (asked == "f")
 
 
-def _is_odd_base(base: object) -> bool:
+def _is_unusual_base(base: object) -> bool:
     """Whether the base of an address is a register, be it no integer one or as wide as none that holds an address."""
     return isinstance(base, tuple) and base[0] == "r" and is_type(str(base[1]))
 
 
-def _code_behind(operand: OperandForm, parts: Sequence[object]) -> str | None:
+def _function_index_tolerance(operand: OperandForm, parts: Sequence[object]) -> str | None:
     """The tolerance by which an assembler takes a function's name behind the comma of an address; None where something
     else is wrong there, too."""
     pairs = zip(operand.elements, parts, strict=False)
-    wrong = [(element, part) for element, part in pairs if misfit(element, part) is not None]  # type: ignore[arg-type]
-    found = {tolerance(element, part, is_result=False) for element, part in wrong}  # type: ignore[arg-type]
+    wrong = [(element, part) for element, part in pairs if type_mismatch(element, part) is not None]  # type: ignore[arg-type]
+    found = {mismatch_tolerance(element, part, is_result=False) for element, part in wrong}  # type: ignore[arg-type]
     are_names = all(isinstance(part, tuple) and part[0] == "r" for _, part in wrong)
     return "function_as_value" if are_names and found == {"function_as_value"} else None
 
@@ -232,27 +235,30 @@ def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> 
     return operand.space is None or operand.lax or shape[1] == LABEL
 
 
-def _first_misfit(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
+def _first_mismatch(operand: OperandForm, parts: Sequence[object], *, inside: bool = False) -> str | None:
     if inside and not operand.elements:
-        return wrong_elements(replace(operand, kind="register", count=None), parts)
-    if inside and has_component_beside_constant(parts):
+        return element_mismatch(replace(operand, kind="register", count=None), parts)
+    if inside and mixes_component_and_constant(parts):
         return "has a component of a vector beside a constant"
     if inside and _has_index_second(operand):
-        wrong = misfit(operand.elements[1], parts[1], inside=True)  # type: ignore[arg-type]
-        return wrong or wrong_elements(operand.elements[0], (parts[0], ("r", "b32"), *parts[2:]))
+        wrong = type_mismatch(operand.elements[1], parts[1], inside=True)  # type: ignore[arg-type]
+        return wrong or element_mismatch(operand.elements[0], (parts[0], ("r", "b32"), *parts[2:]))
     if inside and _begins_with_index(operand):
         # Beside an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
-        wrong = misfit(first, parts[0], inside=True)  # type: ignore[arg-type]
+        wrong = type_mismatch(first, parts[0], inside=True)  # type: ignore[arg-type]
         if others[0].exact:
-            return wrong or next(filter(None, (misfit(others[0], part, inside=True) for part in parts[1:])), None)  # type: ignore[arg-type]
+            return wrong or next(
+                filter(None, (type_mismatch(others[0], part, inside=True) for part in parts[1:])),  # type: ignore[arg-type]
+                None,
+            )
         index = (parts[0],) if isinstance(parts[0], tuple) and parts[0][0] == "c" else ()  # makes all others fit
         is_seen = kind(str(wanted_type(others[0]))) == "f" or others[0].own  # that these are no coordinates
         if index and is_seen and set(parts) == {("c", INTEGER)}:
             return f"must have .{wanted_type(others[0])} registers, and all are integer constants"
-        return wrong or wrong_elements(replace(others[0], own=False), (*index, ("r", "b32"), *parts[1:]))
+        return wrong or element_mismatch(replace(others[0], own=False), (*index, ("r", "b32"), *parts[1:]))
     for element, part in zip(operand.elements, parts, strict=False):  # an operand of any kind has none
-        found = misfit(element, part, inside=inside)  # type: ignore[arg-type]
+        found = type_mismatch(element, part, inside=inside)  # type: ignore[arg-type]
         if found is not None:
             return found
     return None
@@ -272,7 +278,7 @@ def _has_index_second(operand: OperandForm) -> bool:
     return second.type != first.type and all(each.type == first.type for each in others)
 
 
-def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:
+def tolerated_oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str | None:
     """The name of the tolerance by which an assembler takes an operand that is no misfit; None where it is nothing
     strange."""
     if operand.kind == "address":
@@ -284,21 +290,22 @@ def oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> str |
         return "constant_as_result"
     if shape[0] not in ("v", "p", "a") or (shape[0] == "a" and len(shape) == 2):
         return None
-    if is_result and (_has(shape, _is_special) or (shape[0] == "p" and shape[2][0] == "s")):  # type: ignore[index]
+    if is_result and (_has_element(shape, _is_special) or (shape[0] == "p" and shape[2][0] == "s")):  # type: ignore[index]
         return "special_in_result"
-    if _has(shape, is_selection):
+    if _has_element(shape, is_selection):
         return "selector_in_vector"
-    if _has(shape, _is_in_memory):
+    if _has_element(shape, _is_in_memory):
         return "variable_in_vector"
     return "mixed_vector" if is_mixed(operand, shape) else None
 
 
-def _has(shape: object, asked: Callable[[tuple[object, ...]], bool]) -> bool:
+def _has_element(shape: object, asked: Callable[[tuple[object, ...]], bool]) -> bool:
     """Whether something of a kind is among the elements of a vector, be it alone, in a pair or behind an address."""
     if not isinstance(shape, tuple) or shape[0] not in ("v", "p", "a"):
         return False
     return any(
-        isinstance(part, tuple) and ((shape[0] == "v" and asked(part)) or _has(part, asked)) for part in shape[1:]
+        isinstance(part, tuple) and ((shape[0] == "v" and asked(part)) or _has_element(part, asked))
+        for part in shape[1:]
     )
 
 
@@ -310,18 +317,18 @@ def _is_special(shape: tuple[object, ...]) -> bool:
     return shape[0] == "s"
 
 
-def _wrong_whole(operand: OperandForm, shape: TypedShape) -> str | None:
+def _whole_vector_mismatch(operand: OperandForm, shape: TypedShape) -> str | None:
     """A name where a vector stands: that of a vector register, or, where that is allowed, of a single one."""
     if operand.more and not operand.braced and not str(shape[1]).startswith(VECTORS):
-        return misfit(replace(operand, kind="register", narrower=False), shape)
+        return type_mismatch(replace(operand, kind="register", narrower=False), shape)
     if shape[0] == "s" and not operand.special:
         return "is a special register, which must be moved to another one first"
-    return wrong_vector(operand, str(shape[1]))
+    return vector_name_mismatch(operand, str(shape[1]))
 
 
-def _wrong_base(operand: OperandForm, base: object) -> str | None:
-    place = operand.space.value if isinstance(operand.space, Const) else None
-    if operand.kind == "address" and place in _NUMBERED:
+def _base_mismatch(operand: OperandForm, base: object) -> str | None:
+    place = operand.space.value if isinstance(operand.space, ConstantExpr) else None
+    if operand.kind == "address" and place in _NUMERIC_SPACES:
         holder = "an untyped 32-bit register" if operand.exact else "a 32-bit integer register"
         right = _is_number(base, untyped=operand.exact)
         return None if right else f"is a place in {place} memory, which {holder} holds"
@@ -348,7 +355,7 @@ def _wrong_base(operand: OperandForm, base: object) -> str | None:
     return None
 
 
-def _wrong_bare(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
+def _bare_address_mismatch(operand: OperandForm, shape: tuple[object, ...]) -> str | None:
     """What an assembler does not take for an address without brackets; there it does not look whether a register can
     hold one, unless it moves the address to another register itself (`wide`)."""
     found = str(shape[1])

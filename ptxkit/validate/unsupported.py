@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from ptxkit.diagnostics import Severity
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Name
-from ptxkit.validate.findings import Finding, Gatekeeper
+from ptxkit.validate.findings import GateChecker, StatementProblem
 
 _NAME = r"__cuda_ptx_(\w+?)_is_not_supported_before_((?:SM_\w+?_)+)_"
 
 
-def wrong_targets(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
+def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[StatementProblem]:
     """One finding for each such function: at its first call, or at its declaration where nothing calls it."""
     for item, start in module.located():
         if not isinstance(item, Function) or item.body is not None or not item.name.startswith("__cuda_ptx_"):
@@ -25,19 +25,23 @@ def wrong_targets(module: Module, gates: Gatekeeper) -> Iterator[Finding]:
         match = re.fullmatch(_NAME, item.name)
         if match is None:
             continue
-        uses = [use for each in module.functions() if each.body is not None for use in _uses(each.body, item.name)]
-        yield _finding(item.name, match, uses, start, gates)
+        uses = [
+            use for each in module.functions() if each.body is not None for use in _call_offsets(each.body, item.name)
+        ]
+        yield _wrapper_problem(item.name, match, uses, start, gates)
 
 
-def _uses(body: Body, name: str) -> Iterator[int]:
+def _call_offsets(body: Body, name: str) -> Iterator[int]:
     for statement, start in body.located():
         if isinstance(statement, Block):
-            yield from _uses(statement.body, name)
+            yield from _call_offsets(statement.body, name)
         elif isinstance(statement, Instruction) and Name(name) in statement.operands:
             yield start
 
 
-def _finding(name: str, match: re.Match[str], uses: list[int], start: int, gates: Gatekeeper) -> Finding:
+def _wrapper_problem(
+    name: str, match: re.Match[str], uses: list[int], start: int, gates: GateChecker
+) -> StatementProblem:
     targets = [f"sm_{each}" for each in re.findall(r"SM_(\w+?)_", match[2])]
     *others, last = targets
     wanted = f"{', '.join(others)} or {last}" if others else last if last[-1].isalpha() else f"{last} or later"
@@ -48,7 +52,7 @@ def _finding(name: str, match: re.Match[str], uses: list[int], start: int, gates
         message += f"it became a call{times}, of a function that nothing defines, so no linker takes the module"
     else:
         message += "its stand-in is declared here, and would not link if it were called"
-    return Finding(
+    return StatementProblem(
         "PTX802",
         message,
         uses[0] if uses else start,

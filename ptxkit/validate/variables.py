@@ -16,16 +16,16 @@ from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
 from ptxkit.isa.functions import bits, is_type
 from ptxkit.isa.module_forms import DataType
-from ptxkit.isa.words import clip
+from ptxkit.isa.words import clip_text
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
-from ptxkit.validate.directives import attribute_findings, directive_forms, linkage_findings
-from ptxkit.validate.findings import Finding, Gatekeeper, module_forms
+from ptxkit.validate.directives import attribute_problems, directive_forms, linkage_problems
+from ptxkit.validate.findings import GateChecker, StatementProblem, module_forms
 from ptxkit.validate.scopes import OPAQUE_TYPES
 
 _VECTOR_BITS = 128
 _LANES = {"v2": 2, "v4": 4}
-_MOST_ALIGNED = (1 << 32) - 1
-_MOST_ALIGNED_PARAMETER = 128
+_MAX_ALIGNMENT = (1 << 32) - 1
+_MAX_PARAMETER_ALIGNMENT = 128
 _SMALL_PARAMETERS, _ALL_PARAMETERS = 4352, 32764
 """Bytes of kernel parameters: what every version and target has, and the most there can be."""
 
@@ -43,8 +43,8 @@ _WHERE = {
     "input": "as the parameter of a function",
     "output": "as the result of a function",
 }
-_SEEN_ALONE = re.compile(r"e[45]m[23]|(?:e\d|ue8)m\dx[24]|[su]16x2|f32x2")
-_POINTED = ("const", "global", "local", "shared")
+_INSTRUCTION_ONLY_TYPES = re.compile(r"e[45]m[23]|(?:e\d|ue8)m\dx[24]|[su]16x2|f32x2")
+_POINTER_SPACES = ("const", "global", "local", "shared")
 
 
 @cache
@@ -53,35 +53,41 @@ def data_types() -> dict[str, DataType]:
     return {each.name: each for each in module_forms().types}
 
 
-def variable_findings(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def variable_problems(
+    declaration: Declaration, where: str, start: int, gates: GateChecker
+) -> Iterator[StatementProblem]:
     """What is wrong with a declaration, its initial values left out.
 
     where: `module`, `body`, `kernel_parameter`, or `input` and `output` of a function.
     """
     if not declaration.space and not _is_of_variables(declaration.type):
-        yield _no_directive(declaration.type, start)
+        yield _unknown_directive(declaration.type, start)
         return
     if not declaration.declarators and where == "body" and declaration.type in OPAQUE_TYPES:
         message = f"`.{declaration.type}` cannot stand in the body of a function"
-        yield Finding("PTX108", message, start, f".{declaration.type}", help="move it outside of the function")
+        yield StatementProblem("PTX108", message, start, f".{declaration.type}", help="move it outside of the function")
     elif not declaration.declarators:
         message = "this declares nothing, as only some assemblers take"
-        yield Finding("PTX108", message, start, help="name a variable, or remove it", severity=Severity.WARNING)
+        yield StatementProblem(
+            "PTX108", message, start, help="name a variable, or remove it", severity=Severity.WARNING
+        )
     if where == "module":
         place = "global_variable" if declaration.space == "global" else "variable"
-        yield from linkage_findings(declaration.linkage, place, start, gates)
+        yield from linkage_problems(declaration.linkage, place, start, gates)
     elif declaration.linkage:
         message = f"`.{declaration.linkage[0]}` cannot stand {_WHERE[where]}"
         help_ = "move the declaration outside of the function, or remove the word"
-        yield Finding("PTX107", message, start, f".{declaration.linkage[0]}", help=help_, section="Linking Directives")
+        yield StatementProblem(
+            "PTX107", message, start, f".{declaration.linkage[0]}", help=help_, section="Linking Directives"
+        )
     if declaration.attributes:
         place = "global_variable" if declaration.space == "global" and where in ("module", "body") else "variable"
-        yield from attribute_findings(declaration.attributes, place, start, gates)
-    yield from _alignment(declaration, where, start)
+        yield from attribute_problems(declaration.attributes, place, start, gates)
+    yield from _check_alignment(declaration, where, start)
     if declaration.declarators:
-        yield from _declared(declaration, where, start, gates)
+        yield from _check_declared(declaration, where, start, gates)
     else:
-        yield from _type_words(declaration, start, is_empty=True)
+        yield from _check_type(declaration, start, is_empty=True)
 
 
 def _is_of_variables(word: str) -> bool:
@@ -89,16 +95,16 @@ def _is_of_variables(word: str) -> bool:
     return word in data_types() or _is_narrow_float(word)
 
 
-def _no_directive(word: str, start: int) -> Finding:
-    message = f"`.{clip(word)}` is no directive that can stand here"
+def _unknown_directive(word: str, start: int) -> StatementProblem:
+    message = f"`.{clip_text(word)}` is no directive that can stand here"
     help_ = "directives are listed in the manual under Directives; an opcode has no dot in front"
-    return Finding("PTX107", message, start, f".{word}", help=help_, section="Directives")
+    return StatementProblem("PTX107", message, start, f".{word}", help=help_, section="Directives")
 
 
-def _declared(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def _check_declared(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     """The type and the names of a declaration that has some."""
     data_type = data_types().get(declaration.type)
-    wrong = list(_type_words(declaration, start))
+    wrong = list(_check_type(declaration, start))
     may_be_here = where == "module" and declaration.space in _SPACES["body"] and gates.has_feature("module_registers")
     if declaration.space not in _SPACES[where]:
         if not may_be_here:
@@ -109,14 +115,14 @@ def _declared(declaration: Declaration, where: str, start: int, gates: Gatekeepe
         word = f".{declaration.type}"
         yield from gates.check(data_type.gates, f"`{word}`", start, word, data_type.section)
         for declarator in declaration.declarators:
-            yield from _shape(declaration, declarator, data_type, where, start)
-    yield from _pointer(declaration, where, start, gates)
+            yield from _check_shape(declaration, declarator, data_type, where, start)
+    yield from _check_pointer(declaration, where, start, gates)
     for declarator in declaration.declarators:
-        yield from _name(declarator, where, start)
-        yield from _lengths(declaration, declarator, where, start)
+        yield from _check_name(declarator, where, start)
+        yield from _check_lengths(declaration, declarator, where, start)
 
 
-def _type_words(declaration: Declaration, start: int, *, is_empty: bool = False) -> Iterator[Finding]:
+def _check_type(declaration: Declaration, start: int, *, is_empty: bool = False) -> Iterator[StatementProblem]:
     """The type of a declaration and its `.v2` or `.v4`. is_empty: nothing is declared, and less is looked at."""
     data_type = data_types().get(declaration.type)
     if data_type is None:
@@ -125,74 +131,80 @@ def _type_words(declaration: Declaration, start: int, *, is_empty: bool = False)
         return
     wrong = _wrong_vector(declaration, data_type)
     if wrong is not None:
-        yield _finding(wrong[0], start, f".{declaration.vector}", wrong[1], "Vectors")
+        yield _variable_problem(wrong[0], start, f".{declaration.vector}", wrong[1], "Vectors")
 
 
-def parameters_findings(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def parameter_problems(function: Function, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     """What is wrong with the parameters and results of a function."""
     is_kernel = function.kind == "entry"
     if is_kernel and function.body is None:
-        yield from gates.feature("kernel_declaration", start, function.name)
+        yield from gates.check_feature("kernel_declaration", start, function.name)
     for declaration in function.results:
-        yield from variable_findings(declaration, "output", start, gates)
+        yield from variable_problems(declaration, "output", start, gates)
     for declaration in function.parameters:
-        yield from variable_findings(declaration, "kernel_parameter" if is_kernel else "input", start, gates)
-    yield from _results(function.results, start)
+        yield from variable_problems(declaration, "kernel_parameter" if is_kernel else "input", start, gates)
+    yield from _check_results(function.results, start)
     for declaration in function.parameters[:-1]:
-        if not is_kernel and _is_open(declaration.declarators[0]):
+        if not is_kernel and _is_unsized(declaration.declarators[0]):
             message = "only the last parameter of a function can be an array of open length"
-            yield _finding(message, start, declaration.declarators[0].name, "give it a length, or move it to the end")
+            yield _variable_problem(
+                message, start, declaration.declarators[0].name, "give it a length, or move it to the end"
+            )
     if is_kernel:
-        yield from _total_size(function, start, gates)
+        yield from _check_total_size(function, start, gates)
     elif any(each.space == "param" for each in (*function.results, *function.parameters)):
-        yield from gates.feature("function_param", start, function.name)
-        if function.parameters and _is_open(function.parameters[-1].declarators[0]):
-            yield from gates.feature("variadic", start, function.parameters[-1].declarators[0].name)
+        yield from gates.check_feature("function_param", start, function.name)
+        if function.parameters and _is_unsized(function.parameters[-1].declarators[0]):
+            yield from gates.check_feature("variadic", start, function.parameters[-1].declarators[0].name)
 
 
-def prototype_parameters(prototype: Prototype, start: int) -> Iterator[Finding]:
+def prototype_parameter_problems(prototype: Prototype, start: int) -> Iterator[StatementProblem]:
     """What is wrong with the parameters of a call prototype; no more than their spaces is looked at."""
     for declaration in (*prototype.results, *prototype.parameters):
         if declaration.space not in _SPACES["input"]:
             yield _wrong_space(declaration, "input", start)
         else:
-            yield from _type_words(declaration, start)
-            yield from _alignment(declaration, "prototype", start)
-    yield from _results(prototype.results, start)
+            yield from _check_type(declaration, start)
+            yield from _check_alignment(declaration, "prototype", start)
+    yield from _check_results(prototype.results, start)
 
 
-def _finding(message: str, start: int, word: str, help_: str | None = None, section: str = "Variables") -> Finding:
-    return Finding("PTX108", message, start, word, help=help_, section=section)
+def _variable_problem(
+    message: str, start: int, word: str, help_: str | None = None, section: str = "Variables"
+) -> StatementProblem:
+    return StatementProblem("PTX108", message, start, word, help=help_, section=section)
 
 
-def _results(results: tuple[Declaration, ...], start: int) -> Iterator[Finding]:
+def _check_results(results: tuple[Declaration, ...], start: int) -> Iterator[StatementProblem]:
     wrong = next((each for each in results if each.space != "reg"), None) if len(results) > 1 else None
     if wrong is not None:
         message = "a function with several results returns them in registers"
         help_ = "declare them `.reg`, or return one `.param` array"
-        yield _finding(message, start, wrong.declarators[0].name, help_, "Function Declarations and Definitions")
+        yield _variable_problem(
+            message, start, wrong.declarators[0].name, help_, "Function Declarations and Definitions"
+        )
 
 
-def _wrong_space(declaration: Declaration, where: str, start: int) -> Finding:
+def _wrong_space(declaration: Declaration, where: str, start: int) -> StatementProblem:
     spaces = " or ".join(f".{each}" for each in _SPACES[where])
     message = f"a .{declaration.space} variable cannot be declared {_WHERE[where]}"
-    return _finding(message, start, f".{declaration.space}", f"there it is {spaces}", "State Spaces")
+    return _variable_problem(message, start, f".{declaration.space}", f"there it is {spaces}", "State Spaces")
 
 
 def _is_narrow_float(name: str) -> bool:
     """Whether an assembler sees a type where nothing is declared, though it is one of instructions only."""
-    return is_type(name) and _SEEN_ALONE.fullmatch(name) is not None
+    return is_type(name) and _INSTRUCTION_ONLY_TYPES.fullmatch(name) is not None
 
 
-def _unknown_type(name: str, start: int) -> Finding:
+def _unknown_type(name: str, start: int) -> StatementProblem:
     near = get_close_matches(name[:80], list(data_types()), 1)
     if is_type(name):
         message = f"`.{name}` is a type of instructions only: no variable has it"
         help_ = "declare an untyped variable of its width, such as .b32"
     else:
-        message = f"`.{clip(name)}` is no type of a variable"
+        message = f"`.{clip_text(name)}` is no type of a variable"
         help_ = f"did you mean `.{near[0]}`?" if near else "types of variables are .b32, .u64, .f32, .pred and the like"
-    return _finding(message, start, f".{name}", help_, "Types")
+    return _variable_problem(message, start, f".{name}", help_, "Types")
 
 
 def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[str, str] | None:
@@ -208,9 +220,9 @@ def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[str, s
     return None
 
 
-def _shape(
+def _check_shape(
     declaration: Declaration, declarator: Declarator, data_type: DataType, where: str, start: int
-) -> Iterator[Finding]:
+) -> Iterator[StatementProblem]:
     """Single, array or vector: whether the type has such in this space and scope."""
     name, space = declaration.type, declaration.space
     what, spaces = f".{name} variable", data_type.spaces
@@ -222,10 +234,10 @@ def _shape(
         allowed = " or ".join(f".{each}" for each in spaces)
         help_ = f"it can be in {allowed} space" if allowed and space not in spaces else None
         if space == "reg" and declarator.dimensions:
-            help_ = f"registers are numbered: write `{clip(declarator.name)}<{declarator.dimensions[0] or 1}>`"
+            help_ = f"registers are numbered: write `{clip_text(declarator.name)}<{declarator.dimensions[0] or 1}>`"
         article = "an" if what[0] == "a" else "a"
         place = f"in .{space} space" if space not in spaces else _WHERE[where]
-        yield _finding(f"{article} {what} cannot be {place}", start, declarator.name, help_, data_type.section)
+        yield _variable_problem(f"{article} {what} cannot be {place}", start, declarator.name, help_, data_type.section)
 
 
 def _is_opaque_elsewhere(data_type: DataType, declarator: Declarator, where: str) -> bool:
@@ -240,73 +252,77 @@ def bits_of(data_type: DataType) -> int:
     return bits(data_type.name) if is_type(data_type.name) else 64
 
 
-def _alignment(declaration: Declaration, where: str, start: int) -> Iterator[Finding]:
+def _check_alignment(declaration: Declaration, where: str, start: int) -> Iterator[StatementProblem]:
     for alignment in (declaration.alignment, declaration.pointer_alignment):
         if alignment is None:
             continue
-        if alignment <= 0 or alignment & (alignment - 1) or alignment > _MOST_ALIGNED:
+        if alignment <= 0 or alignment & (alignment - 1) or alignment > _MAX_ALIGNMENT:
             help_ = "write 1, 2, 4, 8, 16 and so on"
-            yield _finding(
+            yield _variable_problem(
                 f"an alignment is a power of two, and {alignment} is none", start, ".align", help_, "Alignment"
             )
-        elif where in ("input", "output") and alignment > _MOST_ALIGNED_PARAMETER:
-            message = f"a parameter of a function is aligned to at most {_MOST_ALIGNED_PARAMETER} bytes"
-            yield _finding(message, start, ".align", f"write `.align {_MOST_ALIGNED_PARAMETER}`", "Alignment")
+        elif where in ("input", "output") and alignment > _MAX_PARAMETER_ALIGNMENT:
+            message = f"a parameter of a function is aligned to at most {_MAX_PARAMETER_ALIGNMENT} bytes"
+            yield _variable_problem(message, start, ".align", f"write `.align {_MAX_PARAMETER_ALIGNMENT}`", "Alignment")
 
 
-def _pointer(declaration: Declaration, where: str, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def _check_pointer(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     if declaration.pointer is None:
         return
     form = directive_forms()["ptr"]
     if where != "kernel_parameter":
         message = "`.ptr` describes a parameter of a kernel, and nothing else"
-        yield Finding("PTX107", message, start, ".ptr", help="remove it", section=form.section)
+        yield StatementProblem("PTX107", message, start, ".ptr", help="remove it", section=form.section)
         return
     yield from gates.check(form.gates, "`.ptr`", start, ".ptr", form.section)
     for word in declaration.pointer:
-        if word not in _POINTED:
+        if word not in _POINTER_SPACES:
             message = f"a pointer does not point to .{word} space"
-            help_ = f"write {', '.join(f'.{each}' for each in _POINTED)}, or nothing for a generic pointer"
-            yield Finding("PTX107", message, start, f".{word}", 1, help_, section=form.section)
+            help_ = f"write {', '.join(f'.{each}' for each in _POINTER_SPACES)}, or nothing for a generic pointer"
+            yield StatementProblem("PTX107", message, start, f".{word}", 1, help_, section=form.section)
 
 
-def _name(declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
+def _check_name(declarator: Declarator, where: str, start: int) -> Iterator[StatementProblem]:
     name = declarator.name
     if name == "_" and where == "kernel_parameter":
         return
     if where == "module" and table().special(name) is not None:
-        yield _finding(f"`{clip(name)}` is a special register", start, name, "choose another name", "Identifiers")
+        yield _variable_problem(
+            f"`{clip_text(name)}` is a special register", start, name, "choose another name", "Identifiers"
+        )
     if name == "_" or "." in name:
-        wrong = "`_` is the sink, and no name" if name == "_" else f"a name has no dot: `{clip(name)}`"
-        yield _finding(wrong, start, name, "choose another name", "Identifiers")
+        wrong = "`_` is the sink, and no name" if name == "_" else f"a name has no dot: `{clip_text(name)}`"
+        yield _variable_problem(wrong, start, name, "choose another name", "Identifiers")
 
 
-def _is_open(declarator: Declarator) -> bool:
+def _is_unsized(declarator: Declarator) -> bool:
     return bool(declarator.dimensions) and not declarator.dimensions[0]
 
 
-def _lengths(declaration: Declaration, declarator: Declarator, where: str, start: int) -> Iterator[Finding]:
+def _check_lengths(
+    declaration: Declaration, declarator: Declarator, where: str, start: int
+) -> Iterator[StatementProblem]:
     """Arrays of open length, numbers of registers, and initial values where none can be."""
-    name = clip(declarator.name)
+    name = clip_text(declarator.name)
     if where not in ("module", "body") and declarator.initialiser is not None:
-        yield _finding(f"the parameter `{name}` cannot have an initial value", start, declarator.name)
+        yield _variable_problem(f"the parameter `{name}` cannot have an initial value", start, declarator.name)
     if any(length is None for length in declarator.dimensions[1:]):
         message = f"only the first length of `{name}` may be left open"
-        yield _finding(message, start, declarator.name, "write all other lengths", "Array Declarations")
-    if not _is_open(declarator) or where == "input":
+        yield _variable_problem(message, start, declarator.name, "write all other lengths", "Array Declarations")
+    if not _is_unsized(declarator) or where == "input":
         return
     if where in ("kernel_parameter", "output"):
         message = f"{_WHERE[where].removeprefix('as ')}, `{name}` needs a length"
-        yield _finding(message, start, declarator.name, "write the number of elements in the brackets")
+        yield _variable_problem(message, start, declarator.name, "write the number of elements in the brackets")
     elif "extern" not in declaration.linkage:
         filled = isinstance(declarator.initialiser, Vector) and declarator.initialiser.elements
         if not filled or declarator.dimensions[0] == 0:
             message = f"`{name}` has no length: only `.extern` variables and initialised ones can leave it open"
             help_ = "write a length, initial values, or `.extern`"
-            yield _finding(message, start, declarator.name, help_, "Array Declarations")
+            yield _variable_problem(message, start, declarator.name, help_, "Array Declarations")
 
 
-def _total_size(function: Function, start: int, gates: Gatekeeper) -> Iterator[Finding]:
+def _check_total_size(function: Function, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
     size = 0
     for declaration in function.parameters:
         data_type = data_types().get(declaration.type)
@@ -321,7 +337,9 @@ def _total_size(function: Function, start: int, gates: Gatekeeper) -> Iterator[F
             count *= length or 1
         size = (size + alignment - 1) // alignment * alignment + element * count
     if size > _ALL_PARAMETERS:
-        message = f"the parameters of `{clip(function.name)}` take {size} bytes, and {_ALL_PARAMETERS} are the most"
-        yield _finding(message, start, function.name, "pass a pointer to the data", "Parameter State Space")
+        message = (
+            f"the parameters of `{clip_text(function.name)}` take {size} bytes, and {_ALL_PARAMETERS} are the most"
+        )
+        yield _variable_problem(message, start, function.name, "pass a pointer to the data", "Parameter State Space")
     elif size > _SMALL_PARAMETERS:
-        yield from gates.feature("large_parameters", start, function.name)
+        yield from gates.check_feature("large_parameters", start, function.name)

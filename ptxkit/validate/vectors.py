@@ -8,27 +8,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ptxkit.isa.expressions import Const
+from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
 from ptxkit.records import replace
 from ptxkit.validate.constants import DOUBLE, INTEGER, INVALID, SINGLE
-from ptxkit.validate.registers import EXAMPLES, VECTORS, wanted_type, wrong_name, wrong_single
+from ptxkit.validate.registers import EXAMPLES, VECTORS, name_mismatch, single_mismatch, wanted_type
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
 from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
 
 _WIDTH_OF_INTEGERS = 64  # bits that an integer constant has to an assembler
 
 
-def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
+def element_mismatch(element: OperandForm, parts: Sequence[object]) -> str | None:
     """A vector is untyped where one of its elements is, else of their type.
 
     ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
     element, which a constant does not have.
     """
-    tagged = _tagged(parts)
+    tagged = _typed_elements(parts)
     wanted = wanted_type(element)
-    wrong = _incoherent(tagged) or _wrong_start(wanted, tagged)
+    wrong = _typed_incoherence(tagged) or _leading_constant_mismatch(wanted, tagged)
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
@@ -37,19 +37,19 @@ def wrong_elements(element: OperandForm, parts: Sequence[object]) -> str | None:
         return f"must be a .{wanted} register, and all are integer constants"
     if _has_two_precisions(element, tagged):
         return f"begins with a constant of single precision, and has one of double; each must be a .{wanted} register"
-    ruling = _ruling(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
+    ruling = _deciding_type(tagged, wanted, element) if wanted is not None and tagged and tagged[0][0] == "c" else None
     if ruling is not None:
-        return _wrong_behind_constant(element, str(wanted), ruling)
+        return _mismatch_after_constant(element, str(wanted), ruling)
     if _is_of_constants(wanted, tagged, types) or (element.halves and _counts_from_integers(wanted, tagged, types)):
         return None
     if _passes_for_integers(element, tagged, types):
         return None
-    untyped = next((each for each in sorted(types) if kind(each) == "b"), None) or _of_both_signs(types)
+    untyped = next((each for each in sorted(types) if kind(each) == "b"), None) or _common_untyped(types)
     if untyped is not None:
-        return wrong_name(element, untyped, inside=True)
+        return name_mismatch(element, untyped, inside=True)
     if tagged and tagged[0][0] != "c":  # the first element has said what the constants behind it are
         parts = [part for part in parts if not isinstance(part, tuple) or part[0] != "c"]
-    return next((found for part in parts if (found := wrong_single(element, part, inside=True))), None)  # type: ignore[arg-type]
+    return next((found for part in parts if (found := single_mismatch(element, part, inside=True))), None)  # type: ignore[arg-type]
 
 
 def _has_two_precisions(element: OperandForm, tagged: Sequence[tuple[object, ...]]) -> bool:
@@ -61,7 +61,7 @@ def _has_two_precisions(element: OperandForm, tagged: Sequence[tuple[object, ...
     return is_untyped and bits(str(wanted)) != 64 and tagged[:1] == [("c", SINGLE)] and ("c", DOUBLE) in tagged
 
 
-def _of_both_signs(types: set[str]) -> str | None:
+def _common_untyped(types: set[str]) -> str | None:
     """The untyped type that integers of one width and of both signs make together."""
     return next((as_bits(each) for each in types if kind(each) == "u" and f"s{bits(each)}" in types), None)
 
@@ -78,17 +78,17 @@ def _passes_for_integers(element: OperandForm, tagged: Sequence[tuple[object, ..
     return ("c", hiding) in tagged and (bits(found) == bits(wanted) or (element.wider and bits(found) > bits(wanted)))
 
 
-def incoherence(parts: Sequence[object]) -> str | None:
+def element_incoherence(parts: Sequence[object]) -> str | None:
     """What keeps these from being the elements of one vector, of whatever type."""
-    return _incoherent(_tagged(parts))
+    return _typed_incoherence(_typed_elements(parts))
 
 
-def _tagged(parts: Sequence[object]) -> list[tuple[object, ...]]:
+def _typed_elements(parts: Sequence[object]) -> list[tuple[object, ...]]:
     """The elements that have a type: no sinks."""
     return [part for part in parts if isinstance(part, tuple) and part[0] in ("r", "s", "c")]
 
 
-def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
+def _typed_incoherence(tagged: Sequence[tuple[object, ...]]) -> str | None:
     """The like for those that have a type."""
     names = {str(part[1]) for part in tagged}
     if ("c", INVALID) in tagged:
@@ -103,14 +103,14 @@ def _incoherent(tagged: Sequence[tuple[object, ...]]) -> str | None:
     constants = any(part[0] == "c" for part in tagged)
     if constants and any(map(_is_component, tagged)):
         return "has a component of a vector beside a constant"
-    if _has_strange_neighbours([_element_class(part) for part in tagged]):
-        return f"has elements of different types, {_listed(types)}{' and constants' if constants else ''}"
+    if _has_incompatible_neighbours([_element_class(part) for part in tagged]):
+        return f"has elements of different types, {_join_types(types)}{' and constants' if constants else ''}"
     if len({_element_bits(each) for each in types}) > 1 and tagged[0][0] != "c":
-        return f"has elements of different widths, {_listed(types)}"
+        return f"has elements of different widths, {_join_types(types)}"
     return None
 
 
-def has_component_beside_constant(parts: Sequence[object]) -> bool:
+def mixes_component_and_constant(parts: Sequence[object]) -> bool:
     """Whether a component of a vector stands beside a constant, as in no vector of an assembler."""
     tagged = [part for part in parts if isinstance(part, tuple)]
     return any(part[0] == "c" for part in tagged) and any(
@@ -128,14 +128,14 @@ def _is_component(part: tuple[object, ...]) -> bool:
     return part[-1] == COMPONENT or (part[0] == "r" and len(part) > 2 and not is_selection(part))
 
 
-def _wrong_start(wanted: str | None, tagged: Sequence[tuple[object, ...]]) -> str | None:
+def _leading_constant_mismatch(wanted: str | None, tagged: Sequence[tuple[object, ...]]) -> str | None:
     """A constant in front is of no narrow floating-point type; an integer one passes for a half."""
     if not tagged or tagged[0][0] != "c" or wanted is None or kind(wanted) != "f" or wanted in EXAMPLES:
         return None
     return None if wanted == "f16" and tagged[0] == ("c", INTEGER) else "begins with a constant"
 
 
-def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandForm) -> str | None:
+def _deciding_type(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandForm) -> str | None:
     """The type of the last element that has one, where it is what counts behind a constant: of a floating-point one
     that differs from it, or where the type is not the instruction's. None elsewhere."""
     first = str(tagged[0][1])
@@ -149,21 +149,21 @@ def _ruling(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandF
             or bits(wanted) == 64
             or (kind(wanted) in ("u", "s") and not (element.vector and element.integer))
         )
-        return None if is_open or kind(wanted) == "f" or _counts_on(named, wanted) else named[-1]
+        return None if is_open or kind(wanted) == "f" or _is_integer_tail(named, wanted) else named[-1]
     if kind(wanted) == "f":
         registers = [each for part in tagged if part[0] != "c" and is_type(each := _element_type(part))]
         return registers[-1] if element.own and registers and not element.exact else None
     return named[-1] if named and set(named) != {first} else None
 
 
-def _counts_on(named: Sequence[str], wanted: str) -> bool:
+def _is_integer_tail(named: Sequence[str], wanted: str) -> bool:
     """Whether an integer of 64 bits at the end is what an integer constant in front is to an assembler."""
     if kind(wanted) == "b" or not is_type(named[-1]) or bits(named[-1]) != 64:
         return False
     return kind(named[-1]) == "s" or any(_element_bits(each) == bits(wanted) for each in named[:-1])
 
 
-def _wrong_behind_constant(element: OperandForm, wanted: str, last: str) -> str | None:
+def _mismatch_after_constant(element: OperandForm, wanted: str, last: str) -> str | None:
     """Behind a constant the last element says how wide all are; of what kind they are is nothing to an assembler."""
     have, need = _element_bits(last), bits(wanted)
     if have == need or (have > need and element.wider and kind(wanted) in ("u", "s")):
@@ -201,18 +201,18 @@ def _are_integer_constants(tagged: Sequence[tuple[object, ...]]) -> bool:
 
 def _are_integers(types: set[str], width: int) -> bool:
     """Whether all of these are integers of at least so many bits."""
-    return all(_class(each) == "integer" and bits(each) >= width for each in types)
+    return all(_type_class(each) == "integer" and bits(each) >= width for each in types)
 
 
-def wrong_vector(operand: OperandForm, found: str) -> str | None:
+def vector_name_mismatch(operand: OperandForm, found: str) -> str | None:
     """A name in a vector's place must be that of a vector register, such as `%v` of `.reg .v2 .u32 %v`."""
     if found in (SPECIAL, UNKNOWN):
         return None
-    count = operand.count.value if isinstance(operand.count, Const) else None
+    count = operand.count.value if isinstance(operand.count, ConstantExpr) else None
     vector, _, element = found.partition(".")
     fitting = vector == f"v{count}" or (operand.more and element != "" and int(vector[1:] or 0) >= int(count or 0))
     if not is_symbol(found) and element and fitting:
-        return wrong_name(replace(operand, kind="register"), element, inside=True)
+        return name_mismatch(replace(operand, kind="register"), element, inside=True)
     return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
 
 
@@ -232,10 +232,10 @@ def is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
     is_exact = wanted is not None and kind(wanted) in ("u", "s") and not (operand.wider or operand.narrower)
     if shape[0] == "v" and wanted is not None and (kind(wanted) == "f" or is_exact):
         types.add(wanted if not is_narrow(wanted) else as_bits(wanted))  # widths behind a constant are not compared
-    return len({_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
+    return len({_type_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
 
 
-def _has_strange_neighbours(classes: Sequence[str]) -> bool:
+def _has_incompatible_neighbours(classes: Sequence[str]) -> bool:
     """Whether two neighbours have different types, of which neither is untyped."""
     return any("b" not in (one, other) and one != other for one, other in pairwise(classes))
 
@@ -245,7 +245,7 @@ def _element_class(part: tuple[object, ...]) -> str:
     if part[0] == "c":
         return "f" if str(part[1])[0] == "f" else "integer"
     found = _element_type(part)
-    return _class(found) if is_type(found) else "b"
+    return _type_class(found) if is_type(found) else "b"
 
 
 def _element_bits(word: str) -> int:
@@ -264,10 +264,10 @@ def _element_type(part: tuple[object, ...]) -> str:
     return as_bits(found) if part[0] == "s" and is_type(found) and found != "pred" else found
 
 
-def _listed(types: set[str]) -> str:
+def _join_types(types: set[str]) -> str:
     return " and ".join(f".{each}" for each in sorted(types))
 
 
-def _class(word: str) -> str:
+def _type_class(word: str) -> str:
     """What registers of a type are to ptxas: untyped, integer, pairs of halves, or floating point."""
     return {"u": "integer", "s": "integer"}.get(kind(word), "halves" if word == "f16x2" else kind(word))

@@ -7,8 +7,8 @@ diagnostics (each with its witness) and what was run beside them. What the calle
 
 from __future__ import annotations
 
-from ptxkit.verifier.given import Given, GivenError, given_argument
-from ptxkit.verifier.request import Request
+from ptxkit.verifier.given import ArgumentSpec, ArgumentSpecError, parse_argument
+from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.verify import verify_source
 
-__all__ = ["Given", "GivenError", "Request", "given_argument", "verify_source"]
+__all__ = ["ArgumentSpec", "ArgumentSpecError", "VerifyRequest", "parse_argument", "verify_source"]

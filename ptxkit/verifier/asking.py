@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from ptxkit.analysis.dependence import Leaf
-from ptxkit.emulate import Finding
-from ptxkit.verifier.evidence import Evidence
-from ptxkit.verifier.influence import Influence
+from ptxkit.analysis.dependence import DependenceSource
+from ptxkit.emulate import Violation
+from ptxkit.verifier.evidence import LaunchEvidence
+from ptxkit.verifier.influence import FaultDependence
 
-NUMBERS = "numbers that were chosen may decide it (--arg)"
-DEGENERATE = "a number that was chosen is 0 or 1 (--arg)"
-_WARP = 32
-_SHARED = ("%dynamic_smem_size", "%total_smem_size")
+NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
+DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"
+_WARP_SIZE = 32
+_SHARED_SIZE_REGISTERS = ("%dynamic_smem_size", "%total_smem_size")
 
 
-class Open(Protocol):
+class AssumedInputs(Protocol):
     """What of the launch nobody said: see `Chosen`."""
 
     @property
@@ -30,59 +30,65 @@ class Open(Protocol):
     @property
     def exhausted(self) -> bool: ...
     @property
-    def evidence(self) -> Evidence: ...
+    def evidence(self) -> LaunchEvidence: ...
 
 
-def why_chosen(finding: Finding, open_: Open, influence: Influence, *, is_degenerate: bool) -> str:
+def assumption_reason(
+    finding: Violation, open_: AssumedInputs, influence: FaultDependence, *, is_degenerate: bool
+) -> str:
     """Why a finding of a run with numbers, or a block, that were chosen may come of these; empty where the kernel's
     code asks for them."""
     if is_degenerate:
-        return DEGENERATE
-    return _of_numbers(finding, open_, influence) or _of_sizes(finding, open_, influence)
+        return DEGENERATE_REASON
+    return _number_reason(finding, open_, influence) or _size_reason(finding, open_, influence)
 
 
-def _of_numbers(finding: Finding, open_: Open, influence: Influence) -> str:
-    protocol = influence.protocol
-    own, places = influence.control(finding), influence.places(finding)
-    if own is None or places is None or not protocol.is_whole:
-        return NUMBERS if influence.has_numbers else ""
-    counted = influence.numbers(protocol.counts | places)
+def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDependence) -> str:
+    protocol = influence.sync_dependence
+    own, places = influence.control_sources(finding), influence.address_sources(finding)
+    if own is None or places is None or not protocol.is_intraprocedural:
+        return NUMBERS_REASON if influence.has_assumed_numbers else ""
+    counted = influence.assumed_numbers(protocol.count_sources | places)
     if counted:
-        return f"how many it waits for, or where it points, depends on {named(counted)}, chosen here (--arg)"
-    deciding = influence.numbers(protocol.ways | own)
+        return f"how many it waits for, or where it points, depends on {list_names(counted)}, chosen here (--arg)"
+    deciding = influence.assumed_numbers(protocol.control_sources | own)
     if len(deciding) > 1 or (set(deciding) & set(influence.structures)):
-        return f"which way it takes depends on {named(deciding)}, chosen here, which may have to fit each other (--arg)"
-    if not set(deciding) <= protocol.tested:
-        return f"which way it takes depends on what it computes of {named(deciding)}, chosen here (--arg)"
-    if open_.contents and protocol.asks_data:
+        return (
+            f"which way it takes depends on {list_names(deciding)}, chosen here, which may have to fit each "
+            f"other (--arg)"
+        )
+    if not set(deciding) <= protocol.compared_parameters:
+        return f"which way it takes depends on what it computes of {list_names(deciding)}, chosen here (--arg)"
+    if open_.contents and protocol.depends_on_data:
         return "which way it takes depends on what memory holds, chosen here (--arg)"
     return ""
 
 
-def _of_sizes(finding: Finding, open_: Open, influence: Influence) -> str:
-    leaves = influence.protocol.ways | influence.protocol.counts
-    if _mentions(leaves, _SHARED):
+def _size_reason(finding: Violation, open_: AssumedInputs, influence: FaultDependence) -> str:
+    leaves = influence.sync_dependence.control_sources | influence.sync_dependence.count_sources
+    if _has_register(leaves, _SHARED_SIZE_REGISTERS):
         return "the number of bytes of dynamic shared memory was chosen (--shared)"
     if not open_.block or open_.exhausted:
         return ""
     warps = {
-        (each.cta, *(number // _WARP for number in each.thread[:1]), *each.thread[1:]) for each in finding.witnesses
+        (each.cta, *(number // _WARP_SIZE for number in each.thread[:1]), *each.thread[1:])
+        for each in finding.witnesses
     }
-    if not any(each.space for each in finding.witnesses) or (len(warps) > 1 and not open_.evidence.meets):
+    if not any(each.space for each in finding.witnesses) or (len(warps) > 1 and not open_.evidence.has_cta_barriers):
         return "the number of threads in a CTA was chosen (--block)"
     return ""
 
 
-def counts_blindly(leaves: Collection[Leaf]) -> bool:
+def ignores_block_size(leaves: Collection[DependenceSource]) -> bool:
     """Whether an address is made of the thread's number, and not of how many there are in a CTA."""
-    return _mentions(leaves, ("%tid",)) and not _mentions(leaves, ("%ntid",))
+    return _has_register(leaves, ("%tid",)) and not _has_register(leaves, ("%ntid",))
 
 
-def named(names: Sequence[str]) -> str:
+def list_names(names: Sequence[str]) -> str:
     """`` `a` and `b` ``; of many the first three."""
     shown = [f"`{each}`" for each in names[:3]] + (["others"] if len(names) > 3 else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _mentions(leaves: Collection[Leaf], names: tuple[str, ...]) -> bool:
+def _has_register(leaves: Collection[DependenceSource], names: tuple[str, ...]) -> bool:
     return any(leaf.kind == "special" and leaf.name.startswith(names) for leaf in leaves)

@@ -16,29 +16,29 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate import POLICIES, TensorMap
-from ptxkit.emulate.launching import Structure
-from ptxkit.emulate.program import Program
-from ptxkit.emulate.scopes import Symbol
-from ptxkit.emulate.textures import Opaque
+from ptxkit.emulate import POLICIES, TensorMapArgument
+from ptxkit.emulate.launching import StructArgument
+from ptxkit.emulate.program import Executable
+from ptxkit.emulate.scopes import VariableSymbol
+from ptxkit.emulate.textures import OpaqueObject
 from ptxkit.emulate.windows import RESERVED_SHARED
 from ptxkit.isa.functions import bits, kind
 from ptxkit.records import dataclass
-from ptxkit.syntax.extents import extents
+from ptxkit.syntax.extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
-from ptxkit.verifier.evidence import Evidence
-from ptxkit.verifier.given import filled
-from ptxkit.verifier.guesses import Guesses
-from ptxkit.verifier.request import Request, Shape
+from ptxkit.verifier.evidence import LaunchEvidence
+from ptxkit.verifier.given import make_filled_array
+from ptxkit.verifier.guesses import IntegerGuesses
+from ptxkit.verifier.request import Shape, VerifyRequest
 
-BLOCK, WARP, MOST = 128, 32, 1024
-MOST_HINTS = 3
+DEFAULT_BLOCK, WARP_SIZE, MAX_THREADS = 128, 32, 1024
+MAX_HINTS = 3
 """Numbers in a kernel that are taken for hints at the size of its blocks."""
 
-BUFFER, _POINTER = 1 << 20, 8
+BUFFER_BYTES, _POINTER_BYTES = 1 << 20, 8
 """Bytes of a buffer that stands for a pointer, and of a pointer in a structure."""
 
-MOST_SHARED = 227 << 10
+MAX_SHARED_BYTES = 227 << 10
 """Bytes of shared memory that a CTA has at most: a kernel with launch-sized memory gets all that is left."""
 
 SCHEDULES = ("late", "torn", "eager", "random")
@@ -47,7 +47,7 @@ CONTENTS = ("iota", "random", "zeros")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class VerifierRun:
     """One run. arguments: in the order of the parameters; told: in words. policy, seed: of the machine.
 
     contents: of memory that was chosen. number: which run. is_degenerate: a number that was chosen is 0 or 1, with
@@ -55,7 +55,7 @@ class Trial:
     """
 
     arguments: tuple[Any, ...]
-    told: tuple[str, ...]
+    assumptions: tuple[str, ...]
     policy: str
     seed: int
     contents: str = ""
@@ -64,39 +64,41 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LaunchPlan:
     """How a kernel is run. is_given: the kernel, or the caller, says all of it that matters."""
 
     grid: Shape
     block: Shape
     cluster: Shape
     shared: int
-    is_given: bool
+    is_specified: bool
 
 
-def plans_of(
+def infer_plans(
     entry: Function,
-    program: Program,
-    request: Request,
+    program: Executable,
+    request: VerifyRequest,
     instructions: Iterable[Instruction],
-    evidence: Evidence = Evidence(),  # noqa: B008 (frozen)
-) -> list[Plan]:
+    evidence: LaunchEvidence = LaunchEvidence(),  # noqa: B008 (frozen)
+) -> list[LaunchPlan]:
     """The geometry of the runs of a kernel, and others to try where nobody can go on with it.
 
     The grid has two CTAs, or clusters, along the first axis on which the kernel asks for its place.
     """
-    required, most = _declared(entry, "reqntid"), _declared(entry, "maxntid")
+    required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
     known = request.block or required or most
-    blocks = [known] if known else [(BLOCK,), *_other_blocks(instructions)]
-    cluster = request.cluster or _declared(entry, "reqnctapercluster") or (1,)
-    grid = request.grid or (cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two(cluster, evidence))
-    dynamic = MOST_SHARED + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
+    blocks = [known] if known else [(DEFAULT_BLOCK,), *_other_blocks(instructions)]
+    cluster = request.cluster or _declared_extents(entry, "reqnctapercluster") or (1,)
+    grid = request.grid or (
+        cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
+    )
+    dynamic = MAX_SHARED_BYTES + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
     shared = dynamic if request.shared is None else request.shared
     is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
-    return [Plan(grid, block, cluster, shared, is_given) for block in blocks]
+    return [LaunchPlan(grid, block, cluster, shared, is_given) for block in blocks]
 
 
-def _two(cluster: Shape, evidence: Evidence) -> Shape:
+def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
     """Two clusters side by side."""
     axis = evidence.axes[0] if evidence.axes else 0
     whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
@@ -104,9 +106,9 @@ def _two(cluster: Shape, evidence: Evidence) -> Shape:
     return tuple(whole)
 
 
-def _declared(entry: Function, directive: str) -> Shape | None:
+def _declared_extents(entry: Function, directive: str) -> Shape | None:
     """What a directive says, up to the last number that is not one: what is printed is what people write."""
-    shape: Shape | None = extents(entry, directive)
+    shape: Shape | None = launch_extents(entry, directive)
     while shape is not None and len(shape) > 1 and shape[-1] == 1:
         shape = shape[:-1]
     return shape
@@ -118,12 +120,14 @@ def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
     for each in instructions:
         plain = [operand.operand if isinstance(operand, Unary) else operand for operand in each.operands]
         seen.update({operand.value for operand in plain if isinstance(operand, Integer)})
-    hints = [number for number, _ in seen.most_common() if number % WARP == 0 and WARP <= number < MOST]
-    sizes = dict.fromkeys([*hints[:MOST_HINTS], *(each + WARP for each in hints[:MOST_HINTS]), 2 * BLOCK])
-    return [(size,) for size in sizes if size != BLOCK]
+    hints = [
+        number for number, _ in seen.most_common() if number % WARP_SIZE == 0 and WARP_SIZE <= number < MAX_THREADS
+    ]
+    sizes = dict.fromkeys([*hints[:MAX_HINTS], *(each + WARP_SIZE for each in hints[:MAX_HINTS]), 2 * DEFAULT_BLOCK])
+    return [(size,) for size in sizes if size != DEFAULT_BLOCK]
 
 
-def _has_dynamic_shared(program: Program) -> bool:
+def _has_dynamic_shared(program: Executable) -> bool:
     """Whether the module declares shared memory whose size the launch gives."""
     return any(
         isinstance(item, Declaration) and item.space == "shared" and "extern" in item.linkage
@@ -131,13 +135,13 @@ def _has_dynamic_shared(program: Program) -> bool:
     )
 
 
-def trials(
-    program: Program,
+def generate_runs(
+    program: Executable,
     pointers: Collection[tuple[str, int]],
-    request: Request,
-    maps: Mapping[str, tuple[TensorMap | Opaque | Structure, str]],
-    guesses: Guesses,
-) -> Iterator[Trial]:
+    request: VerifyRequest,
+    maps: Mapping[str, tuple[TensorMapArgument | OpaqueObject | StructArgument, str]],
+    guesses: IntegerGuesses,
+) -> Iterator[VerifierRun]:
     """Runs of a kernel, without end. maps: what to pass for tensor maps and images, and words for it."""
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
@@ -145,72 +149,74 @@ def trials(
         for place, (_, symbol) in enumerate(program.parameters):
             given = request.arguments.get(symbol.name) or request.arguments.get(f"#{place}")
             if given is not None:
-                arguments.append(given.made(chance))
+                arguments.append(given.make_value(chance))
                 told.append(f"{symbol.name}={given.text}")
                 continue
             mapped = maps.get(symbol.name)
-            value, text = mapped or _chosen(symbol, number, pointers, chance, guesses)
-            if mapped and isinstance(value, Structure):
-                other, more = _chosen(symbol, number, pointers, chance, guesses)
-                value = Structure(value.octets, {**other.pointers, **value.pointers})
+            value, text = mapped or _infer_argument(symbol, number, pointers, chance, guesses)
+            if mapped and isinstance(value, StructArgument):
+                other, more = _infer_argument(symbol, number, pointers, chance, guesses)
+                value = StructArgument(value.data, {**other.pointers, **value.pointers})
                 text += more.removeprefix(f"{symbol.size} bytes of 0")
             arguments.append(value)
             told.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]
         assert policy in POLICIES
         seed, degenerate = request.seed + number, guesses.is_degenerate(number)
-        yield Trial(tuple(arguments), tuple(told), policy, seed, _contents(number), number, degenerate)
+        yield VerifierRun(tuple(arguments), tuple(told), policy, seed, _contents_of_run(number), number, degenerate)
 
 
-def contents_chosen(program: Program, request: Request) -> list[str]:
+def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
     """The parameters of which nobody said what to pass."""
     names = [symbol.name for _, symbol in program.parameters]
     known = request.arguments
     return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]
 
 
-def chooses_structures(program: Program, request: Request, known: Collection[str]) -> bool:
+def has_unspecified_structures(program: Executable, request: VerifyRequest, known: Collection[str]) -> bool:
     """Whether anything is left to be chosen that has parts, and is none of the known: most of it is zeros then."""
-    left = contents_chosen(program, request)
+    left = unspecified_parameters(program, request)
     return any(
-        symbol.size > symbol.element and symbol.name in left and symbol.name not in known
+        symbol.size > symbol.element_size and symbol.name in left and symbol.name not in known
         for _, symbol in program.parameters
     )
 
 
-def _contents(number: int) -> str:
+def _contents_of_run(number: int) -> str:
     """What is in memory, by the number of the run."""
     return CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
 
 
-def chooses_values(program: Program, pointers: Collection[tuple[str, int]], request: Request) -> bool:
+def has_unspecified_values(program: Executable, pointers: Collection[tuple[str, int]], request: VerifyRequest) -> bool:
     """Whether anything but pointers is left to be chosen: then a kernel may be run as its host never would."""
-    left = contents_chosen(program, request)
+    left = unspecified_parameters(program, request)
     return any(
-        (symbol.name, 0) not in pointers or symbol.size > symbol.element
+        (symbol.name, 0) not in pointers or symbol.size > symbol.element_size
         for _, symbol in program.parameters
         if symbol.name in left
     )
 
 
-def _chosen(
-    symbol: Symbol,
+def _infer_argument(
+    symbol: VariableSymbol,
     number: int,
     pointers: Collection[tuple[str, int]],
     chance: numpy.random.Generator,
-    guesses: Guesses,
+    guesses: IntegerGuesses,
 ) -> tuple[Any, str]:
-    contents = _contents(number)
-    memory = f"{BUFFER >> 20} MiB {contents}"
+    contents = _contents_of_run(number)
+    memory = f"{BUFFER_BYTES >> 20} MiB {contents}"
     places = sorted(offset for name, offset in pointers if name == symbol.name)
 
     def buffer() -> Any:
-        return filled("f32" if contents == "random" else "u32", (BUFFER // 4,), contents, chance)
+        return make_filled_array("f32" if contents == "random" else "u32", (BUFFER_BYTES // 4,), contents, chance)
 
-    if symbol.size > symbol.element:
-        inside = [offset for offset in places if offset + _POINTER <= symbol.size]
+    if symbol.size > symbol.element_size:
+        inside = [offset for offset in places if offset + _POINTER_BYTES <= symbol.size]
         told = "".join(f", {memory} at {offset}" for offset in inside)
-        return Structure(bytes(symbol.size), {each: buffer() for each in inside}), f"{symbol.size} bytes of 0{told}"
+        return StructArgument(
+            bytes(symbol.size), {each: buffer() for each in inside}
+        ), f"{symbol.size} bytes of 0{told}"
     if 0 in places:
         return buffer(), memory
     if kind(symbol.type) == "f":

@@ -7,56 +7,58 @@ One that reads `%ctaid` does so as a rule, along the axes that it reads.
 from __future__ import annotations
 
 from ptxkit.analysis.dependence import Dependence
-from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.flow import ControlFlowGraph
 from ptxkit.analysis.mentions import names_in
-from ptxkit.analysis.polls import is_strong, only_reads
+from ptxkit.analysis.polls import is_in_read_only_loop, is_strong_global_read
 from ptxkit.analysis.program import Program, Step
 from ptxkit.analysis.slicing import registers_in
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
-from ptxkit.isa.expressions import Call
+from ptxkit.isa.expressions import CallExpr
 from ptxkit.records import dataclass
 from ptxkit.syntax.tree import Address
-from ptxkit.verifier.registers import read_by, results_of
+from ptxkit.verifier.registers import read_registers, result_registers
 
 _AXES = ("x", "y", "z")
-_PLACES = ("%ctaid", "%clusterid")
-_CLUSTER = ("%cluster_", "%is_explicit_cluster")
-_NEIGHBOURS = ("map_rank", "rank_of")
-_COUNTERS = ("global", "generic")
+_CTA_ID_REGISTERS = ("%ctaid", "%clusterid")
+_CLUSTER_REGISTERS = ("%cluster_", "%is_explicit_cluster")
+_REMOTE_ADDRESS_OPERATIONS = ("map_rank", "rank_of")
+_GLOBAL_SPACES = ("global", "generic")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class LaunchEvidence:
     """axes: of the grid, 0 to 2, along which the kernel asks where its CTA is. shares: whether it draws numbers from
     global memory, or polls a word there. meets: whether it has barriers for the warps of a CTA. clusters: whether it
     has instructions for the CTAs of a cluster.
     """
 
     axes: tuple[int, ...] = ()
-    shares: bool = False
-    meets: bool = False
-    clusters: bool = False
+    shares_global_memory: bool = False
+    has_cta_barriers: bool = False
+    uses_clusters: bool = False
 
     @property
     def has_several_ctas(self) -> bool:
         """Whether the kernel is made for grids of several CTAs."""
-        return self.shares or bool(self.axes)
+        return self.shares_global_memory or bool(self.axes)
 
-    def tells_apart(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+    def distinguishes_ctas(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
         """Whether two CTAs of a grid, by their places in it, are such as the kernel is made for."""
         differing = {axis for axis, (a, b) in enumerate(zip(first, second, strict=True)) if a != b}
-        return self.shares or differing <= set(self.axes)
+        return self.shares_global_memory or differing <= set(self.axes)
 
 
-def evidence_of(program: Program) -> Evidence:
+def find_launch_evidence(program: Program) -> LaunchEvidence:
     """What a kernel shows. Of functions that it calls only the names count that they mention."""
-    names = _names(program)
-    axes = tuple(number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _PLACES))
-    meets = any(_is_for_warps(effect) for step in program.acting for effect in step.effects)
-    clusters = any(name.startswith(_CLUSTER) for name in names) or any(
+    names = _names_in(program)
+    axes = tuple(
+        number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _CTA_ID_REGISTERS)
+    )
+    meets = any(_is_for_warps(effect) for step in program.effectful_steps for effect in step.effects)
+    clusters = any(name.startswith(_CLUSTER_REGISTERS) for name in names) or any(
         _is_for_clusters(effect) for step in program.steps for effect in step.effects
     )
-    return Evidence(axes, _shares(program), meets, clusters)
+    return LaunchEvidence(axes, _shares_global_memory(program), meets, clusters)
 
 
 def _is_for_warps(effect: Effect) -> bool:
@@ -70,10 +72,14 @@ def _is_for_clusters(effect: Effect) -> bool:
         return effect.level == "cluster"
     if isinstance(effect, Access):
         return effect.multicast is not None
-    return isinstance(effect, Value) and isinstance(effect.value, Call) and effect.value.function in _NEIGHBOURS
+    return (
+        isinstance(effect, Value)
+        and isinstance(effect.value, CallExpr)
+        and effect.value.function in _REMOTE_ADDRESS_OPERATIONS
+    )
 
 
-def _names(program: Program) -> set[str]:
+def _names_in(program: Program) -> set[str]:
     functions = {each.name: each for each in program.module.functions() if each.body is not None}
     found: set[str] = set()
     waiting = [program.function.name]
@@ -85,18 +91,19 @@ def _names(program: Program) -> set[str]:
     return found
 
 
-def _shares(program: Program) -> bool:
-    reads = [step for step in program.acting if any(_reads_global(effect) for effect in step.effects)]
+def _shares_global_memory(program: Program) -> bool:
+    reads = [step for step in program.effectful_steps if any(_reads_global(effect) for effect in step.effects)]
     if not reads:
         return False
-    flow, dependence = Flow(program), Dependence(program)
+    flow, dependence = ControlFlowGraph(program), Dependence(program)
     return any(
-        (_draws(step, program) or _polls(step, flow, dependence)) and _is_global(step, dependence) for step in reads
+        (_is_ticket_atomic(step, program) or _is_polling_read(step, flow, dependence)) and _is_global(step, dependence)
+        for step in reads
     )
 
 
 def _reads_global(effect: Effect) -> bool:
-    return isinstance(effect, Access) and effect.kind != "write" and effect.space in _COUNTERS
+    return isinstance(effect, Access) and effect.kind != "write" and effect.space in _GLOBAL_SPACES
 
 
 def _is_global(step: Step, dependence: Dependence) -> bool:
@@ -105,39 +112,42 @@ def _is_global(step: Step, dependence: Dependence) -> bool:
         return False
     for effect in step.effects:
         if isinstance(effect, Access) and effect.space == "generic":
-            leaves = dependence.of(step, step.match.operand(effect.address, step.instruction))
+            leaves = dependence.sources_of(step, step.match.operand(effect.address, step.instruction))
             return all(leaf.kind != "variable" for leaf in leaves)
     return True
 
 
-def _draws(step: Step, program: Program) -> bool:
+def _is_ticket_atomic(step: Step, program: Program) -> bool:
     """Whether an atomic gives a number that the kernel uses: which piece of work is next, or who comes last."""
-    if not any(isinstance(effect, Access) and effect.kind == "update" and is_strong(effect) for effect in step.effects):
+    if not any(
+        isinstance(effect, Access) and effect.kind == "update" and is_strong_global_read(effect)
+        for effect in step.effects
+    ):
         return False
-    given = results_of(step)
+    given = result_registers(step)
     others = (each for each in program.steps if each is not step)
-    return any(not given.isdisjoint(read_by(each)) for each in others)
+    return any(not given.isdisjoint(read_registers(each)) for each in others)
 
 
-def _polls(step: Step, flow: Flow, dependence: Dependence) -> bool:
+def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
     """Whether one place is read again and again until it holds what the kernel waits for, in whatever order."""
     loop = flow.loop_of(step)
-    if loop is None or not only_reads(flow, step):
+    if loop is None or not is_in_read_only_loop(flow, step):
         return False
-    assigned = {name for block in loop.nodes for each in flow.steps(block) for name in results_of(each)}
+    assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in result_registers(each)}
     addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
     if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
         return False  # it goes through memory
-    given = results_of(step)
-    ends = (flow.steps(block)[-1] for block in loop.nodes)
+    given = result_registers(step)
+    ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
     return any(
-        not given.isdisjoint(_behind(dependence, end.scope.register(end.instruction.guard.predicate)))
+        not given.isdisjoint(_value_sources(dependence, end.scope.register_name(end.instruction.guard.predicate)))
         for end in ends
         if end.instruction.guard is not None
     )
 
 
-def _behind(dependence: Dependence, register: str) -> set[str]:
+def _value_sources(dependence: Dependence, register: str) -> set[str]:
     """A register, and all that its value is made from."""
     found: set[str] = set()
     waiting = [register]
@@ -145,5 +155,5 @@ def _behind(dependence: Dependence, register: str) -> set[str]:
         each = waiting.pop()
         if each not in found:
             found.add(each)
-            waiting.extend(dependence.straight(each)[0])
+            waiting.extend(dependence.direct_dependences(each)[0])
     return found

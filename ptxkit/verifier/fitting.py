@@ -7,40 +7,40 @@ where the numbers in memory are all different. A fault that nothing decides but 
 
 from __future__ import annotations
 
-from ptxkit.emulate import Finding
-from ptxkit.emulate.actions.tensors import NO_MAP
-from ptxkit.emulate.actions.textures import NO_OBJECT
-from ptxkit.emulate.machine import DEADLOCK
+from ptxkit.emulate import Violation
+from ptxkit.emulate.actions.tensors import NO_MAP_PREFIX
+from ptxkit.emulate.actions.textures import NO_OBJECT_PREFIX
+from ptxkit.emulate.machine import DEADLOCK_PREFIX
 from ptxkit.records import dataclass
-from ptxkit.verifier.asking import DEGENERATE, NUMBERS, counts_blindly, named, why_chosen
-from ptxkit.verifier.evidence import Evidence
-from ptxkit.verifier.influence import Influence
+from ptxkit.verifier.asking import DEGENERATE_REASON, NUMBERS_REASON, assumption_reason, ignores_block_size, list_names
+from ptxkit.verifier.evidence import LaunchEvidence
+from ptxkit.verifier.influence import FaultDependence
 
-_OUTSIDE, _UNALIGNED, _NOWHERE = "PTX207", "PTX205", "PTX202"
-_BOXES = ("PTX503", "PTX304", "PTX205", "PTX206", "PTX207")
+_OUT_OF_BOUNDS, _UNALIGNED, _WRONG_WINDOW = "PTX207", "PTX205", "PTX202"
+_BOX_SIZE_CODES = ("PTX503", "PTX304", "PTX205", "PTX206", "PTX207")
 """Codes of what comes of a box that is another one than the host's."""
 
-_TWO = ("PTX304", "PTX621")
+_CONFLICT_CODES = ("PTX304", "PTX621")
 """Codes of two accesses to the same bytes."""
 
-_PLACES = (_OUTSIDE, _UNALIGNED, _NOWHERE, "PTX201", "PTX206", "PTX208")
+_OPERAND_CODES = (_OUT_OF_BOUNDS, _UNALIGNED, _WRONG_WINDOW, "PTX201", "PTX206", "PTX208")
 """Codes of faults that an instruction makes by itself, by where its operands point or by their values."""
 
-_COPIED = ("PTX302", "PTX303")
+_COPY_CONFLICT_CODES = ("PTX302", "PTX303")
 """Codes of two accesses of which one is a copy's: where rows lie that it brings is a matter of numbers, too."""
 
-_COUNTS = ("PTX206", "PTX505")
+_THREAD_COUNT_CODES = ("PTX206", "PTX505")
 """Codes of counts of threads that are not there."""
 
-_OTHERS = "PTX210"
+_REMOTE_CTA_CODE = "PTX210"
 """The code of other CTAs of a cluster that are not there."""
 
 _GLOBAL = ("global", "generic")
-DISTINCT = "iota"
+DISTINCT_CONTENTS = "iota"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class LaunchAssumptions:
     """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps;
     images: textures and surfaces.
 
@@ -64,108 +64,124 @@ class Chosen:
     grid: bool = False
     block: bool = False
     cluster: bool = False
-    proven: frozenset[tuple[str, int]] = frozenset()
+    proven_violations: frozenset[tuple[str, int]] = frozenset()
     laneless: frozenset[int] = frozenset()
-    influence: Influence | None = None
-    evidence: Evidence = Evidence()
+    fault_dependence: FaultDependence | None = None
+    evidence: LaunchEvidence = LaunchEvidence()
     exhausted: bool = False
 
-    def is_certain(self, finding: Finding) -> bool:
+    def is_certain(self, finding: Violation) -> bool:
         """Whether a finding is a fault of the kernel alone, which no other choice would avoid."""
-        if (finding.code, finding.offset) in self.proven:
+        if (finding.code, finding.offset) in self.proven_violations:
             return True
-        if finding.code not in _PLACES or (self.boxes and finding.code == _OUTSIDE):  # the box says how many bytes
+        if finding.code not in _OPERAND_CODES or (
+            self.boxes and finding.code == _OUT_OF_BOUNDS
+        ):  # the box says how many bytes
             return False
-        return self.influence is not None and self.influence.is_of_the_kernel_alone(finding)
+        return self.fault_dependence is not None and self.fault_dependence.is_kernel_fault(finding)
 
-    def misfits(self, finding: Finding) -> bool:
+    def shows_wrong_arguments(self, finding: Violation) -> bool:
         """Whether a run shows by a finding that the kernel wants other arguments: nothing else in it counts then."""
         if self.is_certain(finding):
             return False
         where = {each.space for each in finding.witnesses[:1]}
-        if self.boxes and (finding.code in _BOXES or finding.message.startswith(DEADLOCK) or self._collides(finding)):
+        if self.boxes and (
+            finding.code in _BOX_SIZE_CODES or finding.message.startswith(DEADLOCK_PREFIX) or self._is_conflict(finding)
+        ):
             return True
-        if (self.block and finding.code == _COUNTS[0]) or (self.cluster and finding.code == _OTHERS):
+        if (self.block and finding.code == _THREAD_COUNT_CODES[0]) or (
+            self.cluster and finding.code == _REMOTE_CTA_CODE
+        ):
             return True
-        if self._wants_cluster and finding.code in _PLACES:
+        if self._may_need_cluster and finding.code in _OPERAND_CODES:
             return True
-        if self.values and (not finding.code.startswith("PTX") or finding.message.startswith((NO_MAP, NO_OBJECT))):
+        if self.values and (
+            not finding.code.startswith("PTX") or finding.message.startswith((NO_MAP_PREFIX, NO_OBJECT_PREFIX))
+        ):
             return True
-        if self.images and finding.code == _COUNTS[0]:
+        if self.images and finding.code == _THREAD_COUNT_CODES[0]:
             return True
-        if self.values and finding.code == _NOWHERE:  # such as what a structure of zeros points to
+        if self.values and finding.code == _WRONG_WINDOW:  # such as what a structure of zeros points to
             return True
         if not (self.values or self.contents):
             return False
         if finding.code == _UNALIGNED:
             return self.values or not where or bool(where & {"", *_GLOBAL})
-        return finding.code == _OUTSIDE
+        return finding.code == _OUT_OF_BOUNDS
 
     @property
-    def _wants_cluster(self) -> bool:
+    def _may_need_cluster(self) -> bool:
         """Whether the kernel may be meant for larger clusters: who says how many CTAs there are says of which size."""
-        return self.cluster and self.grid and self.evidence.clusters
+        return self.cluster and self.grid and self.evidence.uses_clusters
 
-    def wants_others(self, finding: Finding) -> bool:
+    def shows_wrong_launch(self, finding: Violation) -> bool:
         """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""
-        if self.boxes and (self.misfits(finding) or self.depends_on_grid(finding)):
+        if self.boxes and (self.shows_wrong_arguments(finding) or self.requires_several_ctas(finding)):
             return True
-        return self.block and (finding.code in _COUNTS or finding.message.startswith(DEADLOCK))
+        return self.block and (finding.code in _THREAD_COUNT_CODES or finding.message.startswith(DEADLOCK_PREFIX))
 
-    def doubts(self, finding: Finding, contents: str, *, is_degenerate: bool = False) -> str:
+    def undecided_reason(self, finding: Violation, contents: str, *, is_degenerate: bool = False) -> str:
         """Why a finding by itself may come only of what was chosen; empty where it does not. contents: the numbers in
         memory. is_degenerate: a number that was chosen is 0 or 1.
         """
         if self.is_certain(finding):
             return ""
-        if self._collides(finding) or self._is_copied(finding):
-            reason = self._doubts_collision(finding, contents, is_degenerate=is_degenerate)
+        if self._is_conflict(finding) or self._is_copy_conflict(finding):
+            reason = self._collision_reason(finding, contents, is_degenerate=is_degenerate)
             if reason:
                 return reason
-        if self._wants_cluster:
+        if self._may_need_cluster:
             return "the number of CTAs in a cluster was chosen (--cluster)"
-        if not self.values or self.influence is None:
+        if not self.values or self.fault_dependence is None:
             return ""
-        return why_chosen(finding, self, self.influence, is_degenerate=is_degenerate)
+        return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
 
-    def depends_on_grid(self, finding: Finding) -> bool:
+    def requires_several_ctas(self, finding: Violation) -> bool:
         """Whether a finding needs several CTAs, of which only the kernel's code tells."""
-        return self.grid and (self._collides(finding) or self._is_copied(finding)) and not _is_in_one_cta(finding)
+        return (
+            self.grid
+            and (self._is_conflict(finding) or self._is_copy_conflict(finding))
+            and not _is_within_one_cta(finding)
+        )
 
-    def _doubts_collision(self, finding: Finding, contents: str, *, is_degenerate: bool) -> str:
+    def _collision_reason(self, finding: Violation, contents: str, *, is_degenerate: bool) -> str:
         """The same of accesses to the same bytes of global memory: numbers may put them there, as pitches do."""
         if self.boxes:
             return "where the boxes of a tensor map lie was chosen (--arg)"
-        influence = self.influence
-        places = influence.places(finding) if influence is not None else None
+        influence = self.fault_dependence
+        places = influence.address_sources(finding) if influence is not None else None
         if influence is None or places is None:
-            if self.structures or (self.values and self._is_copied(finding)):
-                return NUMBERS
-        elif numbers := influence.numbers(places):
-            return f"where the two meet depends on {named(numbers)}, chosen here (--arg)"
+            if self.structures or (self.values and self._is_copy_conflict(finding)):
+                return NUMBERS_REASON
+        elif numbers := influence.assumed_numbers(places):
+            return f"where the two meet depends on {list_names(numbers)}, chosen here (--arg)"
         if is_degenerate:
-            return DEGENERATE
-        if self.contents and contents != DISTINCT and (influence is None or influence.asks_memory(finding)):
+            return DEGENERATE_REASON
+        if (
+            self.contents
+            and contents != DISTINCT_CONTENTS
+            and (influence is None or influence.depends_on_memory(finding))
+        ):
             return "whether and where the two meet depends on what memory holds, chosen here (--arg)"
-        if _is_in_one_cta(finding):
+        if _is_within_one_cta(finding):
             return "the number of threads in a CTA was chosen (--block)" if self.block else ""
         if not self.grid:
             return ""
         first, *others = [each.cta for each in finding.witnesses]
-        if not all(self.evidence.tells_apart(first, each) for each in others):
+        if not all(self.evidence.distinguishes_ctas(first, each) for each in others):
             return "nothing in the kernel shows that several CTAs run it (--grid)"
-        if influence is not None and not influence.has_block and places is not None and counts_blindly(places):
+        if influence is not None and not influence.has_block and places is not None and ignores_block_size(places):
             return "the number of threads in a CTA was chosen, and may put the two in one place (--block)"
         return ""
 
     @staticmethod
-    def _is_copied(finding: Finding) -> bool:
-        return finding.code in _COPIED and any(each.space in _GLOBAL for each in finding.witnesses[:1])
+    def _is_copy_conflict(finding: Violation) -> bool:
+        return finding.code in _COPY_CONFLICT_CODES and any(each.space in _GLOBAL for each in finding.witnesses[:1])
 
     @staticmethod
-    def _collides(finding: Finding) -> bool:
-        return finding.code in _TWO and any(each.space in _GLOBAL for each in finding.witnesses[:1])
+    def _is_conflict(finding: Violation) -> bool:
+        return finding.code in _CONFLICT_CODES and any(each.space in _GLOBAL for each in finding.witnesses[:1])
 
 
-def _is_in_one_cta(finding: Finding) -> bool:
+def _is_within_one_cta(finding: Violation) -> bool:
     return len({each.cta for each in finding.witnesses}) < 2

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate import LaunchError, TensorMap
+from ptxkit.emulate import InvalidLaunchError, TensorMapArgument
 from ptxkit.limits import MAX_ARGUMENT_BYTES
 from ptxkit.records import dataclass, field, replace
 from ptxkit.verifier import images
@@ -31,20 +31,20 @@ TYPES = {
 """PTX's types of array elements, and what numpy calls an array that holds them; `bf16` as bits."""
 
 FILLS = ("random", "zeros", "ones", "iota")
-_ARRAY = re.compile(r"(?:(?P<count>\d+)\*)?(?P<type>[a-z]+\d+)\[(?P<shape>[\d, ]+)\](?P<more>(?::[\w=-]+)*)")
-_TILED = ("box", "swizzle", "interleave", "oob", "steps")
-_IM2COL = ("lower", "upper", "channels", "pixels", "swizzle", "interleave", "oob", "steps")
-_SINGLE = ("swizzle", "interleave", "channels", "pixels")
-_SPELLED = {"oob": "oob_fill", "steps": "element_strides"}
+_ARRAY_PATTERN = re.compile(r"(?:(?P<count>\d+)\*)?(?P<type>[a-z]+\d+)\[(?P<shape>[\d, ]+)\](?P<more>(?::[\w=-]+)*)")
+_TILED_FIELDS = ("box", "swizzle", "interleave", "oob", "steps")
+_IM2COL_FIELDS = ("lower", "upper", "channels", "pixels", "swizzle", "interleave", "oob", "steps")
+_SCALAR_FIELDS = ("swizzle", "interleave", "channels", "pixels")
+_FIELD_ALIASES = {"oob": "oob_fill", "steps": "element_strides"}
 _BFLOAT16_SHIFT = 16
 
 
-class GivenError(ValueError):
+class ArgumentSpecError(ValueError):
     """An argument that cannot be read; the message says what would be right."""
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ArgumentSpec:
     """The value of one parameter. text: as it was written. value: a number, an array, or None where `fill` makes it.
 
     type, shape: of an array to be made. map: what a tensor map of it says, by the names of `TensorMap`, or an `image`
@@ -60,129 +60,135 @@ class Given:
     count: int = 0
     image: str = ""
 
-    def made(self, chance: numpy.random.Generator) -> Any:
+    def make_value(self, chance: numpy.random.Generator) -> Any:
         """The argument: a number, an array that is nobody else's, a tensor map of one, or a list of these."""
         if self.value is not None:
             return self.value.copy() if isinstance(self.value, numpy.ndarray) else self.value
-        return [self._one(chance) for _ in range(self.count)] if self.count else self._one(chance)
+        return [self._make_one(chance) for _ in range(self.count)] if self.count else self._make_one(chance)
 
-    def _one(self, chance: numpy.random.Generator) -> Any:
-        array = filled(self.type, self.shape, self.fill, chance)
+    def _make_one(self, chance: numpy.random.Generator) -> Any:
+        array = make_filled_array(self.type, self.shape, self.fill, chance)
         if self.image:
-            return images.image(self.image, array, self.map)
+            return images.make_image(self.image, array, self.map)
         if not self.map:
             return array
         element = None if self.type.startswith("b") and self.type != "bf16" else self.type
-        return (TensorMap.im2col if "pixels" in self.map else TensorMap.tiled)(array, element=element, **self.map)
+        return (TensorMapArgument.im2col if "pixels" in self.map else TensorMapArgument.tiled)(
+            array, element=element, **self.map
+        )
 
 
-def given_argument(text: str) -> tuple[str, Given]:
+def parse_argument(text: str) -> tuple[str, ArgumentSpec]:
     """(parameter, value) of `NAME=VALUE`. Raises GivenError."""
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
-        raise GivenError(f"{text!r} is no argument: write NAME=VALUE, such as n=37 or x=f32[1024]:random")
+        raise ArgumentSpecError(f"{text!r} is no argument: write NAME=VALUE, such as n=37 or x=f32[1024]:random")
     kind, colon, rest = value.partition(":")
-    if colon and kind in images.KINDS:
-        return name, _image(value, kind, rest)
-    array = _ARRAY.fullmatch(value)
+    if colon and kind in images.IMAGE_KINDS:
+        return name, _parse_image(value, kind, rest)
+    array = _ARRAY_PATTERN.fullmatch(value)
     if array is not None:
-        return name, _array(value, array)
+        return name, _parse_array(value, array)
     if value.endswith(".npy"):
         try:
-            return name, Given(value, numpy.load(value, allow_pickle=False))
+            return name, ArgumentSpec(value, numpy.load(value, allow_pickle=False))
         except (OSError, ValueError) as error:
-            raise GivenError(f"{name}: {value} cannot be read as an array of numpy: {error}") from error
+            raise ArgumentSpecError(f"{name}: {value} cannot be read as an array of numpy: {error}") from error
     try:
-        return name, Given(value, int(value, 0))
+        return name, ArgumentSpec(value, int(value, 0))
     except ValueError:
         pass
     try:
-        return name, Given(value, float(value))
+        return name, ArgumentSpec(value, float(value))
     except ValueError:
         message = f"{name}: {value!r} is no number, no .npy file and no TYPE[SHAPE] with :{', :'.join(FILLS)} behind it"
-        raise GivenError(message) from None
+        raise ArgumentSpecError(message) from None
 
 
-def _image(text: str, kind: str, rest: str) -> Given:
+def _parse_image(text: str, kind: str, rest: str) -> ArgumentSpec:
     """A texture, a surface or a sampler, tried at once."""
     head, _, more = rest.partition(":") if kind != "sampler" else ("", "", rest)
     words = more.split(":") if more else []
     plain = ":".join([head, *(each for each in words if "=" not in each)])
-    array = _ARRAY.fullmatch(plain)
+    array = _ARRAY_PATTERN.fullmatch(plain)
     if kind != "sampler" and array is None:
-        raise GivenError(f"{text!r}: behind {kind}: an array, such as f32[48,64]:random, and then what is said of it")
+        raise ArgumentSpecError(
+            f"{text!r}: behind {kind}: an array, such as f32[48,64]:random, and then what is said of it"
+        )
     try:
-        says = images.settings(kind, [each.partition("=") for each in words if "=" in each])
+        says = images.parse_fields(kind, [each.partition("=") for each in words if "=" in each])
         if array is None:
-            return Given(text, images.sampler(says))
-        made = replace(_array(text, array), map=says, image=kind)
-        made.made(numpy.random.default_rng(0))
-    except (LaunchError, ValueError, TypeError) as error:
-        raise GivenError(f"{text!r}: {error}") from error
+            return ArgumentSpec(text, images.make_sampler(says))
+        made = replace(_parse_array(text, array), map=says, image=kind)
+        made.make_value(numpy.random.default_rng(0))
+    except (InvalidLaunchError, ValueError, TypeError) as error:
+        raise ArgumentSpecError(f"{text!r}: {error}") from error
     return made
 
 
-def _array(text: str, found: re.Match[str]) -> Given:
+def _parse_array(text: str, found: re.Match[str]) -> ArgumentSpec:
     if found["type"] not in TYPES:
-        raise GivenError(f"there is no type {found['type']!r} of array elements; known: {', '.join(TYPES)}")
+        raise ArgumentSpecError(f"there is no type {found['type']!r} of array elements; known: {', '.join(TYPES)}")
     words = found["more"].split(":")[1:]
     fill, says = "zeros", [each.partition("=") for each in words if "=" in each]
     for word in words:
         if "=" not in word:
             fill = word
     if fill not in FILLS:
-        raise GivenError(f"an array cannot be filled with {fill!r}; known: {', '.join(FILLS)}")
-    shape = _shape(text, found["shape"])
+        raise ArgumentSpecError(f"an array cannot be filled with {fill!r}; known: {', '.join(FILLS)}")
+    shape = _parse_shape(text, found["shape"])
     count = int(found["count"] or 0)
     size = max(count, 1) * numpy.dtype(TYPES[found["type"]]).itemsize * math.prod(shape)
     if size > MAX_ARGUMENT_BYTES:
-        raise GivenError(f"{text!r} would have {size:,} bytes; an argument has at most {MAX_ARGUMENT_BYTES:,}")
-    return Given(text, None, found["type"], shape, fill, _map(text, says, found["type"], shape), count)
+        raise ArgumentSpecError(f"{text!r} would have {size:,} bytes; an argument has at most {MAX_ARGUMENT_BYTES:,}")
+    return ArgumentSpec(
+        text, None, found["type"], shape, fill, _parse_map_fields(text, says, found["type"], shape), count
+    )
 
 
-def _shape(text: str, extents: str) -> tuple[int, ...]:
+def _parse_shape(text: str, extents: str) -> tuple[int, ...]:
     try:
         return tuple(int(each) for each in extents.split(","))
     except ValueError:
-        raise GivenError(f"{text!r}: [{extents}] is no shape: write f32[64] or f32[48,64]") from None
+        raise ArgumentSpecError(f"{text!r}: [{extents}] is no shape: write f32[64] or f32[48,64]") from None
 
 
-def _map(
+def _parse_map_fields(
     text: str, says: Sequence[tuple[str, str, str]], type_: str, shape: tuple[int, ...]
 ) -> dict[str, int | str | tuple[int, ...]]:
     """What is said of a tensor map, tried at once: an error is better told before anything has run."""
     if not says:
         return {}
-    known = _IM2COL if any(name == "pixels" for name, _, _ in says) else _TILED
+    known = _IM2COL_FIELDS if any(name == "pixels" for name, _, _ in says) else _TILED_FIELDS
     made: dict[str, Any] = {}
     for name, _, value in says:
         if name not in known:
-            raise GivenError(f"{text!r}: a tensor map has no {name!r}; known: {', '.join(known)}")
+            raise ArgumentSpecError(f"{text!r}: a tensor map has no {name!r}; known: {', '.join(known)}")
         try:
-            made[_SPELLED.get(name, name)] = (
-                value if name == "oob" else int(value) if name in _SINGLE else _extents(value)
+            made[_FIELD_ALIASES.get(name, name)] = (
+                value if name == "oob" else int(value) if name in _SCALAR_FIELDS else _parse_extents(value)
             )
         except ValueError:
-            raise GivenError(f"{text!r}: {name} takes whole numbers such as 64 or 64x8, not {value!r}") from None
+            raise ArgumentSpecError(f"{text!r}: {name} takes whole numbers such as 64 or 64x8, not {value!r}") from None
     try:
-        Given(text, None, type_, shape, "zeros", made).made(numpy.random.default_rng(0))
-    except (LaunchError, TypeError) as error:
-        raise GivenError(f"{text!r} is no tensor map: {error}") from error
+        ArgumentSpec(text, None, type_, shape, "zeros", made).make_value(numpy.random.default_rng(0))
+    except (InvalidLaunchError, TypeError) as error:
+        raise ArgumentSpecError(f"{text!r} is no tensor map: {error}") from error
     return made
 
 
-def _extents(text: str) -> tuple[int, ...]:
+def _parse_extents(text: str) -> tuple[int, ...]:
     return tuple(int(each) for each in text.split("x"))
 
 
-def filled(type_: str, shape: tuple[int, ...], fill: str, chance: numpy.random.Generator) -> Any:
+def make_filled_array(type_: str, shape: tuple[int, ...], fill: str, chance: numpy.random.Generator) -> Any:
     """An array of a PTX type. random: floating-point numbers from -1 to 1; integers of all values."""
     dtype = numpy.dtype(TYPES[type_])
     if fill == "zeros":
         return numpy.zeros(shape, dtype)
     count = int(numpy.prod(shape))
     if type_ == "bf16":
-        whole = filled("f32", shape, fill, chance)
+        whole = make_filled_array("f32", shape, fill, chance)
         return (whole.view(numpy.uint32) >> _BFLOAT16_SHIFT).astype(numpy.uint16)
     if fill == "ones":
         return numpy.ones(shape, dtype)

@@ -16,16 +16,20 @@ import numpy
 from ptxkit.analysis.images import ImageUse, image_parameters
 from ptxkit.analysis.program import Program
 from ptxkit.emulate import Sampler, Surface, Texture
-from ptxkit.emulate.textures import Opaque
+from ptxkit.emulate.textures import OpaqueObject
 
-KINDS = ("texture", "surface", "sampler")
-_OF_SAMPLER = ("filter", "address", "normalized")
-_OF_SURFACE = ("channels", "layered")
-_OF_TEXTURE = (*_OF_SURFACE, "scaled", "cube")
-_WORDS = {"texture": (*_OF_TEXTURE, *_OF_SAMPLER), "surface": _OF_SURFACE, "sampler": _OF_SAMPLER}
+IMAGE_KINDS = ("texture", "surface", "sampler")
+_SAMPLER_FIELDS = ("filter", "address", "normalized")
+_SURFACE_FIELDS = ("channels", "layered")
+_TEXTURE_FIELDS = (*_SURFACE_FIELDS, "scaled", "cube")
+_FIELDS_OF_KIND = {
+    "texture": (*_TEXTURE_FIELDS, *_SAMPLER_FIELDS),
+    "surface": _SURFACE_FIELDS,
+    "sampler": _SAMPLER_FIELDS,
+}
 
 
-_EXTENTS = {
+_TEXTURE_EXTENTS = {
     "1d": (1024,),
     "2d": (128, 128),
     "3d": (32, 32, 32),
@@ -35,31 +39,31 @@ _EXTENTS = {
     "acube": (12, 64, 64),
 }
 """What a texture has of which nobody said anything, layers first."""
-_WIDE = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
+_SURFACE_EXTENTS = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
 """What a surface has: its rows are long enough for a number, or some bytes, of each thread."""
-_MOST = 16
+_MAX_IMAGES = 16
 
-Images: TypeAlias = "dict[str, tuple[Opaque, str]]"
+InferredImages: TypeAlias = "dict[str, tuple[OpaqueObject, str]]"
 """By parameter: an object, and words for it."""
 
 
-def image_choices(program: Program) -> Images:
+def infer_images(program: Program) -> InferredImages:
     """Textures, surfaces and samplers for the parameters that are such, as the kernel uses them."""
-    found: Images = {}
+    found: InferredImages = {}
     for name, use in image_parameters(program).items():
         if use.kind == "sampler":
             found[name] = Sampler(), "sampler"
-        elif use.geometry in (_EXTENTS if use.kind == "texture" else _WIDE):
-            found[name] = _texture(use) if use.kind == "texture" else _surface(use)
+        elif use.geometry in (_TEXTURE_EXTENTS if use.kind == "texture" else _SURFACE_EXTENTS):
+            found[name] = _infer_texture(use) if use.kind == "texture" else _infer_surface(use)
     return found
 
 
-def _texture(use: ImageUse) -> tuple[Texture, str]:
+def _infer_texture(use: ImageUse) -> tuple[Texture, str]:
     words = {"f32": "f32", "f16": "f16", "f16x2": "f16", "s32": "s32"}.get(use.type, "u32")
-    shape = _EXTENTS[use.geometry]
+    shape = _TEXTURE_EXTENTS[use.geometry]
     is_cube, is_layered = use.geometry.endswith("cube"), use.geometry.startswith("a")
     made = Texture(
-        _contents((*shape, 4), {"f": "f", "s": "i", "u": "u"}[words[0]] + str(int(words[1:]) // 8)),
+        _default_contents((*shape, 4), {"f": "f", "s": "i", "u": "u"}[words[0]] + str(int(words[1:]) // 8)),
         channels=4,
         layered=is_cube or is_layered,
         cube=is_cube,
@@ -67,26 +71,26 @@ def _texture(use: ImageUse) -> tuple[Texture, str]:
     return made, f"texture {words} {'x'.join(map(str, shape))} of 4 channels"
 
 
-def _surface(use: ImageUse) -> tuple[Surface, str]:
-    octets = min(use.octets, _MOST)
+def _infer_surface(use: ImageUse) -> tuple[Surface, str]:
+    octets = min(use.access_bytes, _MAX_IMAGES)
     channels = max(octets // 4, 1)
     size = octets // channels
-    shape = _WIDE[use.geometry]
-    array = _contents((*shape, channels) if channels > 1 else shape, f"u{size}")
+    shape = _SURFACE_EXTENTS[use.geometry]
+    array = _default_contents((*shape, channels) if channels > 1 else shape, f"u{size}")
     made = Surface(array, channels=channels, layered=use.geometry.startswith("a"))
     return made, f"surface u{size * 8} {'x'.join(map(str, shape))}" + f" of {channels} channels" * (channels > 1)
 
 
-def _contents(shape: tuple[int, ...], type_: str) -> Any:
+def _default_contents(shape: tuple[int, ...], type_: str) -> Any:
     return (numpy.arange(prod(shape)) % 113).astype(type_).reshape(shape)
 
 
-def settings(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
+def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
     """What is said of an object, by the names of its fields. Raises ValueError, whose message says what is known."""
     made: dict[str, Any] = {}
     for name, _, value in says:
-        if name not in _WORDS[kind]:
-            raise ValueError(f"a {kind} has no {name!r}; known: {', '.join(_WORDS[kind])}")
+        if name not in _FIELDS_OF_KIND[kind]:
+            raise ValueError(f"a {kind} has no {name!r}; known: {', '.join(_FIELDS_OF_KIND[kind])}")
         if name == "address":
             made[name] = tuple(value.split("x"))
         elif name == "filter":
@@ -98,19 +102,19 @@ def settings(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
     return made
 
 
-def sampler(says: Mapping[str, Any]) -> Sampler:
+def make_sampler(says: Mapping[str, Any]) -> Sampler:
     """A sampler. Raises LaunchError where it cannot be."""
     made = Sampler(**says)
-    made.checked("sampler")
+    made.validate("sampler")
     return made
 
 
-def image(kind: str, array: Any, says: Mapping[str, Any]) -> Texture | Surface:
+def make_image(kind: str, array: Any, says: Mapping[str, Any]) -> Texture | Surface:
     """A texture or a surface of an array. Raises LaunchError where it cannot be."""
     if kind == "surface":
         made: Texture | Surface = Surface(array, **says)
     else:
-        own = {name: value for name, value in says.items() if name in _OF_TEXTURE}
-        made = Texture(array, **own, sampler=Sampler(**{k: v for k, v in says.items() if k in _OF_SAMPLER}))
-    made.checked(kind)
+        own = {name: value for name, value in says.items() if name in _TEXTURE_FIELDS}
+        made = Texture(array, **own, sampler=Sampler(**{k: v for k, v in says.items() if k in _SAMPLER_FIELDS}))
+    made.validate(kind)
     return made

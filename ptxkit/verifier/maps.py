@@ -12,103 +12,110 @@ from typing import Any, TypeAlias
 import numpy
 
 from ptxkit.analysis.program import Program
-from ptxkit.analysis.tensors import TensorUse, expected_bytes, tensor_places
-from ptxkit.emulate import LaunchError, TensorMap
-from ptxkit.emulate.launching import Structure
-from ptxkit.emulate.scopes import bytes_of
-from ptxkit.emulate.tensor_maps import ALIGNMENT, BYTES
+from ptxkit.analysis.tensors import TensorMapParameter, expected_bytes, tensor_map_locations
+from ptxkit.emulate import InvalidLaunchError, TensorMapArgument
+from ptxkit.emulate.launching import StructArgument
+from ptxkit.emulate.scopes import variable_bytes
+from ptxkit.emulate.tensor_maps import ALIGNMENT, MAP_BYTES
 
-ROW, SIZE, MOST = 64, 2, 256
+ROW_ELEMENTS, ELEMENT_BYTES, MAX_BOX_EXTENT = 64, 2, 256
 """Elements of a row of 128 bytes; bytes of an element; elements of a box in each dimension."""
-COPIES = (1, 2, 4)
+COPIES_PER_PHASE = (1, 2, 4)
 """Copies by one map that may share the bytes of a phase."""
 
-USUAL = 2048
+DEFAULT_BOX_BYTES = 2048
 """Bytes of a box where no mbarrier expects any."""
 
-Maps: TypeAlias = "dict[str, tuple[TensorMap | Structure, str]]"
+InferredMaps: TypeAlias = "dict[str, tuple[TensorMapArgument | StructArgument, str]]"
 """By parameter: a map, or a structure that holds some, and words for it."""
 
-_TIMES = 4
+_BOXES_PER_DIMENSION = 4
 """How many boxes a tensor has in its first two dimensions."""
 
 
-def map_choices(program: Program) -> list[Maps]:
+def infer_maps(program: Program) -> list[InferredMaps]:
     """Maps for the parameters that are such, in several ways to try; one empty way where nothing is to be guessed.
 
     Nothing is where several maps bring boxes: how they share the bytes that are expected does not stand in the text.
     """
-    sizes = _sizes(program)
+    sizes = _parameter_sizes(program)
     uses = {
         (name, offset): use
-        for (name, offset), use in tensor_places(program).items()
-        if 0 <= offset <= sizes[name] - BYTES and not offset % ALIGNMENT
+        for (name, offset), use in tensor_map_locations(program).items()
+        if 0 <= offset <= sizes[name] - MAP_BYTES and not offset % ALIGNMENT
     }
     expected = expected_bytes(program)
-    if sum(use.brings for use in uses.values()) > 1:
+    if sum(use.is_loaded for use in uses.values()) > 1:
         return [{}]
     found = []
-    for copies in COPIES:
-        made = {place: _map(use, (expected[0] if expected else USUAL) // copies) for place, use in uses.items()}
+    for copies in COPIES_PER_PHASE:
+        made = {
+            place: _infer_tiled_map(use, (expected[0] if expected else DEFAULT_BOX_BYTES) // copies)
+            for place, use in uses.items()
+        }
         if made and all(made.values()):
-            found.append(_placed({place: each for place, each in made.items() if each is not None}, sizes))
+            found.append(_place_in_parameters({place: each for place, each in made.items() if each is not None}, sizes))
     return found or [{}]
 
 
 def is_expected(program: Program) -> bool:
     """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it go on."""
-    return bool(expected_bytes(program)) and any(use.brings for use in tensor_places(program).values())
+    return bool(expected_bytes(program)) and any(use.is_loaded for use in tensor_map_locations(program).values())
 
 
-def _sizes(program: Program) -> dict[str, int]:
+def _parameter_sizes(program: Program) -> dict[str, int]:
     """The bytes of each parameter."""
     parameters = program.function.parameters
-    return {each.name: bytes_of(declared, each) for declared in parameters for each in declared.declarators}
+    return {each.name: variable_bytes(declared, each) for declared in parameters for each in declared.declarators}
 
 
-def _placed(made: dict[tuple[str, int], tuple[TensorMap, str]], sizes: dict[str, int]) -> Maps:
+def _place_in_parameters(
+    made: dict[tuple[str, int], tuple[TensorMapArgument, str]], sizes: dict[str, int]
+) -> InferredMaps:
     """What to pass for the parameters that hold maps; what else a structure holds is zeros."""
-    found: Maps = {}
+    found: InferredMaps = {}
     for name in dict.fromkeys(name for name, _ in made):
         own = {offset: each for (other, offset), each in made.items() if other == name}
-        if sizes[name] == BYTES:
+        if sizes[name] == MAP_BYTES:
             found[name] = own[0]
             continue
         words = "".join(f", {words} at {offset}" for offset, (_, words) in own.items())
         maps = {offset: each for offset, (each, _) in own.items()}
-        found[name] = Structure(bytes(sizes[name]), maps), f"{sizes[name]} bytes of 0{words}"
+        found[name] = StructArgument(bytes(sizes[name]), maps), f"{sizes[name]} bytes of 0{words}"
     return found
 
 
-def _map(use: TensorUse, octets: int) -> tuple[TensorMap, str] | None:
-    count = octets // SIZE
-    row = min(ROW, count)
-    if count * SIZE != octets or row * SIZE % 16 or count % row:
+def _infer_tiled_map(use: TensorMapParameter, octets: int) -> tuple[TensorMapArgument, str] | None:
+    count = octets // ELEMENT_BYTES
+    row = min(ROW_ELEMENTS, count)
+    if count * ELEMENT_BYTES != octets or row * ELEMENT_BYTES % 16 or count % row:
         return None
     if use.is_im2col:
-        return _told(use, row, count // row)
+        return _infer_im2col_map(use, row, count // row)
     box, left = [row], count // row
     for _ in range(use.rank - 1):
-        extent = next((each for each in range(min(left, MOST), 0, -1) if left % each == 0), 1)
+        extent = next((each for each in range(min(left, MAX_BOX_EXTENT), 0, -1) if left % each == 0), 1)
         box.append(extent)
         left //= extent
     if left == 1:
-        extents = [each * _TIMES if at < 2 else each for at, each in enumerate(box)]
-        array = _contents(extents[::-1])
+        extents = [each * _BOXES_PER_DIMENSION if at < 2 else each for at, each in enumerate(box)]
+        array = _default_contents(extents[::-1])
         words = f"f16 {'x'.join(map(str, extents))} in boxes of {'x'.join(map(str, box))}"
-        return TensorMap.tiled(array, box=box), words
+        return TensorMapArgument.tiled(array, box=box), words
     return None
 
 
-def _told(use: TensorUse, channels: int, pixels: int) -> tuple[TensorMap, str] | None:
+def _infer_im2col_map(use: TensorMapParameter, channels: int, pixels: int) -> tuple[TensorMapArgument, str] | None:
     corner = (0,) * (use.rank - 2)
     extents = [channels * 2, max(pixels, 8), *(4 for _ in corner)]
     try:
-        made = TensorMap.im2col(_contents(extents[::-1]), lower=corner, upper=corner, channels=channels, pixels=pixels)
-    except LaunchError:
+        made = TensorMapArgument.im2col(
+            _default_contents(extents[::-1]), lower=corner, upper=corner, channels=channels, pixels=pixels
+        )
+    except InvalidLaunchError:
         return None
     return made, f"f16 {'x'.join(map(str, extents))}, {pixels} pixels of {channels} channels"
 
 
-def _contents(shape: list[int]) -> Any:
+def _default_contents(shape: list[int]) -> Any:
     return (numpy.arange(prod(shape)) % 29 - 14).astype(numpy.float16).reshape(shape)

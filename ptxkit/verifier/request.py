@@ -10,14 +10,14 @@ from ptxkit.records import dataclass, field
 from ptxkit.settings.model import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from ptxkit.verifier.given import Given
+    from ptxkit.verifier.given import ArgumentSpec
 
 Shape: TypeAlias = tuple[int, ...]
 """One to three extents: x, y, z."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class VerifyRequest:
     """entries: the kernels to run, none for all. schedules: runs of each. seed: of all that chance decides.
 
     grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
@@ -34,6 +34,6 @@ class Request:
     block: Shape | None = None
     cluster: Shape | None = None
     shared: int | None = None
-    arguments: Mapping[str, Given] = field(default_factory=dict)
+    arguments: Mapping[str, ArgumentSpec] = field(default_factory=dict)
     trace: bool = False
     settings: Settings = DEFAULT

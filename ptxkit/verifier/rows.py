@@ -10,30 +10,30 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.recording import Event, Recording
+from ptxkit.emulate.recording import RecordedEvent, ViolationRecording
 from ptxkit.records import dataclass
-from ptxkit.traces import Part, StepKind, Three
-from ptxkit.verifier.focus import ACCESSES, Focus
+from ptxkit.traces import Dim3, FindingRole, StepKind
+from ptxkit.verifier.focus import ACCESSES, TraceSlice
 
-MOST_STEPS = 24
-STEPS_BEFORE, STEPS_BEHIND = 4, 5
+MAX_STEPS = 24
+STEPS_BEFORE, STEPS_AFTER = 4, 5
 """Steps before the first access of a finding, and behind the last, that are shown."""
 STEPS_ALONE = 12
 """Steps before the one access of a finding that has no other."""
 
 
 @dataclass(slots=True, eq=False)
-class Row:
+class TraceRow:
     """Events that are one step of a picture. first: of them. touching: threads that use the bytes of the finding."""
 
-    first: Event
+    first: RecordedEvent
     number: int
     threads: Any
-    touching: Any
-    part: Part
+    touching_threads: Any
+    part: FindingRole
     offset: int
     text: str
-    left_out: int = 0
+    omitted_events: int = 0
 
     @property
     def kind(self) -> StepKind:
@@ -42,49 +42,51 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class TraceRows:
     """The steps of a picture. before, behind: how many that would belong there are left out at both ends."""
 
-    rows: Sequence[Row]
-    before: int
-    behind: int
+    rows: Sequence[TraceRow]
+    omitted_before: int
+    omitted_after: int
 
 
-def rows_of(recording: Recording, focus: Focus) -> Chosen:
+def rows_of(recording: ViolationRecording, focus: TraceSlice) -> TraceRows:
     """The steps of a finding's picture."""
-    ctas = {focus.fault.cta} | ({focus.other.cta} if focus.other is not None else set())
-    events = [each for each in recording.events if each.cta in ctas and _matters(each, focus)]
-    if focus.fault not in events:
-        events.append(focus.fault)
-        events.sort(key=lambda each: each.number)
-    return _limited(_joined(_merged([_row(each, focus) for each in events])), focus)
+    ctas = {focus.access.cta} | ({focus.other_access.cta} if focus.other_access is not None else set())
+    events = [each for each in recording.events if each.cta in ctas and _is_relevant(each, focus)]
+    if focus.access not in events:
+        events.append(focus.access)
+        events.sort(key=lambda each: each.serial)
+    return _limit_rows(_join_barrier_rows(_merge_rows([_make_row(each, focus) for each in events])), focus)
 
 
-def _matters(event: Event, focus: Focus) -> bool:
+def _is_relevant(event: RecordedEvent, focus: TraceSlice) -> bool:
     """Whether an event orders, or is about the bytes of the finding."""
-    if event.kind not in ACCESSES or focus.part(event):
+    if event.kind not in ACCESSES or focus.role_of(event):
         return True
-    return focus.bytes is not None and len(focus.bytes.touched(event)) > 0
+    return focus.common_range is not None and len(focus.common_range.threads_touching(event)) > 0
 
 
-def _row(event: Event, focus: Focus) -> Row:
+def _make_row(event: RecordedEvent, focus: TraceSlice) -> TraceRow:
     touching = event.threads[:0]
-    part = focus.part(event)
+    part = focus.role_of(event)
     if event.kind in ACCESSES or event.operation is not None:
-        touching = focus.bytes.touched(event) if focus.bytes is not None else touching
+        touching = focus.common_range.threads_touching(event) if focus.common_range is not None else touching
         if not len(touching) and part:
-            touching = event.threads[event.threads == (focus.thread if part is Part.FAULT else focus.other_thread)]
-    return Row(event, event.number, event.threads, touching, part, event.offset, event.text)
+            touching = event.threads[
+                event.threads == (focus.thread if part is FindingRole.FAULT else focus.other_thread)
+            ]
+    return TraceRow(event, event.serial, event.threads, touching, part, event.offset, event.text)
 
 
-def _merged(rows: Sequence[Row]) -> list[Row]:
+def _merge_rows(rows: Sequence[TraceRow]) -> list[TraceRow]:
     """One step of the same by other threads, one after another."""
-    found: list[Row] = []
+    found: list[TraceRow] = []
     for row in rows:
         last = found[-1] if found else None
-        if last is not None and _is_same(last, row):
+        if last is not None and _is_same_step(last, row):
             last.threads = numpy.union1d(last.threads, row.threads)
-            last.touching = numpy.union1d(last.touching, row.touching)
+            last.touching_threads = numpy.union1d(last.touching_threads, row.touching_threads)
             last.part = last.part or row.part
             last.number = row.number
         else:
@@ -92,7 +94,7 @@ def _merged(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _is_same(last: Row, row: Row) -> bool:
+def _is_same_step(last: TraceRow, row: TraceRow) -> bool:
     one, other = last.first, row.first
     if (one.kind, one.cta, one.offset, one.detail) != (other.kind, other.cta, other.offset, other.detail):
         return False
@@ -101,52 +103,52 @@ def _is_same(last: Row, row: Row) -> bool:
     return not len(numpy.intersect1d(last.threads, row.threads))
 
 
-def _joined(rows: Sequence[Row]) -> list[Row]:
+def _join_barrier_rows(rows: Sequence[TraceRow]) -> list[TraceRow]:
     """A barrier that opens has the instruction of those who came last; where all came at once it is one step."""
-    found: list[Row] = []
+    found: list[TraceRow] = []
     for row in rows:
         last = found[-1] if found else None
         if row.kind is StepKind.JOIN and last is not None and last.kind is StepKind.ARRIVE:
             row.offset, row.text = last.offset, last.text
             if numpy.array_equal(last.threads, row.threads):
-                row.part, row.touching = last.part, last.touching
+                row.part, row.touching_threads = last.part, last.touching_threads
                 found.pop()
         found.append(row)
     return found
 
 
-def _limited(rows: Sequence[Row], focus: Focus) -> Chosen:
+def _limit_rows(rows: Sequence[TraceRow], focus: TraceSlice) -> TraceRows:
     """The steps nearest to the accesses."""
     ends = [at for at, row in enumerate(rows) if row.part]
-    before = STEPS_ALONE if focus.other is None else STEPS_BEFORE
-    low, high = max(min(ends) - before, 0), min(max(ends) + STEPS_BEHIND, len(rows) - 1)
-    must = {at for at, row in enumerate(rows) if row.part or _completes(row, focus)}
-    named = {(focus.fault.cta, focus.thread)}
-    if focus.other is not None:
-        named.add((focus.other.cta, focus.other_thread))
+    before = STEPS_ALONE if focus.other_access is None else STEPS_BEFORE
+    low, high = max(min(ends) - before, 0), min(max(ends) + STEPS_AFTER, len(rows) - 1)
+    must = {at for at, row in enumerate(rows) if row.part or _completes_operation(row, focus)}
+    named = {(focus.access.cta, focus.thread)}
+    if focus.other_access is not None:
+        named.add((focus.other_access.cta, focus.other_thread))
 
     def rank(at: int) -> tuple[bool, bool, bool, int]:
         row = rows[at]
-        aside = row.kind in (StepKind.ISSUE, StepKind.COMPLETE) and not len(row.touching)
+        aside = row.kind in (StepKind.ISSUE, StepKind.COMPLETE) and not len(row.touching_threads)
         distance = min(abs(at - end) for end in ends)
-        return at not in must, aside and distance > STEPS_BEFORE, not _involves(row, named), distance
+        return at not in must, aside and distance > STEPS_BEFORE, not _has_thread(row, named), distance
 
     near = sorted({*range(low, high + 1), *must}, key=rank)
-    shown = sorted(near[:MOST_STEPS])
+    shown = sorted(near[:MAX_STEPS])
     previous = shown[0]
     for at in shown:
-        rows[at].left_out = max(at - previous - 1, 0)
+        rows[at].omitted_events = max(at - previous - 1, 0)
         previous = at
-    return Chosen([rows[at] for at in shown], shown[0], len(rows) - 1 - shown[-1])
+    return TraceRows([rows[at] for at in shown], shown[0], len(rows) - 1 - shown[-1])
 
 
-def _completes(row: Row, focus: Focus) -> bool:
+def _completes_operation(row: TraceRow, focus: TraceSlice) -> bool:
     """Whether a step completes an operation that the finding is about."""
     if row.kind is not StepKind.COMPLETE:
         return False
-    about = [each.operation for each in (focus.fault, focus.other) if each is not None]
+    about = [each.operation for each in (focus.access, focus.other_access) if each is not None]
     return row.first.operation is not None and row.first.operation in about
 
 
-def _involves(row: Row, named: set[tuple[Three, int]]) -> bool:
+def _has_thread(row: TraceRow, named: set[tuple[Dim3, int]]) -> bool:
     return any(row.first.cta == cta and thread in row.threads for cta, thread in named)

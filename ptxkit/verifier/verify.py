@@ -9,57 +9,74 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import flatten
-from ptxkit.analysis.tensor_constants import named_by_constants
-from ptxkit.analysis.tensors import tensor_places
+from ptxkit.analysis.tensor_constants import find_absolute_tmem_steps
+from ptxkit.analysis.tensors import tensor_map_locations
 from ptxkit.assumptions import LaunchConflictError
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
-from ptxkit.emulate import Budget, Finding, LaunchError, Outcome, run
-from ptxkit.emulate.actions.tensors import NO_MAP
-from ptxkit.emulate.launching import Structure, three
-from ptxkit.emulate.program import Program
-from ptxkit.emulate.unwritten import depends_on_unwritten, reads_that_matter
-from ptxkit.emulate.unwritten_reads import UnwrittenRead
-from ptxkit.linter import as_commented, assumed, broken, chosen, found, not_checked
+from ptxkit.emulate import InvalidLaunchError, RunBudget, RunResult, Violation, run
+from ptxkit.emulate.actions.tensors import NO_MAP_PREFIX
+from ptxkit.emulate.launching import StructArgument, to_dim3
+from ptxkit.emulate.program import Executable
+from ptxkit.emulate.unwritten import find_significant_reads, find_uninitialized_dependence
+from ptxkit.emulate.unwritten_reads import UninitializedRead
+from ptxkit.linter import (
+    apply_overrides,
+    apply_settings,
+    apply_suppressions,
+    crash_result,
+    lint_module,
+    unchecked_result,
+)
 from ptxkit.records import dataclass, field, replace
-from ptxkit.results import FileResult, Run
+from ptxkit.results import FileResult, KernelRun
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
 from ptxkit.verifier.choice import (
-    Plan,
-    Trial,
-    chooses_structures,
-    chooses_values,
-    contents_chosen,
-    plans_of,
-    trials,
+    LaunchPlan,
+    VerifierRun,
+    generate_runs,
+    has_unspecified_structures,
+    has_unspecified_values,
+    infer_plans,
+    unspecified_parameters,
 )
-from ptxkit.verifier.evidence import evidence_of
-from ptxkit.verifier.fitting import Chosen
-from ptxkit.verifier.guesses import Guesses
-from ptxkit.verifier.images import image_choices
-from ptxkit.verifier.influence import Influence
-from ptxkit.verifier.maps import Maps, is_expected, map_choices
-from ptxkit.verifier.request import Request
-from ptxkit.verifier.wording import ARGUMENTS, GRID, STOPPED, diagnostic, launch_text, question
+from ptxkit.verifier.evidence import find_launch_evidence
+from ptxkit.verifier.fitting import LaunchAssumptions
+from ptxkit.verifier.guesses import IntegerGuesses
+from ptxkit.verifier.images import infer_images
+from ptxkit.verifier.influence import FaultDependence
+from ptxkit.verifier.maps import InferredMaps, infer_maps, is_expected
+from ptxkit.verifier.request import VerifyRequest
+from ptxkit.verifier.wording import (
+    ABORTED_CODE,
+    ARGUMENTS_NOTE,
+    GRID_NOTE,
+    launch_text,
+    make_diagnostic,
+    make_undecided,
+)
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.recording import Recorder
-    from ptxkit.traces import Trace
+    from ptxkit.emulate.recording import EventRecorder
+    from ptxkit.traces import FindingTrace
 
-UNREACHED = "PTX300"
-_PROBE, _PROBES = 5.0, 0.5
+UNREACHED_CODE = "PTX300"
+_PROBE_SECONDS, _PROBE_SHARE = 5.0, 0.5
 """Seconds for finding out whether a size of blocks will do; the share of all seconds that such questions may take."""
 
-_REACHED = 0.5
+_MIN_REACHED_SHARE = 0.5
 """The share of a kernel's instructions that runs with chosen arguments execute, if they are to say anything."""
 
-_RUNS = 3
+_COMPARED_RUNS = 3
 """Runs of which each gets a part of the time that is left, where they are compared."""
 
 
 def verify_source(
-    source: SourceFile, request: Request, progress: Callable[[], None] = lambda: None, static: Verdict | None = None
+    source: SourceFile,
+    request: VerifyRequest,
+    progress: Callable[[], None] = lambda: None,
+    static: Verdict | None = None,
 ) -> FileResult:
     """The verdict of both verifiers on one file. progress: called after each run. static: what lint says, where known.
 
@@ -68,108 +85,110 @@ def verify_source(
     settings = replace(request.settings, policy=request.policy)
     try:
         module = parse(source.text, source.path)
-        verdict = static or found(module, settings)
-        runs: list[_Verified] = []
+        verdict = static or lint_module(module, settings)
+        runs: list[_KernelResult] = []
         if not any(each.severity == "error" and each.code < "PTX2" for each in verdict.diagnostics):
-            _, launched = assumed(module, settings)
+            _, launched = apply_overrides(module, settings)
             proven = frozenset((each.code, each.span.start) for each in verdict.diagnostics)
-            entries = _entries(launched, request)
-            runs = [_verified(launched, source, entry, request, progress, proven) for entry in entries]
-        seen = chosen(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
-        both = _merged(verdict.diagnostics, seen.diagnostics)
+            entries = _select_entries(launched, request)
+            runs = [_verify_kernel(launched, source, entry, request, progress, proven) for entry in entries]
+        seen = apply_settings(Verdict(tuple(each for run_ in runs for each in run_.diagnostics)), settings)
+        both = _merge_diagnostics(verdict.diagnostics, seen.diagnostics)
         questions = (*verdict.undecided, *(each for run_ in runs for each in run_.undecided))
-        left, hidden = as_commented(Verdict(both, questions), module, settings, ran=True)
+        left, hidden = apply_suppressions(Verdict(both, questions), module, settings, ran=True)
     except PTXSyntaxError as wrong:
         return FileResult.of(source.path, Verdict(wrong.diagnostics))
     except LaunchConflictError as conflict:
-        return not_checked(source.path, str(conflict), remedy="give the launch that the kernel has")
-    except LaunchError:
+        return unchecked_result(source.path, str(conflict), remedy="give the launch that the kernel has")
+    except InvalidLaunchError:
         raise
     except Exception as error:
-        return broken(source.path, error)
+        return crash_result(source.path, error)
     result = FileResult.of(source.path, left)
-    told = tuple(run_.told for run_ in runs if run_.told is not None)
-    traces = _in_order([each for run_ in runs for each in run_.traces], left.diagnostics)
+    told = tuple(run_.run for run_ in runs if run_.run is not None)
+    traces = _sort_traces([each for run_ in runs for each in run_.traces], left.diagnostics)
     return replace(result, runs=told, traces=traces, suppressed=hidden)
 
 
-def _entries(module: Module, request: Request) -> list[Function]:
+def _select_entries(module: Module, request: VerifyRequest) -> list[Function]:
     kernels = {each.name: each for each in module.functions() if each.kind == "entry" and each.body is not None}
     for name in request.entries:
         if name not in kernels:
             known = ", ".join(kernels) or "none"
-            raise LaunchError(f"there is no kernel {name!r}; there are: {known}")
+            raise InvalidLaunchError(f"there is no kernel {name!r}; there are: {known}")
     return [kernels[name] for name in request.entries] if request.entries else list(kernels.values())
 
 
 @dataclass(slots=True)
-class _Verified:
+class _KernelResult:
     """What the runs of one kernel showed."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
-    told: Run | None = None
-    traces: list[Trace] = field(default_factory=list)
+    run: KernelRun | None = None
+    traces: list[FindingTrace] = field(default_factory=list)
 
 
-def _verified(
+def _verify_kernel(
     module: Module,
     source: SourceFile,
     entry: Function,
-    request: Request,
+    request: VerifyRequest,
     progress: Callable[[], None],
     proven: frozenset[tuple[str, int]],
-) -> _Verified:
+) -> _KernelResult:
     """Runs one kernel, each time otherwise; a fault is told once. proven: codes and offsets of what the rules say."""
-    program = Program(module, entry.name, request.shared or 0)
-    program.code(entry.name)  # places the parameters
+    program = Executable(module, entry.name, request.shared or 0)
+    program.decode_function(entry.name)  # places the parameters
     flat = flatten(module, entry)
-    images = image_choices(flat)
-    laneless = named_by_constants(flat)
+    images = infer_images(flat)
+    laneless = find_absolute_tmem_steps(flat)
     sizes = {symbol.name: symbol.size for _, symbol in program.parameters}
     pointers = {
         (name, offset)
         for name, offset in pointer_parameters(flat)
         if name not in images and offset + program.address_size // 8 <= sizes[name]  # others are offsets
     }
-    chosen = chooses_values(program, pointers, request)
-    ways = map_choices(flat) if chosen else [{}]
+    chosen = has_unspecified_values(program, pointers, request)
+    ways = infer_maps(flat) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
-    evidence = evidence_of(flat)
-    plans = plans_of(entry, program, request, [step.instruction for step in flat.steps], evidence)
-    wide: list[Plan] = []
-    if request.grid is None and ways[0] and not evidence.shares:
+    evidence = find_launch_evidence(flat)
+    plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence)
+    wide: list[LaunchPlan] = []
+    if request.grid is None and ways[0] and not evidence.shares_global_memory:
         # With boxes of another size, CTAs may be in each other's way: then one cluster is run alone.
         wide = plans if evidence.axes else []
         plans = [replace(each, grid=each.cluster) for each in plans]
 
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
     has_block = request.block is not None or entry.directive("reqntid") is not None
-    unsaid = contents_chosen(program, request)
-    whole = [name for name, (value, _) in ways[0].items() if not isinstance(value, Structure)]
-    influence = Influence(
+    unsaid = unspecified_parameters(program, request)
+    whole = [name for name, (value, _) in ways[0].items() if not isinstance(value, StructArgument)]
+    influence = FaultDependence(
         flat,
         has_block=has_block,
         has_cluster=has_cluster or request.grid is not None,
         chosen=[name for name in unsaid if name not in images and name not in whole],
         pointers=pointers,
-        structures=[e.name for _, e in program.parameters if e.size > e.element and e.name in {*unsaid} - {*whole}],
+        structures=[
+            e.name for _, e in program.parameters if e.size > e.element_size and e.name in {*unsaid} - {*whole}
+        ],
     )
 
-    def session_of(plan: Plan, maps: Maps, *, exhausted: bool = False) -> _Session:
-        fit = Chosen(
-            values=chosen or not plan.is_given,
-            contents=bool(contents_chosen(program, request)),
+    def session_of(plan: LaunchPlan, maps: InferredMaps, *, exhausted: bool = False) -> _Session:
+        fit = LaunchAssumptions(
+            values=chosen or not plan.is_specified,
+            contents=bool(unspecified_parameters(program, request)),
             boxes=bool(maps),
-            structures=chooses_structures(program, request, whole),
-            images=not images.keys().isdisjoint(contents_chosen(program, request)),
+            structures=has_unspecified_structures(program, request, whole),
+            images=not images.keys().isdisjoint(unspecified_parameters(program, request)),
             grid=request.grid is None,
             block=len(plans) > 1,
             cluster=not has_cluster,
-            proven=proven,
+            proven_violations=proven,
             laneless=laneless,
-            influence=influence,
+            fault_dependence=influence,
             evidence=evidence,
             exhausted=exhausted,
         )
@@ -177,43 +196,44 @@ def _verified(
 
     candidates = [(plan, maps) for plan in (*wide, *plans) for maps in ways]
 
-    def first_of(maps: Maps) -> Trial:
-        return next(trials(program, pointers, request, {**images, **maps}, Guesses()))
+    def first_of(maps: InferredMaps) -> VerifierRun:
+        return next(generate_runs(program, pointers, request, {**images, **maps}, IntegerGuesses()))
 
     found = None
     if len(candidates) > 1:
-        enough = deadline - (1 - _PROBES) * request.seconds
+        enough = deadline - (1 - _PROBE_SHARE) * request.seconds
         found = _fitting(candidates, session_of, first_of, enough, exact=is_expected(flat))
     maps = found[1] if found else ways[0]
     session = found[0] if found else session_of(plans[0], maps, exhausted=len(candidates) > 1)
-    guesses, left = Guesses(), request.schedules
-    for trial in trials(program, pointers, request, {**images, **maps}, guesses):
+    guesses, left = IntegerGuesses(), request.schedules
+    for trial in generate_runs(program, pointers, request, {**images, **maps}, guesses):
         if time.thread_time() >= deadline:
-            session.ask("the time for this kernel is used up (--seconds)")
+            session.add_question("the time for this kernel is used up (--seconds)")
             break
-        if not session.run(trial, deadline) and guesses.drop(trial.number):
+        if not session.run(trial, deadline) and guesses.replace(trial.number):
             continue  # another number takes this one's turn
         if left == request.schedules:
-            session.ask_for_unwritten(trial, deadline - time.thread_time())
+            session.check_uninitialized_memory(trial, deadline - time.thread_time())
         progress()
         left -= 1
         if not left:
             break
-    return session.end(
-        Counter(name for name, _ in tensor_places(flat) if name in unsaid), frozenset(step.start for step in flat.steps)
+    return session.result(
+        Counter(name for name, _ in tensor_map_locations(flat) if name in unsaid),
+        frozenset(step.start for step in flat.steps),
     )
 
 
 def _fitting(
-    candidates: Sequence[tuple[Plan, Maps]],
-    session_of: Callable[[Plan, Maps], _Session],
-    first_of: Callable[[Maps], Trial],
+    candidates: Sequence[tuple[LaunchPlan, InferredMaps]],
+    session_of: Callable[[LaunchPlan, InferredMaps], _Session],
+    first_of: Callable[[InferredMaps], VerifierRun],
     end: float,
     *,
     exact: bool,
-) -> tuple[_Session, Maps] | None:
+) -> tuple[_Session, InferredMaps] | None:
     """The first blocks and boxes that fit; None where none do, or the time is up. exact: boxes of one size only do."""
-    crowded: Plan | None = None
+    crowded: LaunchPlan | None = None
     for plan, maps in candidates:
         if plan is crowded:
             continue
@@ -221,7 +241,7 @@ def _fitting(
         if left <= 0:
             return None
         session = session_of(plan, maps)
-        if session.fits(first_of(maps), min(_PROBE, left)):
+        if session.is_suitable(first_of(maps), min(_PROBE_SECONDS, left)):
             return session, maps
         if session.is_crowded and exact:
             crowded = plan  # the box is the one that is expected, and another one can only be wrong
@@ -236,84 +256,92 @@ class _Session:
         module: Module,
         source: SourceFile,
         kernel: str,
-        plan: Plan,
-        fit: Chosen,
+        plan: LaunchPlan,
+        fit: LaunchAssumptions,
         *,
         traces: bool,
         strict: bool = False,
     ) -> None:
         self._strict = strict
-        self._module, self._source, self._kernel, self._plan, self._fit = module, source, kernel, plan, fit
-        self._sure, self._wants_traces = not fit.values, traces
-        self._traces: list[Trace] = []
-        self._found: dict[tuple[str, int], Diagnostic] = {}
-        self._questions: dict[str, Undecided] = {}
-        self._doubted: dict[tuple[str, int], Undecided] = {}
-        self._unfit: list[str] = []
-        self._told: dict[str, None] = {}
-        self._whole = self._runs = self._steps = 0
-        self._reached: set[int] = set()
-        self._asked: set[str] = set()
-        self._first: Outcome | None = None
+        self._module, self._source, self._kernel, self._plan, self._assumptions = module, source, kernel, plan, fit
+        self._is_specified, self._wants_traces = not fit.values, traces
+        self._traces: list[FindingTrace] = []
+        self._diagnostics: dict[tuple[str, int], Diagnostic] = {}
+        self._open_questions: dict[str, Undecided] = {}
+        self._undecided: dict[tuple[str, int], Undecided] = {}
+        self._wrong_arguments: list[str] = []
+        self._assumption_texts: dict[str, None] = {}
+        self._completed_runs = self._runs = self._steps = 0
+        self._reached_offsets: set[int] = set()
+        self._checked_registers: set[str] = set()
+        self._first: RunResult | None = None
         self.is_crowded = False
         """Whether a run came to its end, and did not fit only because CTAs are in each other's way."""
 
-    def run(self, trial: Trial, deadline: float) -> bool:
+    def run(self, trial: VerifierRun, deadline: float) -> bool:
         """One run; whether its arguments fit."""
-        outcome, self._first = self._first or self._outcome(trial, deadline - time.thread_time()), None
+        outcome, self._first = self._first or self._run_trial(trial, deadline - time.thread_time()), None
         self._runs += 1
         self._steps += outcome.steps
-        self._told.update(dict.fromkeys(trial.told))
-        unfit = len(self._unfit)
-        new = self._hear(outcome, trial)
+        self._assumption_texts.update(dict.fromkeys(trial.assumptions))
+        unfit = len(self._wrong_arguments)
+        new = self._add_result(outcome, trial)
         if outcome.is_clean:
-            self._ask_for_registers(outcome.unwritten, trial, deadline - time.thread_time())
+            self._check_uninitialized_registers(outcome.uninitialized_reads, trial, deadline - time.thread_time())
         if new and self._wants_traces:
-            self._trace(new, trial, deadline - time.thread_time())
-        return len(self._unfit) == unfit
+            self._record_traces(new, trial, deadline - time.thread_time())
+        return len(self._wrong_arguments) == unfit
 
-    def ask_for_unwritten(self, trial: Trial, seconds: float) -> None:
+    def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
         """Whether results of a run depend on what nobody wrote, where the launch is one that the kernel must stand."""
-        if self._found or not self._sure or not self._whole or seconds <= 0:
+        if self._diagnostics or not self._is_specified or not self._completed_runs or seconds <= 0:
             return
-        launch = self._launch(trial, seconds / _RUNS)
-        for each in depends_on_unwritten(self._module, self._kernel, **launch):
+        launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
+        for each in find_uninitialized_dependence(self._module, self._kernel, **launch):
             key = (each.code, each.offset)
-            self._found[key] = diagnostic(each, self._source, self._kernel, self._plan, trial)
+            self._diagnostics[key] = make_diagnostic(each, self._source, self._kernel, self._plan, trial)
 
-    def _ask_for_registers(self, reads: Sequence[UnwrittenRead], trial: Trial, seconds: float) -> None:
+    def _check_uninitialized_registers(
+        self, reads: Sequence[UninitializedRead], trial: VerifierRun, seconds: float
+    ) -> None:
         """Whether results of a run depend on registers that it read unwritten. Where arguments were chosen, that is a
         question: a host may never pass what leaves them unwritten."""
-        new = [each for each in reads if each.register not in self._asked]
+        new = [each for each in reads if each.register not in self._checked_registers]
         if not new or seconds <= 0:
             return
-        self._asked.update(each.register for each in new)
-        for each in reads_that_matter(self._module, self._kernel, new, **self._launch(trial, seconds / _RUNS)):
-            if self._sure:
-                found = diagnostic(each, self._source, self._kernel, self._plan, trial)
-                self._found.setdefault((each.code, each.offset), found)
+        self._checked_registers.update(each.register for each in new)
+        for each in find_significant_reads(
+            self._module, self._kernel, new, **self._launch_arguments(trial, seconds / _COMPARED_RUNS)
+        ):
+            if self._is_specified:
+                found = make_diagnostic(each, self._source, self._kernel, self._plan, trial)
+                self._diagnostics.setdefault((each.code, each.offset), found)
                 continue
-            text = f"{self._kernel}: {each.message}, where {', '.join(trial.told)}, which were chosen: give --arg"
+            text = (
+                f"{self._kernel}: {each.message}, where {', '.join(trial.assumptions)}, which were chosen: give --arg"
+            )
             span = self._source.statement_span(each.offset)
-            self._questions.setdefault(f"{each.code} {each.offset}", Undecided(each.code, text, self._source, span))
+            self._open_questions.setdefault(
+                f"{each.code} {each.offset}", Undecided(each.code, text, self._source, span)
+            )
 
-    def fits(self, trial: Trial, seconds: float) -> bool:
+    def is_suitable(self, trial: VerifierRun, seconds: float) -> bool:
         """Whether a run shows that the kernel is not meant for other blocks or boxes. It is the session's first run
         then, unless its time was up: the same again would show the same.
         """
-        outcome = self._outcome(trial, seconds)
-        unfit = [each for each in outcome.findings if self._fit.wants_others(each)]
+        outcome = self._run_trial(trial, seconds)
+        unfit = [each for each in outcome.findings if self._assumptions.shows_wrong_launch(each)]
         if not unfit:
-            self._first = None if outcome.undecided else outcome
+            self._first = None if outcome.incomplete_reason else outcome
             return True
-        is_whole = not (outcome.failed or outcome.undecided)
-        self.is_crowded = is_whole and all(self._fit.depends_on_grid(each) for each in unfit)
+        is_whole = not (outcome.unsupported_reason or outcome.incomplete_reason)
+        self.is_crowded = is_whole and all(self._assumptions.requires_several_ctas(each) for each in unfit)
         return False
 
-    def _outcome(self, trial: Trial, seconds: float, order: Recorder | None = None) -> Outcome:
-        return run(self._module, self._kernel, order=order, **self._launch(trial, seconds))
+    def _run_trial(self, trial: VerifierRun, seconds: float, order: EventRecorder | None = None) -> RunResult:
+        return run(self._module, self._kernel, order=order, **self._launch_arguments(trial, seconds))
 
-    def _launch(self, trial: Trial, seconds: float) -> dict[str, Any]:
+    def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
         """How the kernel is run."""
         plan = self._plan
         return {
@@ -324,89 +352,99 @@ class _Session:
             "arguments": trial.arguments,
             "policy": trial.policy,
             "seed": trial.seed,
-            "budget": Budget(seconds=seconds),
+            "budget": RunBudget(seconds=seconds),
             "strict": self._strict,
-            "laneless": self._fit.laneless,
+            "laneless": self._assumptions.laneless,
         }
 
-    def _trace(self, findings: Sequence[Finding], trial: Trial, seconds: float) -> None:
+    def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
         """Run once more, by the same chance, and keep what led to findings."""
-        from ptxkit.emulate.recording import Recorder
-        from ptxkit.verifier.picture import trace_of
+        from ptxkit.emulate.recording import EventRecorder
+        from ptxkit.verifier.picture import build_trace
 
-        recorder = Recorder([(each.code, each.offset) for each in findings], strict=self._strict)
-        self._outcome(trial, seconds, recorder)
-        recorder.look()
+        recorder = EventRecorder([(each.code, each.offset) for each in findings], strict=self._strict)
+        self._run_trial(trial, seconds, recorder)
+        recorder.capture()
         kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}
-        block = three(self._plan.block, "block")
-        told = (launch_text(self._plan), *trial.told, f"policy {trial.policy}", f"seed {trial.seed}")
+        block = to_dim3(self._plan.block, "block")
+        told = (launch_text(self._plan), *trial.assumptions, f"policy {trial.policy}", f"seed {trial.seed}")
         for each in findings:
             key = (each.code, each.offset)
-            self._traces.append(trace_of(self._found[key], each, kept.get(key), block, told))
+            self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, told))
 
-    def _hear(self, outcome: Outcome, trial: Trial) -> list[Finding]:
+    def _add_result(self, outcome: RunResult, trial: VerifierRun) -> list[Violation]:
         """Keep what a run showed; the findings that are new."""
-        if outcome.failed:
-            self.ask(f"the machine cannot run it: {outcome.failed}")
-        elif outcome.undecided:
-            self.ask(outcome.undecided)
-        unfit = [each.message for each in outcome.findings if self._fit.misfits(each)]
-        self._unfit += unfit
+        if outcome.unsupported_reason:
+            self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
+        elif outcome.incomplete_reason:
+            self.add_question(outcome.incomplete_reason)
+        unfit = [each.message for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
+        self._wrong_arguments += unfit
         if unfit:
             return []  # what comes of it is the fault of the arguments
-        self._whole += not (outcome.failed or outcome.undecided)
-        self._reached |= outcome.reached
+        self._completed_runs += not (outcome.unsupported_reason or outcome.incomplete_reason)
+        self._reached_offsets |= outcome.reached_offsets
         new = []
         for finding in outcome.findings:
             key = (finding.code, finding.offset)
-            if key in self._found:
+            if key in self._diagnostics:
                 continue
-            reason = self._fit.doubts(finding, trial.contents, is_degenerate=trial.is_degenerate)
+            reason = self._assumptions.undecided_reason(finding, trial.contents, is_degenerate=trial.is_degenerate)
             if reason:
-                asked = question(finding, self._source, self._kernel, self._plan, trial, reason)
-                self._doubted.setdefault(key, asked)
+                asked = make_undecided(finding, self._source, self._kernel, self._plan, trial, reason)
+                self._undecided.setdefault(key, asked)
                 continue
             new.append(finding)
-            chosen = "" if self._sure or self._fit.is_certain(finding) else ARGUMENTS
-            if not chosen and self._fit.depends_on_grid(finding):
-                chosen = GRID
-            self._found[key] = diagnostic(finding, self._source, self._kernel, self._plan, trial, chosen=chosen)
+            chosen = "" if self._is_specified or self._assumptions.is_certain(finding) else ARGUMENTS_NOTE
+            if not chosen and self._assumptions.requires_several_ctas(finding):
+                chosen = GRID_NOTE
+            self._diagnostics[key] = make_diagnostic(
+                finding, self._source, self._kernel, self._plan, trial, chosen=chosen
+            )
         return new
 
-    def ask(self, reason: str) -> None:
+    def add_question(self, reason: str) -> None:
         """A question that is left open."""
         text = f"{self._kernel}: {reason}"
-        self._questions.setdefault(text, Undecided(UNREACHED, text, self._source, self._place()))
+        self._open_questions.setdefault(text, Undecided(UNREACHED_CODE, text, self._source, self._kernel_span()))
 
-    def end(self, maps: Mapping[str, int], places: frozenset[int]) -> _Verified:
+    def result(self, maps: Mapping[str, int], places: frozenset[int]) -> _KernelResult:
         """What all runs showed. maps: parameters that hold tensor maps of which nobody said anything, and how many.
 
         places: where the instructions of the kernel stand.
         """
-        reached = len(self._reached & places)
-        if self._unfit and not self._whole and not self._found:
-            why = self._unfit[0]
+        reached = len(self._reached_offsets & places)
+        if self._wrong_arguments and not self._completed_runs and not self._diagnostics:
+            why = self._wrong_arguments[0]
             wanted = " ".join(
                 f"--arg '{name}={f'{count}*' * (count > 1)}f16[256,256]:box=64x64'" for name, count in maps.items()
             )
             wanted = wanted or "--arg"
-            if why.startswith(NO_MAP) and maps:
+            if why.startswith(NO_MAP_PREFIX) and maps:
                 why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
-            self.ask(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")
-        elif self._fit.values and reached < _REACHED * len(places) and not (self._questions or self._doubted):
+            self.add_question(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")
+        elif (
+            self._assumptions.values
+            and reached < _MIN_REACHED_SHARE * len(places)
+            and not (self._open_questions or self._undecided)
+        ):
             count = f"{reached} of {len(places)} instructions"
-            self.ask(f"the arguments that were chosen lead to {count} only: give --arg")
-        launch, arguments = launch_text(self._plan), tuple(self._told)
-        told = Run(self._kernel, launch, arguments, self._runs, self._whole, self._steps, reached, len(places))
-        doubted = [each for key, each in self._doubted.items() if key not in self._found]
-        return _Verified(list(self._found.values()), [*self._questions.values(), *doubted], told, self._traces)
+            self.add_question(f"the arguments that were chosen lead to {count} only: give --arg")
+        launch, arguments = launch_text(self._plan), tuple(self._assumption_texts)
+        told = KernelRun(
+            self._kernel, launch, arguments, self._runs, self._completed_runs, self._steps, reached, len(places)
+        )
+        doubted = [each for key, each in self._undecided.items() if key not in self._diagnostics]
+        return _KernelResult(
+            list(self._diagnostics.values()), [*self._open_questions.values(), *doubted], told, self._traces
+        )
 
-    def _place(self) -> Span:
+    def _kernel_span(self) -> Span:
         at = max(self._source.text.find(self._kernel), 0)
         return Span(at, at + len(self._kernel))
 
 
-def _in_order(traces: Sequence[Trace], found: Sequence[Diagnostic]) -> tuple[Trace, ...]:
+def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) -> tuple[FindingTrace, ...]:
     """Pictures of what is found, as severe as what is said of their line, errors first."""
     severities = {(each.code, each.source.position(each.span.start)[0]): each.severity for each in found}
     known = [
@@ -417,7 +455,7 @@ def _in_order(traces: Sequence[Trace], found: Sequence[Diagnostic]) -> tuple[Tra
     return tuple(sorted(known, key=lambda each: (each.severity != Severity.ERROR, each.line, each.code)))
 
 
-def _merged(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+def _merge_diagnostics(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The diagnostics of both; where both say the same of one instruction, the static one with the witness."""
     shown = {(each.code, each.span.start): each for each in seen}
     found = []
@@ -428,4 +466,4 @@ def _merged(static: Sequence[Diagnostic], seen: Sequence[Diagnostic]) -> tuple[D
     return tuple(sorted([*found, *shown.values()], key=lambda each: (each.span.start, each.code)))
 
 
-__all__ = ["STOPPED", "verify_source"]
+__all__ = ["ABORTED_CODE", "verify_source"]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.emulate import Finding, Witness
+from ptxkit.emulate import Violation, Witness
 from ptxkit.source import SourceFile
-from ptxkit.verifier.choice import Plan, Trial
+from ptxkit.verifier.choice import LaunchPlan, VerifierRun
 
-STOPPED = "PTX650"
+ABORTED_CODE = "PTX650"
 """The code of what ends a kernel though no rule is broken: a trap, a failed assertion, a stack that is too small."""
 
 
-ARGUMENTS = "these arguments were chosen: where no host passes such, give --arg, --block or --shared"
-GRID = "the grid was chosen, as the kernel's code shows that several CTAs run it: where one alone does, give --grid 1"
+ARGUMENTS_NOTE = "these arguments were chosen: where no host passes such, give --arg, --block or --shared"
+GRID_NOTE = (
+    "the grid was chosen, as the kernel's code shows that several CTAs run it: where one alone does, give --grid 1"
+)
 
 
-def diagnostic(
-    finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, *, chosen: str = ""
+def make_diagnostic(
+    finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, *, chosen: str = ""
 ) -> Diagnostic:
     """A finding of one run. chosen: what to say of a launch that was chosen, with which it is a warning; empty for one
     that the kernel must stand.
@@ -27,63 +29,65 @@ def diagnostic(
     notes = [str(each) for each in finding.witnesses[:1]]
     if finding.missing:
         notes.append(f"missing: {finding.missing}")
-    notes.append(_seen(kernel, plan, trial))
+    notes.append(_describe_run(kernel, plan, trial))
     if chosen:
         notes.append(chosen)
     return Diagnostic(
-        code=finding.code if finding.code.startswith("PTX") else STOPPED,
+        code=finding.code if finding.code.startswith("PTX") else ABORTED_CODE,
         severity=Severity.ERROR if not chosen and finding.severity == "error" else Severity.WARNING,
         message=finding.message,
         source=source,
         span=span,
         labels=labels,
         notes=tuple(notes),
-        properties={"witness": witness(finding, plan, trial), "kernel": kernel},
+        properties={"witness": witness_properties(finding, plan, trial), "kernel": kernel},
     )
 
 
-def question(finding: Finding, source: SourceFile, kernel: str, plan: Plan, trial: Trial, reason: str) -> Undecided:
+def make_undecided(
+    finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, reason: str
+) -> Undecided:
     """A finding of one run that may come only of what was chosen for it. reason: of what, and what would tell."""
-    code = finding.code if finding.code.startswith("PTX") else STOPPED
-    text = f"{finding.message}; but {reason}: {_seen(kernel, plan, trial)}"
+    code = finding.code if finding.code.startswith("PTX") else ABORTED_CODE
+    text = f"{finding.message}; but {reason}: {_describe_run(kernel, plan, trial)}"
     return Undecided(code, text, source, source.statement_span(finding.offset))
 
 
-def _seen(kernel: str, plan: Plan, trial: Trial) -> str:
-    arguments = ", ".join(trial.told) or "no arguments"
+def _describe_run(kernel: str, plan: LaunchPlan, trial: VerifierRun) -> str:
+    arguments = ", ".join(trial.assumptions) or "no arguments"
     return f"seen in a run of {kernel}: {launch_text(plan)}, {arguments}, policy {trial.policy}, seed {trial.seed}"
 
 
-def witness(finding: Finding, plan: Plan, trial: Trial) -> dict[str, object]:
+def witness_properties(finding: Violation, plan: LaunchPlan, trial: VerifierRun) -> dict[str, object]:
     """The accesses, and what is needed to see them again; JSON values only."""
     return {
-        "accesses": [_object(each) for each in finding.witnesses],
+        "accesses": [_access_properties(each) for each in finding.witnesses],
         "missing": finding.missing,
         "grid": list(plan.grid),
         "block": list(plan.block),
         "cluster": list(plan.cluster),
         "shared": plan.shared,
-        "arguments": list(trial.told),
+        "arguments": list(trial.assumptions),
         "policy": trial.policy,
         "seed": trial.seed,
     }
 
 
-def launch_text(plan: Plan) -> str:
+def launch_text(plan: LaunchPlan) -> str:
     """`grid 2, block 128`, and what else there is."""
-    parts = [f"grid {_shape(plan.grid)}", f"block {_shape(plan.block)}"]
-    if _shape(plan.cluster) != "1":
-        parts.append(f"cluster {_shape(plan.cluster)}")
+    parts = [f"grid {_shape_text(plan.grid)}", f"block {_shape_text(plan.block)}"]
+    if _shape_text(plan.cluster) != "1":
+        parts.append(f"cluster {_shape_text(plan.cluster)}")
     if plan.shared:
         parts.append(f"{plan.shared} bytes of dynamic shared memory")
     return ", ".join(parts)
 
 
-def _shape(extents: tuple[int, ...]) -> str:
+def _shape_text(extents: tuple[int, ...]) -> str:
     return "x".join(str(each) for each in extents)
 
 
-def _object(access: Witness) -> dict[str, object]:
+def _access_properties(access: Witness) -> dict[str, object]:
     return {
         "instruction": access.action,
         "line": access.line,

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptxkit.analysis.code import Code
-from ptxkit.analysis.exchange import Exchange
-from ptxkit.analysis.explore import Explorer, code_of
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.code import CompiledProgram
+from ptxkit.analysis.exchange import LaneExchange
+from ptxkit.analysis.explore import Explorer, compile_program
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.operations import SymbolicOps
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import Scenario, launch_of
+from ptxkit.analysis.scenario import Scenario, launch_config_of
 from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import Lanes, Terms, Value
-from ptxkit.analysis.trace import Event, Opaque, Trace
-from ptxkit.analysis.walker import Walker
+from ptxkit.analysis.terms import LaneValues, SymbolicValueTable, Value
+from ptxkit.analysis.trace import ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.walker import LockstepExecutor
 from ptxkit.isa.effects import Effect
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Module
@@ -42,41 +42,41 @@ def explorer_of(module: Module) -> Explorer:
     return explorer
 
 
-def kernel_of(module: Module) -> Kernel:
-    return Kernel(explorer_of(module))
+def kernel_of(module: Module) -> KernelFacts:
+    return KernelFacts(explorer_of(module))
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """One thread's walk, with what it left in its registers."""
 
-    walker: Walker
+    walker: LockstepExecutor
 
     @property
-    def trace(self) -> Trace:
-        return self.walker.trace.of(self.walker.tids[0])
+    def trace(self) -> ThreadTrace:
+        return self.walker.trace.for_thread(self.walker.tids[0])
 
     def __getitem__(self, register: str) -> Value | None:
         held = self.walker.registers.get(register)
-        assert not isinstance(held, Lanes)
+        assert not isinstance(held, LaneValues)
         return held
 
-    def events(self, *kinds: type[Effect]) -> list[Event]:
+    def events(self, *kinds: type[Effect]) -> list[TraceEvent]:
         """Its events, of some classes where any are given."""
-        found = [event for event in self.trace.events if isinstance(event, Event)]
+        found = [event for event in self.trace.events if isinstance(event, TraceEvent)]
         return [event for event in found if not kinds or isinstance(event.effect, kinds)]
 
     @property
-    def opaque(self) -> list[Opaque]:
-        return [event for event in self.trace.events if isinstance(event, Opaque)]
+    def opaque(self) -> list[UnknownCall]:
+        return [event for event in self.trace.events if isinstance(event, UnknownCall)]
 
 
 def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scenario: Scenario | None = None) -> Walk:
     """Thread `tid` of the module's kernel, walked alone."""
     program = program_of(module)
-    code = code_of(program, whole=True)
-    taken = scenario or Scenario(launch_of(program), sample, rank)
-    walker = Walker(code, taken, (tid,), Terms(), Exchange(), pointer_parameters(program))
+    code = compile_program(program, whole=True)
+    taken = scenario or Scenario(launch_config_of(program), sample, rank)
+    walker = LockstepExecutor(code, taken, (tid,), SymbolicValueTable(), LaneExchange(), pointer_parameters(program))
     walker.run()
     return Walk(walker)
 
@@ -84,12 +84,12 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
 def computed(line: str, **registers: Value) -> Value | None:
     """What one instruction leaves in its destination, `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
     program = program_of(module_of(line))
-    walker = Walker(
-        Code(program, lambda _: None, whole=True),
-        Scenario(launch_of(program), 0),
+    walker = LockstepExecutor(
+        CompiledProgram(program, lambda _: None, whole=True),
+        Scenario(launch_config_of(program), 0),
         (0,),
-        Terms(),
-        Exchange(),
+        SymbolicValueTable(),
+        LaneExchange(),
         frozenset(),
     )
     for name, value in registers.items():
@@ -99,12 +99,12 @@ def computed(line: str, **registers: Value) -> Value | None:
     found = [held for held in read if held is not None]
     if not found:
         return None
-    assert not isinstance(found[0], Lanes)
+    assert not isinstance(found[0], LaneValues)
     return found[0]
 
 
-def operations(terms: Terms | None = None, rank: int = 0) -> Operations:
-    return Operations(terms or Terms(), SharedWindow(rank))
+def operations(terms: SymbolicValueTable | None = None, rank: int = 0) -> SymbolicOps:
+    return SymbolicOps(terms or SymbolicValueTable(), SharedWindow(rank))
 
 
 def opcodes(steps: set[Step] | list[Step] | tuple[Step, ...]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.announcements import late_announcements
+from ptxkit.analysis.announcements import find_late_expect_tx
 from tests.analysis.support import module_of, walk
 
 HEAD = """.shared .align 8 .b64 bars[2]; .shared .align 128 .b8 tile[128]; mov.u32 %r5, bars; mov.u32 %r6, tile;
@@ -17,7 +17,7 @@ def late(body: str, *, single: bool = True) -> int:
     """How many announcements of a thread come too late at the object."""
     trace = walk(module_of(HEAD + body)).trace
     objects = {event.address for event in trace.events if isinstance(event.address, int)}  # type: ignore[union-attr]
-    return len(list(late_announcements(trace, objects if single else set())))
+    return len(list(find_late_expect_tx(trace, objects if single else set())))
 
 
 def test_an_announcement_behind_the_only_arrival_is_late() -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.kernel import KernelFacts
 from tests.analysis.support import kernel_of, module_of
 
 INIT = ".shared .align 8 .b64 bar; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, bar;"
 
 
-def sizes(kernel: Kernel) -> list[int]:
-    return [world.scenario.launch.threads for world in kernel.other_sizes]
+def sizes(kernel: KernelFacts) -> list[int]:
+    return [world.scenario.launch.threads for world in kernel.other_block_sizes]
 
 
-def kernel_with(count: int, bounds: str) -> Kernel:
+def kernel_with(count: int, bounds: str) -> KernelFacts:
     return kernel_of(
         module_of(
             f"{INIT} @%p1 mbarrier.init.shared::cta.b64 [%r2], {count}; bar.sync 0; "
@@ -43,4 +43,4 @@ def test_half_a_warp_is_no_size() -> None:
 
 def test_planes_of_a_block_keep_their_extent() -> None:
     kernel = kernel_with(64, ".maxntid 64, 4, 1")
-    assert {world.scenario.launch.block[1] for world in kernel.other_sizes} == {4}
+    assert {world.scenario.launch.block[1] for world in kernel.other_block_sizes} == {4}

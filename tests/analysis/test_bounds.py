@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.analysis.bounds import bounded_spaces
-from ptxkit.analysis.trace import Misfit
+from ptxkit.analysis.trace import OperandViolation
 from tests.analysis.support import module_of, program_of, walk
 
 HEAD = """.shared .align 16 .b8 tile[64]; .local .align 8 .b8 mine[16];
@@ -13,11 +13,11 @@ mov.u32 %r1, tile; cvt.u64.u32 %rd1, %r1; cvta.shared.u64 %rd2, %rd1; mov.u32 %r
 def noticed(line: str, tid: int = 0, bounds: str = ".reqntid 32", before: str = "") -> list[tuple[int, int]]:
     """(where it begins, bytes) of each access beyond a variable's end; -1 for where nothing is declared."""
     trace = walk(module_of(HEAD + line, bounds=bounds, before=before), tid).trace
-    found = [misfit for misfit in trace.misfits.values() if misfit.kind == "bounds"]
-    return [(_place(misfit), misfit.needed) for misfit in found]
+    found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == "bounds"]
+    return [(_place(misfit), misfit.required) for misfit in found]
 
 
-def _place(misfit: Misfit) -> int:
+def _place(misfit: OperandViolation) -> int:
     return misfit.value if misfit.variable is not None else -1
 
 

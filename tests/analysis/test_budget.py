@@ -61,7 +61,7 @@ def test_what_stands_in_deep_loops_is_looked_at_for_some_rounds() -> None:
 
 def test_a_straight_line_with_too_many_pairs_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     body = f"{COPY} ld.shared.u32 %r3, [%r1]; " * 60 + DONE
-    monkeypatch.setattr(budget, "MAX_TOTAL_LOOKUPS", 2_000)
+    monkeypatch.setattr(budget, "MAX_TOTAL_PAIR_CHECKS", 2_000)
     with quickly(20):
         verdict = verdict_of(kernel(body))
     assert len(verdict.undecided) >= 60
@@ -70,14 +70,14 @@ def test_a_straight_line_with_too_many_pairs_is_undecided(monkeypatch: pytest.Mo
 
 def test_a_module_of_many_kernels_has_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = [kernel(loops(3, "") + COPY + DONE, f"k{number}") for number in range(30)]
-    monkeypatch.setattr(budget.Budget, "__init__", _small)
+    monkeypatch.setattr(budget.AnalysisBudget, "__init__", _small)
     with quickly(20):
         verdict = verdict_of(*kernels)
     assert len(verdict.undecided) > 3 * 20
 
 
-def _small(self: budget.Budget, steps: int = 50_000, lookups: int = 50_000) -> None:
-    self.steps, self.lookups = steps, lookups
+def _small(self: budget.AnalysisBudget, steps: int = 50_000, pair_checks: int = 50_000) -> None:
+    self.steps, self.pair_checks = steps, pair_checks
 
 
 def test_an_irreducible_graph_is_walked_to_some_end() -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.analysis.bulk import BULK_OPERATIONS, bulk_of
-from ptxkit.analysis.terms import Lanes, by_index, lanes, mask
+from ptxkit.analysis.bulk import VECTORIZED_OPS, vectorized_op
+from ptxkit.analysis.terms import LaneValues, bit_mask, group_value_of, lanes_by_index
 from tests.analysis.support import operations
 
 quickly = settings(max_examples=60, deadline=None)
 numbers = st.one_of(
-    st.integers(0, mask(64)),
+    st.integers(0, bit_mask(64)),
     st.integers(0, 40),
-    st.sampled_from([0, 1, 31, 0x7FFF, 1 << 31, mask(32), mask(64), 0xFEFFFFFF, 0x7F0080000400, 1024]),
+    st.sampled_from([0, 1, 31, 0x7FFF, 1 << 31, bit_mask(32), bit_mask(64), 0xFEFFFFFF, 0x7F0080000400, 1024]),
 )
 columns = st.one_of(numbers, st.lists(numbers, min_size=3, max_size=3))
 types = st.sampled_from(["u16", "s16", "u32", "s32", "b32", "u64", "s64", "f32"])
@@ -35,14 +35,14 @@ _SHAPES: dict[str, tuple[tuple[st.SearchStrategy[object], ...], int]] = {
 
 
 @quickly
-@given(st.data(), st.sampled_from(BULK_OPERATIONS))
+@given(st.data(), st.sampled_from(VECTORIZED_OPS))
 def test_what_all_threads_get_at_once_is_what_each_gets(data: st.DataObject, name: str) -> None:
     fixed, count = _SHAPES.get(name, (_WIDTH, 2))
     chosen = [data.draw(each) for each in fixed]
     operands = [data.draw(columns) for _ in range(count)]
     if not any(isinstance(each, list) for each in operands):
         operands[0] = [data.draw(numbers)] * 3  # who has no lanes does not ask for them
-    found = bulk_of(name)(*chosen, *operands)
+    found = vectorized_op(name)(*chosen, *operands)
     ops = operations()
     rows = [[each[index] if isinstance(each, list) else each for each in operands] for index in range(3)]
     if found is not None:
@@ -53,10 +53,13 @@ def test_what_all_threads_get_at_once_is_what_each_gets(data: st.DataObject, nam
 @given(st.lists(numbers, min_size=3, max_size=3, unique=True), numbers)
 def test_lanes_are_made_by_either_way_alike(values: list[int], amount: int) -> None:
     ops = operations()
-    first, second = ops.held(ops.find("add"), 32, by_index(3, values.__getitem__), amount), lanes(values)
-    assert isinstance(first, Lanes)
-    assert isinstance(second, Lanes)
-    assert first.values == [value + amount & mask(32) for value in values]
+    first, second = (
+        ops.apply(ops.find("add"), 32, lanes_by_index(3, values.__getitem__), amount),
+        group_value_of(values),
+    )
+    assert isinstance(first, LaneValues)
+    assert isinstance(second, LaneValues)
+    assert first.values == [value + amount & bit_mask(32) for value in values]
     assert first.are_numbers
     assert second.are_numbers
 
@@ -64,9 +67,9 @@ def test_lanes_are_made_by_either_way_alike(values: list[int], amount: int) -> N
 def test_what_has_unknowns_among_it_is_made_thread_by_thread() -> None:
     ops = operations()
     unknown = ops.find("nothing")(ops, 1)
-    mixed = by_index(2, [4, unknown].__getitem__)
-    found = ops.held(ops.find("add"), 32, mixed, 4)
-    assert isinstance(found, Lanes)
+    mixed = lanes_by_index(2, [4, unknown].__getitem__)
+    found = ops.apply(ops.find("add"), 32, mixed, 4)
+    assert isinstance(found, LaneValues)
     assert not mixed.are_numbers
     assert found.values[0] == 8
     assert found.values[1] == ops.find("add")(ops, 32, unknown, 4)

@@ -31,7 +31,7 @@ def test_one_response_has_one_answer() -> None:
 def test_a_refusal_ends_a_loop_without_a_guess() -> None:
     loop = f"next: {READ.format(1)} {ASK.format(1, 1)} @%p1 bra next;"
     (group,) = explorer_of(module_of(START + loop)).explorations[0].groups
-    assert (group.ended, group.guessed) == ("exit", None)
+    assert (group.end_reason, group.first_guess) == ("exit", None)
 
 
 def test_a_request_may_be_for_all_ctas_of_the_cluster() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.analysis import budget
-from ptxkit.analysis.cluster_bytes import imbalances
-from ptxkit.analysis.kernel import World
-from ptxkit.analysis.rehearsal import rehearse
+from ptxkit.analysis.cluster_bytes import find_tx_imbalances
+from ptxkit.analysis.kernel import ScenarioFacts
+from ptxkit.analysis.rehearsal import simulate_schedule
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierInit, MbarrierWait
 from tests.analysis.support import kernel_of, module_of
 
@@ -35,23 +35,25 @@ def wait(parity: int = 0, label: str = "wait") -> str:
     return f"{label}: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], {parity}; @!%p2 bra {label};"
 
 
-def world(*lines: str, size: int = 2, threads: int = 64) -> World:
+def world(*lines: str, size: int = 2, threads: int = 64) -> ScenarioFacts:
     bounds = f".reqntid {threads}\n.reqnctapercluster {size}, 1, 1"
-    return kernel_of(module_of(START + "".join(lines), bounds=bounds)).worlds[0]
+    return kernel_of(module_of(START + "".join(lines), bounds=bounds)).scenarios[0]
 
 
-def stuck(played: World) -> list[set[tuple[int, type]]]:
+def stuck(played: ScenarioFacts) -> list[set[tuple[int, type]]]:
     """By rehearsal: in which CTAs actors wait for ever, and on what."""
-    actors = played.cast.actors
-    return [{(actors[s.actor].rank, type(s.event.effect)) for s in told.stuck} for told in played.rehearsals]
+    actors = played.simulation.thread_classes
+    return [
+        {(actors[s.thread_class].rank, type(s.event.effect)) for s in told.blocked_threads} for told in played.schedules
+    ]
 
 
 def test_each_cta_waits_for_the_arrival_of_the_other() -> None:
     played = world(init(1), ARRIVE, wait())
-    assert {actor.rank for actor in played.cast.actors} == {0, 1}
-    assert len(played.rehearsals) == 4  # thread 0 and the others, of each CTA
+    assert {actor.rank for actor in played.simulation.thread_classes} == {0, 1}
+    assert len(played.schedules) == 4  # thread 0 and the others, of each CTA
     assert stuck(played) == [set()] * 4
-    assert not any(told.excess for told in played.rehearsals)
+    assert not any(told.excess_arrivals for told in played.schedules)
 
 
 def test_an_arrival_that_does_not_come_is_missed_in_the_cta_that_it_is_for() -> None:
@@ -67,21 +69,21 @@ def test_all_ctas_of_a_cluster_arrive_at_the_first_one(size: int) -> None:
 
 
 def test_of_a_cluster_that_is_too_large_nothing_is_said() -> None:
-    played = world(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=budget.MAX_CTAS + 8)
-    assert not played.cast.is_known
-    assert played.rehearsals == []
+    played = world(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=budget.MAX_SIMULATED_CTAS + 8)
+    assert not played.simulation.is_fully_known
+    assert played.schedules == []
 
 
 def test_a_rank_that_the_cluster_does_not_have_is_not_played() -> None:
     beyond = "mapa.shared::cluster.u32 %r9, %r2, 5; mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];"
-    assert world(init(1), beyond).rehearsals == []
-    assert world(init(1), ARRIVE).rehearsals
+    assert world(init(1), beyond).schedules == []
+    assert world(init(1), ARRIVE).schedules
 
 
 def test_arrivals_from_two_ctas_exceed_a_count_of_one() -> None:
     both = f"{ARRIVE} @%p1 mbarrier.arrive.shared::cta.b64 _, [%r2];"
-    assert any(told.excess for told in world(init(1), both, wait()).rehearsals)
-    assert not any(told.excess for told in world(init(2), both, wait()).rehearsals)
+    assert any(told.excess_arrivals for told in world(init(1), both, wait()).schedules)
+    assert not any(told.excess_arrivals for told in world(init(2), both, wait()).schedules)
 
 
 def test_an_arrival_at_the_other_cta_counts_in_the_phase_of_its_mbarrier() -> None:
@@ -103,41 +105,46 @@ def test_threads_that_have_left_are_not_waited_for() -> None:
 
 @pytest.mark.parametrize("halves", ["barrier.cluster.wait;", "barrier.cluster.arrive; barrier.cluster.arrive;"])
 def test_halves_that_do_not_alternate_are_not_played(halves: str) -> None:
-    assert world(halves).rehearsals == []
-    assert world(MEET).rehearsals
+    assert world(halves).schedules == []
+    assert world(MEET).schedules
 
 
 @pytest.mark.parametrize(("bytes_", "right"), [(256, True), (128, False), (512, False)])
 def test_stores_from_the_other_cta_bring_their_bytes(bytes_: int, right: bool) -> None:
     played = world(init(1), expect(bytes_), STORE, wait())
-    found = [each for told in played.rehearsals for each in imbalances(played.cast, told)]
+    found = [each for told in played.schedules for each in find_tx_imbalances(played.simulation, told)]
     assert bool(found) != right
-    assert all((each.brought, each.announced) == (256, bytes_) for each in found)
-    assert {each.place[0] for each in found} == (set() if right else {0, 1})
+    assert all((each.copied_bytes, each.expected_bytes) == (256, bytes_) for each in found)
+    assert {each.location[0] for each in found} == (set() if right else {0, 1})
 
 
 @pytest.mark.parametrize(("bytes_", "right"), [(32, True), (16, False)])
 def test_a_copy_to_both_ctas_brings_its_bytes_to_each(bytes_: int, right: bool) -> None:
     played = world(init(1), expect(bytes_), MULTICAST, wait())
-    assert any(any(imbalances(played.cast, told)) for told in played.rehearsals) != right
-    assert {e.ctas for actor in played.cast.actors for e in actor.events if isinstance(e.effect, MbarrierComplete)} == {
-        3
-    }
+    assert any(any(find_tx_imbalances(played.simulation, told)) for told in played.schedules) != right
+    assert {
+        e.ctas
+        for actor in played.simulation.thread_classes
+        for e in actor.events
+        if isinstance(e.effect, MbarrierComplete)
+    } == {3}
 
 
 def test_an_announcement_that_is_no_arrival_is_told() -> None:
     alone = f"@%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 256; {MEET}"
     played = world(init(1), alone, STORE, wait())
-    found = [each for told in played.rehearsals for each in imbalances(played.cast, told)]
+    found = [each for told in played.schedules for each in find_tx_imbalances(played.simulation, told)]
     assert found
-    assert not any(each.arrived for each in found)
+    assert not any(each.has_arrivals for each in found)
 
 
 def test_what_is_done_with_an_mbarrier_comes_from_all_ctas() -> None:
     played = world(init(1), ARRIVE, wait())
-    place = next((1, e.address) for a in played.cast.actors for e in a.events if isinstance(e.effect, MbarrierInit))
+    place = next(
+        (1, e.address) for a in played.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierInit)
+    )
     assert isinstance(place[1], int)
-    kinds = [type(event.effect) for event in played.cast.at((1, place[1]))]
+    kinds = [type(event.effect) for event in played.simulation.events_at((1, place[1]))]
     assert kinds.count(MbarrierArrive) == 1
     assert kinds.count(MbarrierInit) == 1
 
@@ -145,9 +152,9 @@ def test_what_is_done_with_an_mbarrier_comes_from_all_ctas() -> None:
 def test_a_cta_alone_is_played_as_before() -> None:
     body = "@%p1 mbarrier.init.shared::cta.b64 [%r2], 64; bar.sync 0; mbarrier.arrive.shared::cta.b64 _, [%r2];"
     played = world(body, wait(), size=1)
-    assert played.cast.size == 1
-    assert played.actors == played.cast.actors
-    assert stuck(played) == [set()] * len(played.rehearsals)
+    assert played.simulation.size == 1
+    assert played.thread_classes == played.simulation.thread_classes
+    assert stuck(played) == [set()] * len(played.schedules)
 
 
 @pytest.mark.parametrize(("mask", "right"), [("0xFEFFFFF8", True), ("-16777224", True), ("0xFFFFFFF8", False)])
@@ -156,7 +163,7 @@ def test_both_ctas_of_a_pair_bring_their_bytes_to_the_even_one(mask: str, right:
     [%r1], [%rd1], 16, [%r9]; @!%p3 bra end; {wait()} end: {MEET}"""
     expected = f"and.pred %p5, %p1, %p3; @%p5 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 32; {MEET}"
     played = world(init(1), expected, copy)
-    assert any(any(imbalances(played.cast, told)) for told in played.rehearsals) != right
+    assert any(any(find_tx_imbalances(played.simulation, told)) for told in played.schedules) != right
 
 
 @pytest.mark.parametrize(
@@ -169,12 +176,12 @@ def test_both_ctas_of_a_pair_bring_their_bytes_to_the_even_one(mask: str, right:
     ],
 )
 def test_whoever_is_first_it_comes_to_the_same_where_actors_only_meet(body: str) -> None:
-    cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).worlds[0].cast
-    played = list(cast.rehearsals.values())
-    alone = [rehearse(cast.actors, first) for first in cast.rehearsals]
+    cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).scenarios[0].simulation
+    played = list(cast.schedules.values())
+    alone = [simulate_schedule(cast.thread_classes, first) for first in cast.schedules]
     assert len(played) > 1
-    assert [(told.stuck, told.phases, told.uneven) for told in played] == [
-        (told.stuck, told.phases, told.uneven) for told in alone
+    assert [(told.blocked_threads, told.phases, told.count_mismatches) for told in played] == [
+        (told.blocked_threads, told.phases, told.count_mismatches) for told in alone
     ]
 
 
@@ -187,12 +194,16 @@ def test_whoever_is_first_it_comes_to_the_same_where_actors_only_meet(body: str)
     ],
 )
 def test_threads_that_keep_step_need_not_be_played(body: str, plays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).worlds[0].cast
-    alone = [rehearse(cast.actors, first) for first in cast._leads]
+    cast = kernel_of(module_of(START + body, bounds=".reqntid 64")).scenarios[0].simulation
+    alone = [simulate_schedule(cast.thread_classes, first) for first in cast._priority_classes]
     played: list[int] = []
-    monkeypatch.setattr("ptxkit.analysis.cast.rehearse", lambda *_: played.append(1) or alone[0])
-    found = list(cast.rehearsals.values())
+    monkeypatch.setattr("ptxkit.analysis.cast.simulate_schedule", lambda *_: played.append(1) or alone[0])
+    found = list(cast.schedules.values())
     assert bool(played) == plays
-    assert [(told.stuck, told.phases, told.uneven, told.vague, told.finished) for told in found] == [
-        (told.stuck, told.phases, told.uneven, told.vague, told.finished) for told in (alone if not plays else found)
+    assert [
+        (told.blocked_threads, told.phases, told.count_mismatches, told.is_approximate, told.is_complete)
+        for told in found
+    ] == [
+        (told.blocked_threads, told.phases, told.count_mismatches, told.is_approximate, told.is_complete)
+        for told in (alone if not plays else found)
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.conflicts import Conflict, Conflicts
+from ptxkit.analysis.conflicts import Race, RaceAnalysis
 from tests.analysis.support import kernel_of, module_of
 
 HEAD = """.shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 bars[2]; mov.u32 %r2, tile; mov.u32 %r5, bars;
@@ -12,14 +12,14 @@ STORE, LOAD = "@%p1 st.shared.u32 [%r2], %r1;", "@!%p2 ld.shared.u32 %r9, [%r2];
 WAIT = "{label}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], {parity}; @!%p3 bra {label};"
 
 
-def conflicts(body: str, bounds: str = ".reqntid 128, 1, 1") -> list[Conflict]:
+def conflicts(body: str, bounds: str = ".reqntid 128, 1, 1") -> list[Race]:
     """The conflicts of the first world."""
-    return list(Conflicts(kernel_of(module_of(HEAD + body, bounds=bounds)).worlds[0]))
+    return list(RaceAnalysis(kernel_of(module_of(HEAD + body, bounds=bounds)).scenarios[0]))
 
 
 def test_nothing_orders_two_warps_before_a_barrier() -> None:
     (found,) = conflicts(f"{STORE} {LOAD}")
-    assert (found.write.tid, found.read.tid // 32 > 0, found.returns) == (0, True, False)
+    assert (found.write.tid, found.read.tid // 32 > 0, found.is_write_after_read) == (0, True, False)
     assert conflicts(f"{STORE} bar.sync 0; {LOAD}") == []
 
 
@@ -27,7 +27,7 @@ def test_nothing_orders_two_lanes_before_a_barrier_of_their_warp() -> None:
     own, next_lane = "shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;", "xor.b32 %r6, %r3, 4; add.u32 %r6, %r2, %r6;"
     body = f"{own} {next_lane} st.shared.u32 [%r4], %r1; {{}} ld.shared.u32 %r9, [%r6];"
     (found,) = conflicts(body.format(""))
-    assert (found.is_inside, found.returns) == (True, False)
+    assert (found.is_intra_warp, found.is_write_after_read) == (True, False)
     assert conflicts(body.format("bar.warp.sync -1;")) == []
     assert conflicts(body.format("bar.sync 0;")) == []
 
@@ -41,7 +41,7 @@ def test_what_lanes_do_together_may_order_them() -> None:
 def test_a_lane_that_writes_what_another_has_read_needs_a_barrier_too() -> None:
     own, next_lane = "shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;", "xor.b32 %r6, %r3, 4; add.u32 %r6, %r2, %r6;"
     (found,) = conflicts(f"{own} {next_lane} ld.shared.u32 %r9, [%r6]; st.shared.u32 [%r4], %r9;")
-    assert (found.is_inside, found.returns) == (True, True)
+    assert (found.is_intra_warp, found.is_write_after_read) == (True, True)
 
 
 def test_relaxed_synchronisation_orders_what_a_fence_makes_of_it() -> None:
@@ -63,7 +63,7 @@ def test_a_barrier_of_the_warp_orders_no_other_warp() -> None:
 def test_a_store_in_the_next_round_returns_to_what_is_read() -> None:
     loop = "mov.u32 %r7, 0;\nnext: {} bar.sync 0; {} {} add.u32 %r7, %r7, 1; setp.lt.u32 %p5, %r7, 4; @%p5 bra next;"
     (found,) = conflicts(loop.format(STORE, LOAD, ""))
-    assert found.returns
+    assert found.is_write_after_read
     assert conflicts(loop.format(STORE, LOAD, "bar.sync 0;")) == []
 
 
@@ -86,7 +86,7 @@ def test_order_goes_over_lanes_of_one_warp_where_they_meet() -> None:
 def test_lanes_that_have_parted_meet_at_a_barrier_of_their_warp() -> None:
     body = """@!%p1 bra behind; st.shared.u32 [%r2], %r1; behind: {} @!%p2 bra end; ld.shared.u32 %r9, [%r2]; end:"""
     assert conflicts(body.format("bar.warp.sync -1;")) == []
-    assert any(found.is_inside for found in conflicts(body.format("")))
+    assert any(found.is_intra_warp for found in conflicts(body.format("")))
 
 
 def test_a_lane_waits_for_others_that_meet_it_behind_its_wait() -> None:
@@ -119,7 +119,7 @@ def test_each_copy_of_an_unrolled_producer_is_looked_at() -> None:
 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];"""
     empty = WAIT.replace("[%r5]", "[%r5+8]")
 
-    def ring(relaxed: int | None) -> list[Conflict]:
+    def ring(relaxed: int | None) -> list[Race]:
         waits = [empty.format(label=f"empty{number}", parity=1 - number % 2) for number in range(12)]
         if relaxed is not None:
             waits[relaxed] = waits[relaxed].replace("parity.shared", "parity.relaxed.cta.shared")
@@ -134,7 +134,7 @@ end:""")
 
     assert ring(None) == []
     assert ring(0) == []  # nobody has read anything yet
-    assert all(any(found.returns for found in ring(number)) for number in (1, 5, 8, 11))
+    assert all(any(found.is_write_after_read for found in ring(number)) for number in (1, 5, 8, 11))
 
 
 COPY = "cp.async.ca.shared.global [%r4], [%rd1], 4; cp.async.commit_group;"
@@ -145,14 +145,18 @@ def test_a_copy_is_told_of_by_what_comes_behind_the_wait_for_it() -> None:
     wait, barrier, load = "cp.async.wait_group 0;", "bar.sync 0;", "ld.shared.u32 %r9, [%r6];"
     assert conflicts(f"{OWN} {COPY} {wait} {barrier} {load}") == []
     (found,) = conflicts(f"{OWN} {COPY} {barrier} {wait} {load}")
-    assert (found.late, found.returns, found.write.over is not None) == (True, False, True)
+    assert (found.completes_late, found.is_write_after_read, found.write.completion_wait is not None) == (
+        True,
+        False,
+        True,
+    )
     (found,) = conflicts(f"{OWN} {COPY} {wait} {load}")
-    assert (found.late, found.returns) == (False, False)
+    assert (found.completes_late, found.is_write_after_read) == (False, False)
 
 
 def test_what_only_some_threads_wait_for_ends_nothing_that_is_known() -> None:
     late = f"{OWN} {COPY} bar.sync 0; @%p4 cp.async.wait_group 0; ld.shared.u32 %r9, [%r6];"
-    assert not any(conflict.late for conflict in conflicts(late))
+    assert not any(conflict.completes_late for conflict in conflicts(late))
 
 
 def test_a_copy_out_of_shared_memory_is_over_behind_the_wait_for_it() -> None:
@@ -165,14 +169,14 @@ def test_a_copy_out_of_shared_memory_is_over_behind_the_wait_for_it() -> None:
         == []
     )
     found = conflicts(f"{copy.replace('@%p1 cp.async.bulk.commit', 'cp.async.bulk.commit')} bar.sync 0; {wait} {store}")
-    assert [(each.late, each.read.over is not None) for each in found] == [(True, True)]
+    assert [(each.completes_late, each.read.completion_wait is not None) for each in found] == [(True, True)]
 
 
 def test_a_product_is_committed_to_an_mbarrier_of_the_own_cta() -> None:
     commit = "@%p1 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r5];"
     wait = WAIT.format(label="done", parity=0)
     body = f"{commit} {wait} bar.sync 0; {LOAD} {{}} {STORE}"
-    assert [each.returns for each in conflicts(body.format(""))] == [True]
+    assert [each.is_write_after_read for each in conflicts(body.format(""))] == [True]
     assert conflicts(body.format("bar.sync 0;")) == []
 
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.certainty import Certainty
+from ptxkit.analysis.certainty import InputIndependence
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.scenario import launch_of
+from ptxkit.analysis.scenario import launch_config_of
 from tests.analysis.support import module_of, program_of
 
 HEAD = ".shared .align 16 .b8 tile[64]; mov.u32 %r1, tile; mov.u32 %r2, %tid.x; ld.param.u32 %r5, [n];"
 STORE = "st.shared.u32 [%r9], %r2;"
 
 
-def looked_at(body: str, bounds: str = ".reqntid 64") -> tuple[Certainty, Step]:
+def looked_at(body: str, bounds: str = ".reqntid 64") -> tuple[InputIndependence, Step]:
     """The store of a kernel, and what tells of it."""
     program = program_of(module_of(HEAD + body, parameters=".param .u32 n", bounds=bounds))
     (store,) = (step for step in program.steps if step.instruction.name == "st")
-    return Certainty(program, launch_of(program)), store
+    return InputIndependence(program, launch_config_of(program)), store
 
 
 def base(body: str, bounds: str = ".reqntid 64") -> str | None:
     certainty, store = looked_at(body, bounds)
-    return certainty.base_of(store, store.instruction.operands[0])
+    return certainty.sole_variable(store, store.instruction.operands[0])
 
 
 def test_a_variable_and_the_threads_place_decide_an_address() -> None:
@@ -73,7 +73,10 @@ def test_what_a_call_returns_is_not_known() -> None:
     body = f"call (%r3), f; mad.lo.u32 %r9, %r3, 4, %r1; {STORE}"
     program = program_of(module_of(HEAD + body, parameters=".param .u32 n", before=".func (.reg .b32 r) f { ret; }"))
     (store,) = (step for step in program.steps if step.instruction.name == "st")
-    assert Certainty(program, launch_of(program)).base_of(store, store.instruction.operands[0]) is None
+    assert (
+        InputIndependence(program, launch_config_of(program)).sole_variable(store, store.instruction.operands[0])
+        is None
+    )
 
 
 def test_two_variables_are_no_base() -> None:
@@ -84,5 +87,5 @@ def test_two_variables_are_no_base() -> None:
 def test_a_step_of_a_called_function_is_not_the_kernels_own() -> None:
     certainty, store = looked_at(f"mov.u32 %r9, %r1; {STORE}")
     _, other = looked_at(f"mov.u32 %r9, %r1; {STORE}")
-    assert certainty.is_own(store)
-    assert not certainty.is_own(other)
+    assert certainty.is_in_function(store)
+    assert not certainty.is_in_function(other)

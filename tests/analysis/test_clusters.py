@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.analysis.clusters import (
-    is_published,
-    is_told,
-    knows_the_cluster,
-    polls,
-    reaches,
-    signalled,
-    world_at,
+    find_remote_accesses,
+    find_signalled_mbarriers,
+    has_observed_cluster_start,
+    has_observed_signal,
+    is_init_ordered_by_cluster_barrier,
+    may_poll_memory,
+    scenario_of_rank,
 )
-from ptxkit.analysis.farewells import Farewell
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.farewells import ExitSafety
+from ptxkit.analysis.kernel import KernelFacts
 from ptxkit.isa.effects import MbarrierInit
 from tests.analysis.support import kernel_of, module_of
 
@@ -31,45 +31,45 @@ ARRIVE = "@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];"
 WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], 0; @!%p2 bra wait;"
 
 
-def cluster(*lines: str, size: int = 2) -> Kernel:
+def cluster(*lines: str, size: int = 2) -> KernelFacts:
     bounds = f".reqntid 64\n.reqnctapercluster {size}, 1, 1"
     return kernel_of(module_of(START + "".join(lines), bounds=bounds))
 
 
 def test_a_reach_says_which_cta_and_which_mbarrier() -> None:
-    store, arrival = reaches(cluster(STORE, ARRIVE).worlds[0])
+    store, arrival = find_remote_accesses(cluster(STORE, ARRIVE).scenarios[0])
     assert (store.rank, store.mbarrier, store.thread.tid) == (1, None, 0)
     assert arrival.rank == 1
     assert arrival.mbarrier is not None
 
 
 def test_the_own_memory_and_a_rank_that_is_not_there_are_no_reaches() -> None:
-    assert not list(reaches(cluster("st.shared::cluster.u32 [%r1], 1;").worlds[0]))
-    assert not list(reaches(cluster(STORE, size=1).worlds[0]))
+    assert not list(find_remote_accesses(cluster("st.shared::cluster.u32 [%r1], 1;").scenarios[0]))
+    assert not list(find_remote_accesses(cluster(STORE, size=1).scenarios[0]))
 
 
 @pytest.mark.parametrize(("mask", "ranks"), [(1, []), (2, [1]), (3, [1]), (7, [1])])
 def test_a_copy_to_several_ctas_reaches_those_of_its_mask(mask: int, ranks: list[int]) -> None:
     copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
     kernel = cluster(f"mov.u16 %h1, {mask}; @%p1 {copy} [%r1], [%rd1], 16, [%r2], %h1;")
-    assert [reach.rank for reach in reaches(kernel.worlds[0])] == ranks
-    assert len(signalled(kernel.worlds)) == 1
+    assert [reach.rank for reach in find_remote_accesses(kernel.scenarios[0])] == ranks
+    assert len(find_signalled_mbarriers(kernel.scenarios)) == 1
 
 
 def test_each_cta_finds_the_other_one() -> None:
-    worlds = cluster(STORE).worlds
-    first, second = world_at(worlds, worlds[0], 0), world_at(worlds, worlds[0], 1)
+    worlds = cluster(STORE).scenarios
+    first, second = scenario_of_rank(worlds, worlds[0], 0), scenario_of_rank(worlds, worlds[0], 1)
     assert first is not None
     assert second is not None
     assert (first.scenario.rank, second.scenario.rank) == (0, 1)
-    assert world_at(worlds, worlds[0], 2) is None
+    assert scenario_of_rank(worlds, worlds[0], 2) is None
 
 
 @pytest.mark.parametrize(("before", "knows"), [("", False), ("bar.sync 0;", False), (MEET, True), (RELAXED, True)])
 def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> None:
-    world = cluster(before, STORE).worlds[0]
-    (reach,) = reaches(world)
-    assert knows_the_cluster(world, reach.thread, reach.position) is knows
+    world = cluster(before, STORE).scenarios[0]
+    (reach,) = find_remote_accesses(world)
+    assert has_observed_cluster_start(world, reach.thread, reach.position) is knows
 
 
 @pytest.mark.parametrize(
@@ -83,18 +83,18 @@ def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> Non
     ],
 )
 def test_an_initialisation_is_published_by_a_releasing_arrival_or_by_its_fence(before: str, published: bool) -> None:
-    worlds = cluster(before, ARRIVE).worlds
-    (reach,) = reaches(worlds[0])
+    worlds = cluster(before, ARRIVE).scenarios
+    (reach,) = find_remote_accesses(worlds[0])
     maker = worlds[1].threads[0]
     ((made, _),) = maker.positions(MbarrierInit)
-    assert is_published(maker, made, worlds[0], reach.thread, reach.position) is published
+    assert is_init_ordered_by_cluster_barrier(maker, made, worlds[0], reach.thread, reach.position) is published
 
 
 @pytest.mark.parametrize(("parity", "told"), [(0, True), (1, False)])
 def test_a_wait_on_what_the_other_cta_signals_tells_of_it(parity: int, told: bool) -> None:
-    worlds = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).worlds
-    (store,) = (reach for reach in reaches(worlds[0]) if reach.mbarrier is None)
-    assert is_told(store.thread, store.position, signalled(worlds)) is told
+    worlds = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
+    (store,) = (reach for reach in find_remote_accesses(worlds[0]) if reach.mbarrier is None)
+    assert has_observed_signal(store.thread, store.position, find_signalled_mbarriers(worlds)) is told
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_wait_on_what_the_other_cta_signals_tells_of_it(parity: int, told: boo
     ],
 )
 def test_strong_loads_and_atomics_may_poll(line: str, is_poll: bool) -> None:
-    assert polls(cluster(line).program) is is_poll
+    assert may_poll_memory(cluster(line).program) is is_poll
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_strong_loads_and_atomics_may_poll(line: str, is_poll: bool) -> None:
     ],
 )
 def test_memory_is_exposed_to_what_its_cta_does_not_wait_for(body: str, exposed: int) -> None:
-    own, other = cluster(body).worlds
-    farewell = Farewell(own, [other])
+    own, other = cluster(body).scenarios
+    farewell = ExitSafety(own, [other])
     assert farewell.is_known
-    assert len(list(farewell.exposed())) == exposed
+    assert len(list(farewell.unprotected_accesses())) == exposed
 
 
 def test_a_guess_leaves_the_ends_of_a_cluster_unknown() -> None:
     own, other = cluster(
         MEET, "ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p3, %r9, 0; @%p3 bra end;", STORE, "end:"
-    ).worlds[:2]
-    assert not Farewell(own, [other]).is_known
+    ).scenarios[:2]
+    assert not ExitSafety(own, [other]).is_known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.crossings import crossings_of
+from ptxkit.analysis.crossings import find_proxy_crossings
 from tests.analysis.support import kernel_of, module_of
 
 START = (
@@ -19,7 +19,7 @@ COPY = "@!%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 1024;"
 def crossings(*lines: str) -> set[tuple[str, str, str | None]]:
     """(write, read, fence) by opcode."""
     module = module_of(START + "".join(lines), parameters=".param .u64 p", bounds=".reqntid 256")
-    found = {each for world in kernel_of(module).worlds for each in crossings_of(world)}
+    found = {each for world in kernel_of(module).scenarios for each in find_proxy_crossings(world)}
     return {
         (
             each.write.instruction.opcode.partition(".")[0],

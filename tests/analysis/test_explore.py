@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.analysis import budget, explore
-from ptxkit.analysis.neighbours import MAX_NEIGHBOURS, neighbours
-from ptxkit.analysis.scenario import FEW, MAX_VAIN, MORE_SAMPLES, SAMPLES
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.neighbours import MAX_ADDED_THREADS, find_writer_threads
+from ptxkit.analysis.scenario import MAX_FRUITLESS_SAMPLES, MORE_SAMPLES, SAMPLES, SMALL_SIZE
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
 
@@ -21,7 +21,7 @@ def samples(body: str) -> list[int]:
 
 
 def missed(body: str) -> set[str]:
-    return opcodes(explorer_of(module_of(LOADED + body, parameters=PARAMETERS)).missed)
+    return opcodes(explorer_of(module_of(LOADED + body, parameters=PARAMETERS)).unreached_steps)
 
 
 def test_two_sizes_are_enough_where_they_reach_everything() -> None:
@@ -43,7 +43,7 @@ def test_large_sizes_that_a_comparison_asks_for_are_tried(test: str) -> None:
 
 def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
-    assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_VAIN]]
+    assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_FRUITLESS_SAMPLES]]
     assert missed(body) == {"cp.async.wait_group"}
 
 
@@ -71,7 +71,7 @@ def test_a_guess_is_turned_round_for_the_code_behind_it() -> None:
 
 
 def test_what_hangs_on_too_many_guesses_stays_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explore, "MAX_TURNS", 0)
+    monkeypatch.setattr(explore, "MAX_DECISION_FLIPS", 0)
     assert missed(BEHIND) == {"cp.async.wait_group"}
 
 
@@ -85,7 +85,7 @@ def test_threads_part_where_a_branch_tells_them_apart_and_all_of_them_are_walked
     body = """mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; setp.ne.u32 %p1, %r2, 6; @%p1 bra end; cp.async.wait_group 0;
     end: nanosleep.u32 0;"""
     explorer = explorer_of(module_of(body, bounds=".reqntid 384, 1, 1"))
-    assert explorer.missed == []
+    assert explorer.unreached_steps == []
     groups = {group.tids: len(group.events) for group in explorer.explorations[0].groups}
     assert groups == {(*range(192), *range(224, 384)): 0, tuple(range(192, 224)): 1}
 
@@ -94,15 +94,15 @@ def test_a_guard_without_a_branch_does_not_part_threads() -> None:
     body = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 3; @%p1 barrier.sync 1, 128; bar.sync 0;"
     (group,) = explorer_of(module_of(body)).explorations[0].groups
     assert len(group.tids) == 128
-    assert [len(group.of(tid).events) for tid in (0, 2, 3, 127)] == [2, 2, 1, 1]
+    assert [len(group.for_thread(tid).events) for tid in (0, 2, 3, 127)] == [2, 2, 1, 1]
 
 
 def test_threads_that_part_too_often_are_not_all_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     body = """mov.u32 %r1, %tid.x; more: setp.eq.u32 %p1, %r1, 0; @%p1 bra end; sub.u32 %r1, %r1, 1; bra more;
     end: cp.async.wait_group 0;"""
-    monkeypatch.setattr(explore, "MAX_GROUPS", 5)
+    monkeypatch.setattr(explore, "MAX_DIVERGED_GROUPS", 5)
     exploration = explorer_of(module_of(body)).explorations[0]
-    assert not exploration.is_whole
+    assert not exploration.is_complete
     assert [group.tids for group in exploration.groups][:2] == [(0,), (1,)]
     assert len(exploration.groups) == 5
 
@@ -118,7 +118,7 @@ def test_the_steps_of_all_walks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(budget, "MAX_TOTAL_STEPS", 100)
     body = """mov.u32 %r2, %tid.x; setp.ge.u32 %p2, %r2, 32; @%p2 bra end; mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1;
     setp.lt.u32 %p1, %r1, 200; @%p1 bra more; end: cp.async.wait_group 0;"""
-    walked = [(len(e.groups), e.is_whole) for e in explorer_of(module_of(body)).explorations]
+    walked = [(len(e.groups), e.is_complete) for e in explorer_of(module_of(body)).explorations]
     assert walked[0] == (1, False)
 
 
@@ -127,7 +127,12 @@ def test_a_lane_reads_by_shuffle_what_lane_zero_had() -> None:
     explorer = explorer_of(module_of(body.replace("bar.sync %r9", "and.b32 %r9, %r9, 15; barrier.sync %r9, 128")))
     for exploration in explorer.explorations:
         (group,) = exploration.groups
-        amounts = [event.amount for tid in (0, 1, 32) for event in group.of(tid).events if isinstance(event, Event)]
+        amounts = [
+            event.amount
+            for tid in (0, 1, 32)
+            for event in group.for_thread(tid).events
+            if isinstance(event, TraceEvent)
+        ]
         assert amounts == [100 & 15, 100 & 15, 132 & 15]
 
 
@@ -147,8 +152,8 @@ def test_a_shuffle_gives_what_the_source_lane_has(mode: str, operand: int, clamp
     (group,) = explorer_of(module_of(body)).explorations[0].groups
     base = 1024
     for tid, source in sources.items():
-        (event,) = group.of(tid).events
-        assert isinstance(event, Event)
+        (event,) = group.for_thread(tid).events
+        assert isinstance(event, TraceEvent)
         assert event.address == base + source, tid
 
 
@@ -169,8 +174,8 @@ def test_a_reduction_over_a_warp_gives_what_its_lanes_have_together(
     .shared .b8 tile[2048]; mov.u32 %r2, tile; add.u32 %r2, %r2, %r9; st.shared.b8 [%r2], 0;"""
     (group,) = explorer_of(module_of(body)).explorations[0].groups
     for tid, value in expected.items():
-        (event,) = group.of(tid).events
-        assert isinstance(event, Event)
+        (event,) = group.for_thread(tid).events
+        assert isinstance(event, TraceEvent)
         assert event.address == 1024 + value, tid
 
 
@@ -181,7 +186,7 @@ def test_a_reduction_of_what_is_not_known_is_the_same_for_all_lanes_of_a_warp() 
         sides = {}
         for group in exploration.groups:
             for tid in group.tids:
-                sides.setdefault(tid // 32, set()).add(len(group.of(tid).events))
+                sides.setdefault(tid // 32, set()).add(len(group.for_thread(tid).events))
         assert all(len(found) == 1 for found in sides.values())
 
 
@@ -193,22 +198,22 @@ add.u32 %r4, %r2, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.com
 
 def test_the_thread_that_copied_what_another_reads_is_looked_at_too() -> None:
     body = f"{COPY} bar.sync 0; ld.shared.u32 %r9, [%r2+80];"
-    worlds = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).worlds
+    worlds = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios
     assert all(5 in world.threads for world in worlds)
 
 
 def test_no_neighbours_are_needed_where_threads_read_what_they_copied() -> None:
     body = f"{COPY} ld.shared.u32 %r9, [%r4];"
-    world = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).worlds[0]
-    assert neighbours({tid: thread.trace for tid, thread in world.threads.items()}, world.groups) == []
+    world = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios[0]
+    assert find_writer_threads({tid: thread.trace for tid, thread in world.threads.items()}, world.groups) == []
     assert 5 not in world.threads
 
 
 def test_the_neighbours_of_a_scenario_are_few() -> None:
     reads = " ".join(f"ld.shared.u32 %r9, [%r2+{16 * n}];" for n in range(2, 30))
-    more = kernel_of(module_of(f"{LOADED}{COPY} bar.sync 0; {reads}", parameters=PARAMETERS)).worlds[0]
-    plain = kernel_of(module_of(f"{LOADED}{COPY}", parameters=PARAMETERS)).worlds[0]
-    assert 0 < len(more.threads) - len(plain.threads) <= MAX_NEIGHBOURS
+    more = kernel_of(module_of(f"{LOADED}{COPY} bar.sync 0; {reads}", parameters=PARAMETERS)).scenarios[0]
+    plain = kernel_of(module_of(f"{LOADED}{COPY}", parameters=PARAMETERS)).scenarios[0]
+    assert 0 < len(more.threads) - len(plain.threads) <= MAX_ADDED_THREADS
 
 
 # ------------------------------------------------------------------------------------------ kernel, rewrites
@@ -220,40 +225,40 @@ FILL = "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [
 
 def test_all_threads_are_looked_at_on_demand_unless_that_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     module = module_of("bar.sync 0;", bounds=".reqntid 96, 1, 1")
-    everyone = kernel_of(module).worlds[0].everyone(Barrier)
+    everyone = kernel_of(module).scenarios[0].all_threads(Barrier)
     assert everyone is not None
     assert [(thread.tid, len(thread.trace.events)) for thread in everyone] == [(tid, 1) for tid in range(96)]
-    monkeypatch.setattr("ptxkit.analysis.kernel.MAX_EVERYONE", 10)
-    assert kernel_of(module).worlds[0].everyone(Barrier) is None
+    monkeypatch.setattr("ptxkit.analysis.kernel.MAX_THREAD_EVENTS", 10)
+    assert kernel_of(module).scenarios[0].all_threads(Barrier) is None
 
 
 def test_a_world_is_exact_where_nobody_guessed_and_opaque_where_somebody_called_away() -> None:
-    plain = kernel_of(module_of("bar.sync 0;")).worlds[0]
-    assert (plain.is_exact, plain.is_opaque) == (True, False)
+    plain = kernel_of(module_of("bar.sync 0;")).scenarios[0]
+    assert (plain.is_exact, plain.has_unknown_call) == (True, False)
     guess = module_of(f"{LOADED} setp.eq.u32 %p1, %r7, 5; @%p1 bra end; end: bar.sync 0;", parameters=PARAMETERS)
-    assert not kernel_of(guess).worlds[0].is_exact
+    assert not kernel_of(guess).scenarios[0].is_exact
     away = module_of("call.uni away;", before=".extern .func away;")
-    assert kernel_of(away).worlds[0].is_opaque
+    assert kernel_of(away).scenarios[0].has_unknown_call
 
 
 def test_bytes_are_rewritten_by_a_copy_that_was_started_or_waited_for_in_between() -> None:
     wait = "more: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra more;"
     module = module_of(f"{BARS} bar.sync 0; {FILL} {wait} bar.sync 0;", parameters=PARAMETERS)
-    world = kernel_of(module).worlds[0]
+    world = kernel_of(module).scenarios[0]
     start = world.threads[0].async_writes[0][1].address
     assert isinstance(start, int)
     for tid in (0, 32):
         thread = world.threads[tid]
         end = len(thread.trace.events)
-        assert world.rewrites.between(thread, 0, end, (start, start + 4)), tid
-        assert not world.rewrites.between(thread, 0, end, (start + 512, start + 516)), tid
-        assert not world.rewrites.between(thread, end - 1, end, (start, start + 4)), tid
+        assert world.async_overwrites.may_overwrite_between(thread, 0, end, (start, start + 4)), tid
+        assert not world.async_overwrites.may_overwrite_between(thread, 0, end, (start + 512, start + 516)), tid
+        assert not world.async_overwrites.may_overwrite_between(thread, end - 1, end, (start, start + 4)), tid
 
 
 def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:
     body = """.shared .align 16 .b8 tile[64]; mov.u32 %r2, tile; mov.u32 %r7, 0; more: ld.shared.u32 %r9, [%r2];
     add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, 100; @%p1 bra more;"""
-    visits = [event.visit for _, event in kernel_of(module_of(body)).worlds[0].threads[0].accesses]
+    visits = [event.visit for _, event in kernel_of(module_of(body)).scenarios[0].threads[0].accesses]
     assert visits[0] == 0
     assert visits[-1] == 99
     assert len(visits) < 30
@@ -262,7 +267,7 @@ def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:
 def test_samples_that_no_walk_reads_are_one_scenario() -> None:
     body = "cp.async.wait_group 0;"
     without = explorer_of(module_of(body))
-    assert [(each.scenario.sample, each.scenario.samples) for each in without.explorations] == [(SAMPLES[0], 2)]
+    assert [(each.scenario.sample, each.scenario.sample_count) for each in without.explorations] == [(SAMPLES[0], 2)]
     # A value that nothing depends on is not read.
     unused = explorer_of(module_of("ld.param.u32 %r6, [n]; st.global.u32 [%rd1], %r6;" + body, parameters=PARAMETERS))
     assert len(unused.explorations) == 1
@@ -273,7 +278,9 @@ ROUNDS = """.reg .b32 %n; ld.param.u32 %n, [n]; mov.u32 %r1, 0; more: add.u32 %r
 setp.lt.u32 %p1, %r1, %n; @%p1 bra more;"""
 
 
-@pytest.mark.parametrize(("work", "samples"), [("add.u32 %r2, %r2, 1;" * 900, [*SAMPLES, FEW]), ("", [*SAMPLES])])
+@pytest.mark.parametrize(
+    ("work", "samples"), [("add.u32 %r2, %r2, 1;" * 900, [*SAMPLES, SMALL_SIZE]), ("", [*SAMPLES])]
+)
 def test_few_rounds_of_a_cluster_are_walked_where_no_others_come_to_their_end(work: str, samples: list[int]) -> None:
     bounds = ".reqntid 32\n.reqnctapercluster 2, 1, 1"
     body = ROUNDS.format(work=work.replace("add", "cp.async.commit_group; add", 1))

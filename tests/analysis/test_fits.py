@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.grounds import Grounds
-from ptxkit.analysis.trace import Misfit, Trace
+from ptxkit.analysis.grounds import OperandValidity
+from ptxkit.analysis.trace import OperandViolation, ThreadTrace
 from tests.analysis.support import kernel_of, module_of, walk
 
 HEAD = """.shared .align 16 .b8 tile[64]; .shared .align 4 .b8 words[64]; .local .align 8 .b8 mine[64];
@@ -14,18 +14,18 @@ ld.param.u64 %rd5, [in]; ld.param.u32 %r5, [n];"""
 PARAMETERS = ".param .u64 in, .param .u32 n"
 
 
-def misfits(trace: Trace) -> list[Misfit]:
+def misfits(trace: ThreadTrace) -> list[OperandViolation]:
     """All but those that `tests.analysis.test_bounds` is about."""
-    return [misfit for misfit in trace.misfits.values() if misfit.kind != "bounds"]
+    return [misfit for misfit in trace.operand_violations.values() if misfit.kind != "bounds"]
 
 
-def noticed(line: str) -> list[Misfit]:
+def noticed(line: str) -> list[OperandViolation]:
     return misfits(walk(module_of(HEAD + line, parameters=PARAMETERS)).trace)
 
 
 def alignments(line: str) -> list[tuple[int, int, bool]]:
     """(bytes into the variable, alignment that is needed, whether no place of the variable would do)."""
-    return [(each.value, each.needed, each.surely) for each in noticed(line) if each.kind == "alignment"]
+    return [(each.value, each.required, each.is_certain) for each in noticed(line) if each.kind == "alignment"]
 
 
 def numbers(line: str) -> list[tuple[str, int]]:
@@ -88,8 +88,8 @@ def test_rules_between_operands_hold_for_registers() -> None:
 def held(line: str, bounds: str = "") -> bool:
     """Whether the one thing that is noticed holds for every launch."""
     kernel = kernel_of(module_of(HEAD + line, parameters=PARAMETERS, bounds=bounds))
-    (found,) = misfits(kernel.worlds[0].threads[0].trace)
-    return Grounds(kernel.program, kernel.explorer.launch).hold(found)
+    (found,) = misfits(kernel.scenarios[0].threads[0].trace)
+    return OperandValidity(kernel.program, kernel.explorer.launch).is_launch_independent(found)
 
 
 @pytest.mark.parametrize("bounds", ["", ".reqntid 128"])
@@ -130,7 +130,7 @@ def test_a_symbol_in_global_memory_is_aligned_as_declared() -> None:
     def found(line: str) -> list[tuple[int, int, bool]]:
         body = f"mov.u64 %rd7, table; {line}"
         trace = walk(module_of(HEAD + body, parameters=PARAMETERS, before=".global .align 8 .b32 table[8];")).trace
-        return [(m.value, m.needed, m.surely) for m in trace.misfits.values() if m.kind == "alignment"]
+        return [(m.value, m.required, m.is_certain) for m in trace.operand_violations.values() if m.kind == "alignment"]
 
     assert found("ld.global.u64 %rd9, [%rd7+8]; ld.global.u32 %r9, [%rd7+4];") == []
     assert found("ld.global.u64 %rd9, [%rd7+4];") == [(4, 8, True)]

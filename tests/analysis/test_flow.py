@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.flow import Flow
+from ptxkit.analysis.flow import ControlFlowGraph
 from ptxkit.analysis.program import Step
-from ptxkit.analysis.registers_in_flight import touches_of
+from ptxkit.analysis.registers_in_flight import find_wgmma_hazards
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of
 
@@ -18,31 +18,31 @@ def wait(pending: int) -> str:
 
 def touched(body: str) -> list[str]:
     """The opcodes that touch registers in flight."""
-    return [touch.step.instruction.opcode for touch in touches_of(program_of(module_of(body)), "wgmma")]
+    return [touch.step.instruction.opcode for touch in find_wgmma_hazards(program_of(module_of(body)), "wgmma")]
 
 
 def test_blocks_begin_at_labels_and_behind_branches() -> None:
     program = program_of(module_of("mov.u32 %r1, 0; @%p1 bra there; mov.u32 %r2, 0;\nthere: mov.u32 %r3, 0;"))
-    flow = Flow(program)
-    assert flow.starts == [0, 2, 3]
-    assert flow.after == [(1, 2), (2,), ()]
-    assert flow.before == [(), (0,), (0, 1)]
+    flow = ControlFlowGraph(program)
+    assert flow.block_starts == [0, 2, 3]
+    assert flow.successors == [(1, 2), (2,), ()]
+    assert flow.predecessors == [(), (0,), (0, 1)]
 
 
 def test_a_call_ends_no_block() -> None:
     program = program_of(module_of("mov.u32 %r1, 0; call f; mov.u32 %r2, 0;", before=".func f { ret; }"))
-    assert Flow(program).starts == [0]
+    assert ControlFlowGraph(program).block_starts == [0]
 
 
 def test_what_is_reached_includes_the_start_and_loops() -> None:
-    flow = Flow(program_of(module_of("next: mov.u32 %r1, 0; @%p1 bra next; mov.u32 %r2, 0;")))
+    flow = ControlFlowGraph(program_of(module_of("next: mov.u32 %r1, 0; @%p1 bra next; mov.u32 %r2, 0;")))
     assert flow.reachable((0,)) == {0, 1}
     assert flow.reachable((1,)) == {1}
 
 
-def flow_of(body: str) -> tuple[Flow, list[Step]]:
+def flow_of(body: str) -> tuple[ControlFlowGraph, list[Step]]:
     program = program_of(module_of(body))
-    return Flow(program), list(program.steps)
+    return ControlFlowGraph(program), list(program.steps)
 
 
 def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
@@ -55,18 +55,18 @@ def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
     assert not flow.dominates(last, first)
     assert flow.post_dominates(last, first)
     assert not flow.post_dominates(one, first)
-    assert flow.deciding == [(), (0,), ()]
-    assert flow.between(0) == {1}
-    assert flow.between(1) is None
+    assert flow.control_dependences == [(), (0,), ()]
+    assert flow.blocks_until_reconvergence(0) == {1}
+    assert flow.blocks_until_reconvergence(1) is None
 
 
 def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
     flow, (leave, after, _) = flow_of("@%p1 exit; mov.u32 %r1, 0;")
-    assert flow.ends == (0, 1)
+    assert flow.exit_blocks == (0, 1)
     assert not flow.post_dominates(after, leave)
     assert flow.dominates(leave, after)
-    assert flow.deciding == [(), (0,)]
-    assert flow.between(0) == {1}
+    assert flow.control_dependences == [(), (0,)]
+    assert flow.blocks_until_reconvergence(0) == {1}
 
 
 def test_a_trap_is_no_way_round_what_follows() -> None:
@@ -82,11 +82,11 @@ def test_an_indexed_branch_may_go_to_each_of_its_targets() -> None:
         "ways: .branchtargets one, two;\n brx.idx %r1, ways;\n"
         "one: mov.u32 %r2, 0; bra last;\ntwo: mov.u32 %r2, 1;\nlast: mov.u32 %r3, 0;"
     )
-    assert flow.after[0] == (1, 2)
+    assert flow.successors[0] == (1, 2)
     assert flow.dominates(jump, two)
     assert not flow.dominates(one, last)
     assert flow.post_dominates(last, jump)
-    assert flow.between(0) == {1, 2}
+    assert flow.blocks_until_reconvergence(0) == {1, 2}
 
 
 def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
@@ -97,28 +97,28 @@ def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
             "k.ptx",
         )
     )
-    flow = Flow(program)
-    assert flow.ends == (0, 1)
+    flow = ControlFlowGraph(program)
+    assert flow.exit_blocks == (0, 1)
     assert not flow.post_dominates(program.steps[1], program.steps[0])
 
 
 def test_what_never_ends_has_nothing_behind_it() -> None:
     flow, (ask, again, _) = flow_of("again: mov.u32 %r1, 0; bra again;")
-    assert not flow.post_dominators.reaches(0)
+    assert not flow.post_dominators.is_reachable(0)
     assert flow.post_dominates(again, ask)
-    assert flow.repeats(ask)
+    assert flow.may_repeat(ask)
 
 
 def test_a_loop_decides_whether_it_goes_round_again() -> None:
     flow, (before, inside, branch, after, _) = flow_of(
         "mov.u32 %r1, 0;\nagain: mov.u32 %r2, 0; @%p1 bra again; mov.u32 %r3, 0;"
     )
-    assert flow.deciding == [(), (1,), ()]
-    assert flow.between(1) == {1}
-    assert [flow.repeats(step) for step in (before, inside, branch, after)] == [False, True, True, False]
+    assert flow.control_dependences == [(), (1,), ()]
+    assert flow.blocks_until_reconvergence(1) == {1}
+    assert [flow.may_repeat(step) for step in (before, inside, branch, after)] == [False, True, True, False]
     loop = flow.loop_of(inside)
     assert loop is not None
-    assert flow.loops.exits(loop) == [(1, 2)]
+    assert flow.loops.exit_edges(loop) == [(1, 2)]
 
 
 def test_a_wait_on_every_path_settles_a_flight() -> None:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.analysis.code import Block, Code
-from ptxkit.analysis.exchange import Exchange
-from ptxkit.analysis.formulas import Formulas
+from ptxkit.analysis.code import CompiledBlock, CompiledProgram
+from ptxkit.analysis.exchange import LaneExchange
+from ptxkit.analysis.formulas import SymbolicExprs
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import Scenario, launch_of
+from ptxkit.analysis.scenario import Scenario, launch_config_of
 from ptxkit.analysis.special import SpecialRegisters
-from ptxkit.analysis.terms import Terms, of_lane
-from ptxkit.analysis.walker import Walker
+from ptxkit.analysis.terms import SymbolicValueTable, value_of_lane
+from ptxkit.analysis.walker import LockstepExecutor
 from ptxkit.records import replace
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Name
@@ -40,8 +40,8 @@ def held(body: str, register: str) -> tuple[str, str | None, bool] | None:
     """What the last instruction of a body, which is `use`, reads in a register: in words, its space, generic or not."""
     module = parse(f"{HEAD}{body}\n\tmov.b32 %r15, {register if register.startswith('%r') else '0'};\n\tret;\n}}\n")
     program = flatten(module, module.function("k"))
-    found = Formulas(program).before(program.steps[-2], register)
-    return None if found is None else (str(found), found.space, found.generic)
+    found = SymbolicExprs(program).value_before(program.steps[-2], register)
+    return None if found is None else (str(found), found.space, found.is_generic)
 
 
 @pytest.mark.parametrize(
@@ -131,19 +131,19 @@ def test_a_register_that_holds_something_else_by_now_is_named_with_the_line() ->
     assert held(body.replace("mov.u32 %r1, 0", "mov.u32 %r3, 0"), "%r2") == ("%r1 + 1", None, False)
 
 
-class _Noting(Code):
+class _Noting(CompiledProgram):
     """Code that tells what a walk finds in the registers that a step has assigned."""
 
-    def __init__(self, program: Program, note: Callable[[Walker, Step], None]) -> None:
+    def __init__(self, program: Program, note: Callable[[LockstepExecutor, Step], None]) -> None:
         super().__init__(program, lambda _: None, whole=True)
         self._note = note
 
-    def block(self, index: int) -> Block:
+    def block(self, index: int) -> CompiledBlock:
         block = super().block(index)
         steps = [(step, guard, (*actions, partial(self._told, step))) for step, guard, actions in block.steps]
         return replace(block, steps=tuple(steps))
 
-    def _told(self, step: Step, walker: Walker) -> None:
+    def _told(self, step: Step, walker: LockstepExecutor) -> None:
         self._note(walker, step)
 
 
@@ -156,35 +156,39 @@ def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
     module = parse(path.read_text("utf-8"), str(path))
     [function] = [each for each in module.functions() if each.body is not None][:1]
     program = flatten(module, function)
-    formulas, launch = Formulas(program), launch_of(program)
+    formulas, launch = SymbolicExprs(program), launch_config_of(program)
     checked: set[tuple[Step, str]] = set()
 
-    def value(factor: str, walker: Walker, lane: int) -> int | None:
+    def value(factor: str, walker: LockstepExecutor, lane: int) -> int | None:
         variable = program.scope.variable(factor)
         if variable is not None and variable.space == "shared":
             return variable.address
         held = SpecialRegisters(launch, 0, walker.tids).get(factor)
-        found = None if held is None else of_lane(held, lane)
+        found = None if held is None else value_of_lane(held, lane)
         return found if isinstance(found, int) else None
 
-    def compare(walker: Walker, step: Step) -> None:
+    def compare(walker: LockstepExecutor, step: Step) -> None:
         for role in step.match.results if step.match is not None else ():
             target = step.match.operand(role, step.instruction) if step.match is not None else None
             if not isinstance(target, Name) or not target.text.startswith("%r"):
                 continue
-            formula, lane = formulas.after(step, target.text), walker.first
+            formula, lane = formulas.value_after(step, target.text), walker.first_active
             held = walker.registers.get(target.text)
-            found = 0 if held is None else of_lane(held, lane)
-            if formula is None or formula.generic or formula.truth or not isinstance(found, int):
+            found = 0 if held is None else value_of_lane(held, lane)
+            if formula is None or formula.is_generic or formula.condition_text or not isinstance(found, int):
                 continue
-            factors = {each: value(each, walker, lane) for product, _ in formula.sum.products for each in product}
+            factors = {each: value(each, walker, lane) for product, _ in formula.sum.monomials for each in product}
             if None in factors.values():
                 continue
-            total = sum(count * prod(factors[each] or 0 for each in product) for product, count in formula.sum.products)
+            total = sum(
+                count * prod(factors[each] or 0 for each in product) for product, count in formula.sum.monomials
+            )
             assert (total - found) % (1 << (64 if target.text.startswith("%rd") else 32)) == 0, (step, str(formula))
             checked.add((step, target.text))
 
     everyone = tuple(range(launch.threads))
     code = _Noting(program, compare)
-    Walker(code, Scenario(launch, 512), everyone, Terms(), Exchange(), pointer_parameters(program)).run()
+    LockstepExecutor(
+        code, Scenario(launch, 512), everyone, SymbolicValueTable(), LaneExchange(), pointer_parameters(program)
+    ).run()
     assert len(checked) > 8

@@ -17,7 +17,7 @@ STORE = "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%s], 1,
 def noticed(line: str, rank: int = 0) -> list[tuple[str, str]]:
     """(role, where it should lie: in another CTA, or beside a role) of each address in the wrong CTA."""
     trace = walk(module_of(HEAD + line, bounds=".reqnctapercluster 2, 1, 1"), rank=rank).trace
-    return [(misfit.role, misfit.rule) for misfit in trace.misfits.values() if misfit.kind == "home"]
+    return [(misfit.role, misfit.rule) for misfit in trace.operand_violations.values() if misfit.kind == "home"]
 
 
 @pytest.mark.parametrize("line", [COPY, REDUCE, STORE])

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.analysis.implications import Implications, comparison_of
-from ptxkit.analysis.terms import Term
+from ptxkit.analysis.terms import SymbolicValue
 from tests.analysis.support import explorer_of, module_of
 
-UNKNOWN, OTHER = Term(0), Term(1)
+UNKNOWN, OTHER = SymbolicValue(0), SymbolicValue(1)
 
 
-def compare(operator: str, constant: int, kind: str = "u32", unknown: Term = UNKNOWN) -> tuple[object, ...]:
+def compare(operator: str, constant: int, kind: str = "u32", unknown: SymbolicValue = UNKNOWN) -> tuple[object, ...]:
     return ("compare", operator, kind, unknown, constant)
 
 
-def is_in(space: str, unknown: Term = UNKNOWN) -> tuple[object, ...]:
+def is_in(space: str, unknown: SymbolicValue = UNKNOWN) -> tuple[object, ...]:
     return ("is_space", space, unknown)
 
 
@@ -49,18 +49,18 @@ def test_a_decided_comparison_settles_what_follows_from_it(
     decided: tuple[object, ...], side: bool, asked: tuple[object, ...], wanted: bool | None
 ) -> None:
     known = Implications()
-    assert known.of(asked) is None
+    assert known.implied_side(asked) is None
     known.note(decided, side)
-    assert known.of(asked) is wanted
+    assert known.implied_side(asked) is wanted
 
 
 def test_several_comparisons_say_more_than_one() -> None:
     known = Implications()
     known.note(compare("ge", 4), True)
     known.note(compare("le", 4), True)
-    assert known.of(compare("eq", 4)) is True
+    assert known.implied_side(compare("eq", 4)) is True
     known.note(compare("ne", 4), True)
-    assert known.of(compare("eq", 4)) is None  # no number does: anything may be said of such a path
+    assert known.implied_side(compare("eq", 4)) is None  # no number does: anything may be said of such a path
 
 
 def test_conditions_that_compare_no_unknown_with_a_constant_say_nothing() -> None:
@@ -73,5 +73,5 @@ def test_no_walk_takes_both_of_two_roles_that_exclude_each_other() -> None:
     second: setp.lt.u32 %p2, %r1, 4; @%p2 bra end; bar.sync 2, 128; end: ret;"""
     seen = set()
     for exploration in explorer_of(module_of(body)).explorations:
-        seen |= {len(group.of(group.tids[0]).events) for group in exploration.groups}
+        seen |= {len(group.for_thread(group.tids[0]).events) for group in exploration.groups}
     assert seen == {1}

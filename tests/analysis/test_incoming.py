@@ -6,9 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from ptxkit.analysis.clusters import signalled
-from ptxkit.analysis.incoming import Departures, Incoming, incoming, is_known, reads
-from ptxkit.analysis.kernel import Kernel
+from ptxkit.analysis.clusters import find_signalled_mbarriers
+from ptxkit.analysis.incoming import (
+    OutgoingSignals,
+    RemoteCopy,
+    find_remote_copies,
+    is_completion_observed,
+    reads_of_copy,
+)
+from ptxkit.analysis.kernel import KernelFacts
 from tests.analysis.support import kernel_of, module_of
 
 START = """.shared .align 128 .b8 tile[512]; .shared .align 8 .b64 bar; mov.u32 %r1, tile; mov.u32 %r2, bar;
@@ -25,24 +31,24 @@ def wait(parity: int = 0, order: str = ".acquire") -> str:
     return f"wait: mbarrier.try_wait.parity{order}.cluster.shared::cta.b64 %p2, [%r2], {parity}; @!%p2 bra wait;"
 
 
-def cluster(*lines: str) -> Kernel:
+def cluster(*lines: str) -> KernelFacts:
     bounds = ".reqntid 64\n.reqnctapercluster 2, 1, 1"
     return kernel_of(module_of(START + "".join(lines), bounds=bounds))
 
 
-def told(kernel: Kernel) -> Iterator[bool | None]:
+def told(kernel: KernelFacts) -> Iterator[bool | None]:
     """What is known of each copy where its bytes are read, in the first CTA."""
-    world = kernel.worlds[0]
-    signals = signalled(kernel.worlds)
-    for copy in incoming(kernel.worlds, world):
+    world = kernel.scenarios[0]
+    signals = find_signalled_mbarriers(kernel.scenarios)
+    for copy in find_remote_copies(kernel.scenarios, world):
         for reader in world.threads.values():
-            for position, _ in reads(reader, copy):
-                yield is_known(world, reader, position, copy, signals, Departures(world))
+            for position, _ in reads_of_copy(reader, copy):
+                yield is_completion_observed(world, reader, position, copy, signals, OutgoingSignals(world))
 
 
 def test_a_store_into_another_cta_comes_in_there() -> None:
     kernel = cluster(MEET, STORE, wait(), MEET)
-    copies: list[Incoming] = list(incoming(kernel.worlds, kernel.worlds[0]))
+    copies: list[RemoteCopy] = list(find_remote_copies(kernel.scenarios, kernel.scenarios[0]))
     assert {(copy.source.scenario.rank, copy.phase) for copy in copies} == {(1, 1)}
     by_thread = {copy.issuer.tid: copy.low - 1024 for copy in copies}
     assert by_thread == {tid: 4 * tid for tid in by_thread}
@@ -51,7 +57,7 @@ def test_a_store_into_another_cta_comes_in_there() -> None:
 
 def test_what_stays_in_the_own_cta_is_none() -> None:
     kernel = cluster(MEET, "mov.u32 %r8, %r10; mov.u32 %r5, %r2;", STORE, wait(), MEET)
-    assert not list(incoming(kernel.worlds, kernel.worlds[0]))
+    assert not list(find_remote_copies(kernel.scenarios, kernel.scenarios[0]))
 
 
 @pytest.mark.parametrize(

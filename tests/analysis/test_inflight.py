@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.inflight import Copy, copies_of
+from ptxkit.analysis.inflight import AsyncCopy, async_copies_of
 from tests.analysis.support import module_of, walk
 
 HEAD = """.shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 bars[2]; mov.u32 %r2, tile; mov.u32 %r5, bars;
@@ -13,13 +13,13 @@ COMMIT, BULK_COMMIT = "cp.async.commit_group;", "cp.async.bulk.commit_group;"
 FILL = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 16, "
 
 
-def copies(body: str) -> list[Copy]:
-    return copies_of(walk(module_of(HEAD + body, parameters=".param .u64 in")).trace)
+def copies(body: str) -> list[AsyncCopy]:
+    return async_copies_of(walk(module_of(HEAD + body, parameters=".param .u64 in")).trace)
 
 
 def done(body: str) -> list[bool]:
     """Of each copy: whether the thread knows at the end that it is complete."""
-    return [copy.done is not None for copy in copies(body)]
+    return [copy.completion_position is not None for copy in copies(body)]
 
 
 def test_a_wait_finishes_all_but_the_newest_groups() -> None:
@@ -35,11 +35,11 @@ def test_an_empty_group_counts_as_a_group() -> None:
 
 def test_a_wait_finishes_nothing_that_was_not_committed() -> None:
     (copy,) = copies(f"{SMALL} cp.async.wait_group 0;")
-    assert (copy.committed, copy.done) == (None, None)
+    assert (copy.commit_position, copy.completion_position) == (None, None)
     (copy,) = copies(f"{SMALL}{COMMIT} cp.async.wait_group 0;")
-    assert copy.committed is not None
-    assert copy.done is not None
-    assert copy.position < copy.committed < copy.done
+    assert copy.commit_position is not None
+    assert copy.completion_position is not None
+    assert copy.position < copy.commit_position < copy.completion_position
 
 
 def test_wait_all_takes_in_what_was_not_committed() -> None:
@@ -51,22 +51,22 @@ def test_groups_of_one_kind_are_not_waited_for_by_the_other() -> None:
     assert done(f"{SMALL}{COMMIT} cp.async.bulk.wait_group 0;") == [False]
     assert done(f"{OUT}{BULK_COMMIT} cp.async.wait_group 0;") == [False]
     both = copies(f"{SMALL}{OUT}{COMMIT}{BULK_COMMIT} cp.async.wait_group 0;")
-    assert {copy.group: copy.done is not None for copy in both} == {"cp.async": True, "bulk": False}
+    assert {copy.group: copy.completion_position is not None for copy in both} == {"cp.async": True, "bulk": False}
 
 
 def test_one_kind_is_not_committed_by_the_other() -> None:
-    assert [copy.committed for copy in copies(f"{SMALL}{BULK_COMMIT}")] == [None]
-    assert [copy.committed is None for copy in copies(f"{OUT}{BULK_COMMIT}")] == [False]
+    assert [copy.commit_position for copy in copies(f"{SMALL}{BULK_COMMIT}")] == [None]
+    assert [copy.commit_position is None for copy in copies(f"{OUT}{BULK_COMMIT}")] == [False]
 
 
 def test_a_wait_for_reads_frees_the_source_and_finishes_nothing() -> None:
     (copy,) = copies(f"{OUT}{BULK_COMMIT} cp.async.bulk.wait_group.read 0;")
-    assert copy.read is not None
-    assert copy.done is None
+    assert copy.source_free_position is not None
+    assert copy.completion_position is None
     (copy,) = copies(f"{OUT}{BULK_COMMIT} cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;")
-    assert copy.done is not None
-    assert copy.read is not None
-    assert copy.read < copy.done
+    assert copy.completion_position is not None
+    assert copy.source_free_position is not None
+    assert copy.source_free_position < copy.completion_position
 
 
 def test_a_copy_on_an_mbarrier_is_done_when_that_mbarrier_was_waited_for() -> None:
@@ -78,7 +78,7 @@ def test_a_copy_on_an_mbarrier_is_done_when_that_mbarrier_was_waited_for() -> No
 
 def test_an_arrival_that_tracks_copies_takes_those_before_it() -> None:
     body = f"{SMALL} cp.async.mbarrier.arrive.shared::cta.b64 [%r5]; {SMALL}"
-    assert [copy.tracked is not None for copy in copies(body)] == [True, False]
+    assert [copy.track_position is not None for copy in copies(body)] == [True, False]
 
 
 def test_each_round_of_a_loop_issues_a_copy_of_its_own() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.maps import Change, Maps, Use
+from ptxkit.analysis.maps import MapUse, MapWrite, ModifiedTensorMaps
 from tests.analysis.support import kernel_of, module_of
 
 START = (
@@ -16,55 +16,55 @@ ACQUIRE = "@%p1 fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;"
 MEET = "bar.sync 0;"
 
 
-def maps_of(*lines: str) -> Maps:
+def maps_of(*lines: str) -> ModifiedTensorMaps:
     module = module_of(START + "".join(lines), bounds=".reqntid 64", parameters=".param .u64 map, .param .u64 other")
-    return Maps(kernel_of(module).worlds[0])
+    return ModifiedTensorMaps(kernel_of(module).scenarios[0])
 
 
-def only(maps: Maps) -> tuple[Change, Use]:
+def only(maps: ModifiedTensorMaps) -> tuple[MapWrite, MapUse]:
     (use,) = maps.uses
-    (change,) = maps.changes_of(use)
+    (change,) = maps.writes_to(use)
     return change, use
 
 
 def test_a_copy_uses_the_map_that_its_address_names() -> None:
     (use,) = maps_of(COPY.format("%p1")).uses
     assert use.thread.tid == 0
-    assert use.is_pointer
+    assert use.is_global_pointer
 
 
 def test_a_change_of_the_same_bytes_is_one_of_the_map() -> None:
     change, use = only(maps_of(CHANGE, COPY.format("%p1")))
-    assert change.is_of_map
+    assert change.is_map_update
     assert change.position < use.copy.position
 
 
 def test_a_store_into_the_map_is_a_change_where_maps_are_fenced_for() -> None:
     store = "@%p1 st.global.u32 [%rd1+124], %r3;"
     change, _ = only(maps_of(store, RELEASE, COPY.format("%p1")))
-    assert not change.is_of_map
+    assert not change.is_map_update
     maps = maps_of(store, COPY.format("%p1"))
-    assert not list(maps.changes_of(maps.uses[0])), "nobody follows stores in other kernels"
+    assert not list(maps.writes_to(maps.uses[0])), "nobody follows stores in other kernels"
 
 
 def test_bytes_behind_the_map_and_behind_other_pointers_are_not_of_it() -> None:
     for place in ("%rd1+128", "%rd2"):
         maps = maps_of(CHANGE.replace("%rd1", place), COPY.format("%p1"))
-        assert not list(maps.changes_of(maps.uses[0]))
+        assert not list(maps.writes_to(maps.uses[0]))
 
 
 def test_fences_are_found_by_direction_and_map() -> None:
     maps = maps_of(CHANGE, RELEASE, RELEASE, ACQUIRE, ACQUIRE, COPY.format("%p1"))
     change, use = only(maps)
     span = change.position, use.copy.position
-    first, last = maps.release(use.thread, use.place, *span), maps.acquire(use.thread, use.place, *span)
+    first, last = maps.first_release(use.thread, use.address, *span), maps.last_acquire(use.thread, use.address, *span)
     assert first is not None
     assert last is not None
-    assert maps.release(use.thread, use.place, first + 1, last) is not None
-    assert maps.acquire(use.thread, use.place, first, last) is not None
-    assert maps.release(use.thread, use.place, change.position, first) is None
-    assert maps.acquire(use.thread, use.place, last + 1, use.copy.position) is None
-    assert maps.acquire(use.thread, use.place.plus(128), *span) is None
+    assert maps.first_release(use.thread, use.address, first + 1, last) is not None
+    assert maps.last_acquire(use.thread, use.address, first, last) is not None
+    assert maps.first_release(use.thread, use.address, change.position, first) is None
+    assert maps.last_acquire(use.thread, use.address, last + 1, use.copy.position) is None
+    assert maps.last_acquire(use.thread, use.address.plus(128), *span) is None
     assert maps.may_acquire(use)
 
 
@@ -82,4 +82,4 @@ def test_what_no_barrier_orders_is_unordered() -> None:
     assert maps.are_unordered(*only(maps))
     met = maps_of(CHANGE, MEET, COPY.format("%p2"))
     assert not met.are_unordered(*only(met))
-    assert met.handovers(*only(met))
+    assert met.sync_edges(*only(met))

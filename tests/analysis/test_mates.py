@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.mates import Meetings
-from ptxkit.analysis.trace import Opaque
+from ptxkit.analysis.mates import ConvergencePoints
+from ptxkit.analysis.trace import UnknownCall
 from ptxkit.isa.effects import Access
 from tests.analysis.support import explorer_of, module_of
 
@@ -14,9 +14,9 @@ STORE, LOAD = "st.shared.u32 [%r2], %r1;", "ld.shared.u32 %r3, [%r2];"
 def between(body: str) -> tuple[bool, bool]:
     """(whether lanes may meet between the first two accesses, whether they do so before the walk ends)."""
     (group,) = explorer_of(module_of(HEAD + body, bounds=".reqntid 32, 1, 1")).explorations[0].groups
-    met = Meetings(group)
-    at = [n for n, e in enumerate(group.events) if not isinstance(e, Opaque) and isinstance(e.effect, Access)]
-    return met.between(at[0], at[1]), met.next(at[0]) is not None
+    met = ConvergencePoints(group)
+    at = [n for n, e in enumerate(group.events) if not isinstance(e, UnknownCall) and isinstance(e.effect, Access)]
+    return met.may_order_between(at[0], at[1]), met.next_point(at[0]) is not None
 
 
 def test_lanes_meet_at_barriers() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptxkit.analysis.matrices import far_unit, first_unit
-from ptxkit.analysis.terms import Terms
-from ptxkit.emulate.tensor.descriptors import addresses, decode
+from ptxkit.analysis.terms import SymbolicValueTable
+from ptxkit.emulate.tensor.descriptors import decode_matrix_descriptor, element_addresses
 
 _FIELD = st.integers(1, 0x1FF)
 
@@ -25,7 +25,12 @@ _DESCRIPTORS = st.builds(
 @given(_DESCRIPTORS, st.sampled_from([8, 16, 64, 128, 256]), st.sampled_from([1, 2, 4]), st.booleans())
 def test_both_units_are_parts_of_the_matrix(bits: int, rows: int, width: int, transposed: bool) -> None:
     rows = max(rows, 16 // width)
-    elements = {int(each) for each in addresses(decode(bits), rows, 32 // width, width, transposed=transposed).flat}
+    elements = {
+        int(each)
+        for each in element_addresses(
+            decode_matrix_descriptor(bits), rows, 32 // width, width, transposed=transposed
+        ).flat
+    }
     far = far_unit(bits, rows, width, int(transposed))
     assert far is not None
     assert {far + at for at in range(0, 16, width)} <= elements
@@ -38,7 +43,7 @@ def test_the_far_unit_of_a_matrix_without_swizzle_is_in_its_last_row() -> None:
 
 
 def test_nothing_is_known_of_a_matrix_whose_descriptor_or_shape_is_not() -> None:
-    unknown = Terms().of("descriptor")
+    unknown = SymbolicValueTable().intern("descriptor")
     assert far_unit(unknown, 64, 2, 0) is None
     assert far_unit(0x40, unknown, 2, 0) is None
     assert far_unit(0x40, 64, 2, unknown) is None

@@ -10,7 +10,7 @@ from tests.analysis.support import module_of, walk
 def missing(line: str, tid: int = 0, bounds: str = ".reqntid 64") -> list[tuple[int, int]]:
     """(lane, mask) of each instruction whose mask does not name the thread's lane."""
     trace = walk(module_of(line, bounds=bounds), tid).trace
-    return [(misfit.value, misfit.needed) for misfit in trace.misfits.values() if misfit.kind == "member"]
+    return [(misfit.value, misfit.required) for misfit in trace.operand_violations.values() if misfit.kind == "member"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.names import MAX_NAME, objects_at, parameter, short
+from ptxkit.analysis.names import MAX_NAME, describe_objects_at, parameter_display_name, short_display_name
 from tests.analysis.support import module_of, program_of
 
 
@@ -22,18 +22,18 @@ from tests.analysis.support import module_of, program_of
     ],
 )
 def test_a_local_variable_is_taken_out_of_its_mangled_name(name: str, expected: str) -> None:
-    assert short(name) == expected
+    assert short_display_name(name) == expected
 
 
 def test_a_parameter_goes_without_the_name_of_its_function() -> None:
-    assert parameter("copy_param_2", "copy") == "param_2"
-    assert parameter("count", "copy") == "count"
+    assert parameter_display_name("copy_param_2", "copy") == "param_2"
+    assert parameter_display_name("count", "copy") == "count"
 
 
 def test_objects_are_named_by_their_variable_and_place() -> None:
     program = program_of(module_of(".shared .align 8 .b64 bars[4]; .shared .align 8 .b64 one; bar.sync 0;"))
     bars, one = (variable.address for variable in program.variables)
-    assert objects_at(program, {one}) == "one"
-    assert objects_at(program, {bars + 8}) == "bars+8"
-    assert objects_at(program, {bars, bars + 16, one}) == "bars (2 objects), one"
-    assert objects_at(program, {bars, 5}) is None
+    assert describe_objects_at(program, {one}) == "one"
+    assert describe_objects_at(program, {bars + 8}) == "bars+8"
+    assert describe_objects_at(program, {bars, bars + 16, one}) == "bars (2 objects), one"
+    assert describe_objects_at(program, {bars, 5}) is None

@@ -19,7 +19,7 @@ def explored(body: str) -> Exploration:
 
 def is_told(exploration: Exploration) -> bool:
     """Whether no walk had to guess."""
-    return all(group.guessed is None for group in exploration.groups)
+    return all(group.first_guess is None for group in exploration.groups)
 
 
 def test_what_one_thread_stores_before_a_barrier_of_all_is_what_others_load_behind_it() -> None:
@@ -65,7 +65,7 @@ def test_a_store_behind_the_next_barrier_is_told_in_the_next_round() -> None:
     )
     found = explored(body)
     assert is_told(found)
-    assert any("bar.warp.sync" in opcodes(group.covered) for group in found.groups)
+    assert any("bar.warp.sync" in opcodes(group.covered_steps) for group in found.groups)
 
 
 def test_what_another_cta_may_store_is_not_told() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.openings import Openings
+from ptxkit.analysis.openings import UnreachedConditions
 from ptxkit.analysis.pointers import pointer_parameters
 from ptxkit.analysis.program import Program, Step
-from ptxkit.analysis.scenario import launch_of
+from ptxkit.analysis.scenario import launch_config_of
 from tests.analysis.support import module_of, program_of
 
 HEAD = """ld.param.u64 %rd1, [in]; ld.param.u32 %r1, [n]; ld.global.u32 %r2, [%rd1]; mov.u32 %r3, %tid.x;
@@ -13,16 +13,16 @@ setp.gt.u32 %p1, %r1, 77; setp.gt.u32 %p2, %r2, 77; setp.gt.u32 %p3, %r3, 77; se
 PARAMETERS = ".param .u64 in, .param .u32 n"
 
 
-def opened(body: str) -> tuple[Openings, Program, Step]:
+def opened(body: str) -> tuple[UnreachedConditions, Program, Step]:
     """The wait of a kernel, and what tells of the way there."""
     program = program_of(module_of(f"{HEAD} {body}", parameters=PARAMETERS))
     (wait,) = (step for step in program.steps if step.instruction.opcode.startswith("cp.async.wait_all"))
-    return Openings(program, launch_of(program), pointer_parameters(program)), program, wait
+    return UnreachedConditions(program, launch_config_of(program), pointer_parameters(program)), program, wait
 
 
 def hangs_on_sizes(body: str) -> bool:
     openings, _, wait = opened(body)
-    return openings.hang_on_sizes([wait])
+    return openings.depends_on_sizes([wait])
 
 
 def test_a_size_decides_by_a_branch_or_a_guard() -> None:
@@ -44,11 +44,11 @@ def test_a_size_that_decides_something_else_does_not_count() -> None:
 def test_the_last_branch_that_was_asked_is_the_one_to_turn() -> None:
     openings, program, wait = opened("@%p2 bra end; @%p3 bra end; cp.async.wait_all;\nend: nanosleep.u32 0;")
     first, second = (step for step in program.steps if step.instruction.name == "bra")
-    assert openings.branches([wait], [first, second]) == {second}
-    assert openings.branches([wait], [first]) == {first}
-    assert openings.branches([wait], []) == set()
+    assert openings.deciding_branches([wait], [first, second]) == {second}
+    assert openings.deciding_branches([wait], [first]) == {first}
+    assert openings.deciding_branches([wait], []) == set()
 
 
 def test_a_guard_is_asked_at_the_step_itself() -> None:
     openings, _, wait = opened("@%p2 cp.async.wait_all;")
-    assert openings.branches([wait], [wait]) == {wait}
+    assert openings.deciding_branches([wait], [wait]) == {wait}

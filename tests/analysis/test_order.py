@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.order import handovers, marks_of
+from ptxkit.analysis.order import find_sync_edges, release_acquire_points
 from ptxkit.isa.effects import Access
 from tests.analysis.support import Walk, module_of, walk
 
@@ -22,7 +22,9 @@ def ordered(body: str, other: int = 32, bounds: str = "") -> bool:
     """Whether thread 0's store is before another thread's load."""
     module = module_of(HEAD + body, bounds=bounds)
     giver, taker = walk(module, 0), walk(module, other)
-    return any(handovers(marks_of(giver.trace), at(giver), marks_of(taker.trace), at(taker)))
+    return any(
+        find_sync_edges(release_acquire_points(giver.trace), at(giver), release_acquire_points(taker.trace), at(taker))
+    )
 
 
 def test_a_barrier_orders_what_stands_before_it_and_after_it() -> None:
@@ -89,5 +91,7 @@ def test_a_wait_that_was_asked_once_orders_nothing() -> None:
 def test_a_handover_names_the_places_that_make_it() -> None:
     module = module_of(f"{HEAD}{STORE} bar.sync 0; bar.sync 0; {LOAD}")
     giver, taker = walk(module, 0), walk(module, 32)
-    ways = list(handovers(marks_of(giver.trace), at(giver), marks_of(taker.trace), at(taker)))
-    assert {(way.released, way.acquired) for way in ways} == {(1, 0), (2, 1)}
+    ways = list(
+        find_sync_edges(release_acquire_points(giver.trace), at(giver), release_acquire_points(taker.trace), at(taker))
+    )
+    assert {(way.release_position, way.acquire_position) for way in ways} == {(1, 0), (2, 1)}

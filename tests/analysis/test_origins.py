@@ -12,7 +12,10 @@ cvt.u32.u64 %r2, %rd2; mov.u32 %r1, tile;"""
 def misused(line: str) -> list[tuple[str, str]]:
     """(what the instruction takes, what the operand holds) of each wrong operand."""
     walked = walk(module_of(HEAD + line, parameters=".param .u64 in"))
-    return [(misuse.taken.partition("::")[0], misuse.origin) for misuse in walked.trace.misuses.values()]
+    return [
+        (misuse.expected_space.partition("::")[0], misuse.origin)
+        for misuse in walked.trace.wrong_address_kinds.values()
+    ]
 
 
 def test_a_generic_address_in_a_state_space_is_noticed_and_an_offset_is_not() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.operand_stores import operand_stores_of
-from ptxkit.analysis.pairs import Pair, pairs_of
-from ptxkit.analysis.remote_proxies import passages_of
-from ptxkit.analysis.scopes import crossings_of
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.operand_stores import find_operand_overwrites
+from ptxkit.analysis.pairs import CtaPair, cta_pairs_of
+from ptxkit.analysis.remote_proxies import find_remote_proxy_crossings
+from ptxkit.analysis.scopes import find_insufficient_scopes
 from tests.analysis.support import kernel_of, module_of
 
 START = (
@@ -26,14 +26,14 @@ COPY = "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;"
 FENCE = "fence.proxy.async.shared::cta;"
 
 
-def explored(*lines: str, cluster: int = 2) -> Kernel:
+def explored(*lines: str, cluster: int = 2) -> KernelFacts:
     bounds = f".reqntid 64 .reqnctapercluster {cluster}"
     return kernel_of(module_of(START + MEET + "".join(lines) + MEET, parameters=".param .u64 p", bounds=bounds))
 
 
-def pairs(kernel: Kernel) -> Iterator[Pair]:
-    for world in kernel.worlds:
-        yield from pairs_of(kernel, world)
+def pairs(kernel: KernelFacts) -> Iterator[CtaPair]:
+    for world in kernel.scenarios:
+        yield from cta_pairs_of(kernel, world)
 
 
 def test_a_cta_alone_makes_no_pair() -> None:
@@ -45,34 +45,39 @@ def test_what_one_cta_stores_in_the_other_is_shared() -> None:
     found = {
         (before.event.step.instruction.opcode, after.event.step.instruction.opcode)
         for pair in pairs(explored(STORE, MEET, LOAD))
-        for before, after in pair.shared()
+        for before, after in pair.shared_accesses()
     }
     assert ("st.shared::cluster.u32", "ld.shared.u32") in found
     local = explored("st.shared.u32 [%r2], %r3;", MEET, LOAD)
-    assert [both for pair in pairs(local) for both in pair.shared()] == []
+    assert [both for pair in pairs(local) for both in pair.shared_accesses()] == []
 
 
 def test_an_arrival_at_the_other_cta_meets_its_wait() -> None:
     for pair in pairs(explored(STORE, ARRIVE, WAIT, LOAD)):
-        assert {each.arrival.event.step.instruction.opcode for each in pair.handovers} == {ARRIVE.partition(" ")[0]}
-        stored = [both for both in pair.shared() if "st" in both[0].event.step.instruction.opcode]
+        assert {each.arrival.event.step.instruction.opcode for each in pair.sync_edges} == {ARRIVE.partition(" ")[0]}
+        stored = [both for both in pair.shared_accesses() if "st" in both[0].event.step.instruction.opcode]
         for before, after in stored:
-            assert any(pair.joins(before, each, after) for each in pair.handovers)
-            assert not any(pair.joins(after, each, before) for each in pair.handovers)
+            assert any(pair.is_ordered_by_edge(before, each, after) for each in pair.sync_edges)
+            assert not any(pair.is_ordered_by_edge(after, each, before) for each in pair.sync_edges)
         assert stored
 
 
 def test_the_barrier_of_the_cluster_orders_what_is_on_its_two_sides() -> None:
     for lines, met in (((STORE, MEET, LOAD), True), ((STORE, LOAD), False)):
         for pair in pairs(explored(*lines)):
-            for before, after in pair.shared():
+            for before, after in pair.shared_accesses():
                 if "st" in before.event.step.instruction.opcode and "ld" in after.event.step.instruction.opcode:
-                    assert (pair.has_met(before, after), pair.meets(before, after)) == (met, met)
+                    assert (
+                        pair.is_ordered_by_cluster_barrier(before, after),
+                        pair.may_be_ordered_by_cluster_barrier(before, after),
+                    ) == (met, met)
 
 
 def crosses(*lines: str) -> set[bool]:
     kernel = explored(*lines)
-    return {each.is_data for number in range(len(kernel.worlds)) for each in crossings_of(kernel, number)}
+    return {
+        each.is_data for number in range(len(kernel.scenarios)) for each in find_insufficient_scopes(kernel, number)
+    }
 
 
 def test_a_narrow_handover_lets_contents_cross_unordered() -> None:
@@ -89,7 +94,11 @@ def test_whatever_else_may_order_two_ctas_counts() -> None:
 
 def passages(*lines: str) -> set[tuple[str, bool, bool]]:
     kernel = explored(*lines)
-    return {(p.kind, p.given, p.taken) for world in kernel.worlds for p in passages_of(kernel, world)}
+    return {
+        (p.kind, p.may_fence_in_releaser, p.may_fence_in_acquirer)
+        for world in kernel.scenarios
+        for p in find_remote_proxy_crossings(kernel, world)
+    }
 
 
 def test_the_fence_of_a_passage_stands_in_the_one_cta_or_in_the_other() -> None:
@@ -106,4 +115,4 @@ def test_a_fence_by_a_thread_that_nobody_looks_at_may_stand_anywhere() -> None:
 
 
 def test_no_operand_of_a_tensor_operation_is_stored_where_there_is_none() -> None:
-    assert [found for world in explored(STORE, MEET, COPY).worlds for found in operand_stores_of(world)] == []
+    assert [found for world in explored(STORE, MEET, COPY).scenarios for found in find_operand_overwrites(world)] == []

@@ -24,15 +24,15 @@ def test_threads_that_part_one_by_one_do_what_each_does_alone() -> None:
     groups = explorer_of(module).explorations[0].groups
     assert [group.tids for group in groups] == [(tid,) for tid in range(16)]
     for tid, group in enumerate(groups):
-        told = [(event.step.start, event.visit, event.address) for event in group.of(tid).events]  # type: ignore[union-attr]
+        told = [(event.step.start, event.visit, event.address) for event in group.for_thread(tid).events]  # type: ignore[union-attr]
         alone = [(event.step.start, event.visit, event.address) for event in walk(module, tid).events()]
         assert told == alone
 
 
 def test_events_are_told_once_for_each_group(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    among = GroupEvent.among
-    monkeypatch.setattr(GroupEvent, "among", lambda event, indices: asked.append(1) or among(event, indices))
+    among = GroupEvent.subset
+    monkeypatch.setattr(GroupEvent, "subset", lambda event, indices: asked.append(1) or among(event, indices))
     groups = explorer_of(module_of(BODY, bounds=BOUNDS)).explorations[0].groups
     assert len(asked) <= sum(len(group.events) for group in groups) + 16
 
@@ -43,4 +43,4 @@ def test_a_guess_before_a_parting_stays_where_it_was() -> None:
         "bar.sync 1; on: setp.eq.u32 %p2, %r1, 0; bar.sync 2; @%p2 bra out; bar.sync 3; out: bar.sync 4;"
     )
     groups = explorer_of(module_of(body, bounds=BOUNDS)).explorations[0].groups
-    assert [(group.tids[0], group.guessed) for group in groups] == [(0, 1), (1, 1)]
+    assert [(group.tids[0], group.first_guess) for group in groups] == [(0, 1), (1, 1)]

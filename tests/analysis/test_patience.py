@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.patience import gives_up
+from ptxkit.analysis.patience import is_bounded_wait
 from ptxkit.analysis.program import flatten
 from ptxkit.isa.effects import MbarrierWait
 from ptxkit.syntax import parse
@@ -43,7 +43,7 @@ def answer(body: str) -> bool:
     module = parse(FRAME.format(body))
     program = flatten(module, module.function("k"))
     effects = ((step, effect) for step in program.steps for effect in (step.match.effects if step.match else ()))
-    return gives_up(program, next(step for step, effect in effects if isinstance(effect, MbarrierWait)))
+    return is_bounded_wait(program, next(step for step, effect in effects if isinstance(effect, MbarrierWait)))
 
 
 @pytest.mark.parametrize("body", GIVES_UP.values(), ids=list(GIVES_UP))

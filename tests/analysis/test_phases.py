@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.transfers import transfers
+from ptxkit.analysis.transfers import collect_transfers
 from tests.analysis.support import module_of
 
 START = """
@@ -47,7 +47,7 @@ def waits(body: str) -> list[list[str]]:
     module = module_of(body, parameters=".param .u64 p", bounds=".reqntid 64")
     assert module.source is not None
     lines = module.source.text.splitlines()
-    (kernel,) = transfers(module).kernels
+    (kernel,) = collect_transfers(module).kernels
     return [[lines[wait.line - 1].partition("// ")[2] for wait in row.waits] for row in kernel.transfers]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.definitions import Definitions, successors
-from ptxkit.analysis.plain import plain_copies
+from ptxkit.analysis.definitions import ReachingDefinitions, step_successors
+from ptxkit.analysis.plain import find_plain_copies
 from tests.analysis.support import module_of, program_of
 
 TILE = ".shared .align 16 .b8 tile[64]; mov.u32 %r1, tile; "
@@ -13,8 +13,8 @@ TILE = ".shared .align 16 .b8 tile[64]; mov.u32 %r1, tile; "
 
 def copies(body: str) -> list[tuple[str, str, int]]:
     """(source, destination, number of loads) of each plain copy."""
-    found = plain_copies(program_of(module_of(TILE + body)))
-    return [(copy.route.source, copy.route.destination, len(copy.loads)) for copy in found]
+    found = find_plain_copies(program_of(module_of(TILE + body)))
+    return [(copy.movement.source, copy.movement.destination, len(copy.loads)) for copy in found]
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_the_nearest_assignment_on_each_path_counts() -> None:
 
 def test_an_assignment_that_another_replaces_does_not_count() -> None:
     program = program_of(module_of("mov.u32 %r1, 1; mov.u32 %r1, 2; mov.u32 %r2, %r1;"))
-    before = Definitions(program).before(program.steps[2], "%r1")
+    before = ReachingDefinitions(program).definitions_reaching(program.steps[2], "%r1")
     assert before == {program.steps[1]}
 
 
 def test_a_guarded_assignment_may_not_have_happened() -> None:
     program = program_of(module_of("mov.u32 %r1, 1; @%p1 mov.u32 %r1, 2; mov.u32 %r2, %r1;"))
-    before = Definitions(program).before(program.steps[2], "%r1")
+    before = ReachingDefinitions(program).definitions_reaching(program.steps[2], "%r1")
     assert before == {program.steps[0], program.steps[1]}
 
 
@@ -85,4 +85,4 @@ def test_successors_follow_branches_tables_and_ends() -> None:
             "@%p1 bra there; bra there; there: call f; table: .branchtargets there, end; brx.idx %r1, table; end:"
         )
     )
-    assert [successors(program, step) for step in program.steps] == [[1, 2], [2], [3], [2, 4], []]
+    assert [step_successors(program, step) for step in program.steps] == [[1, 2], [2], [3], [2, 4], []]

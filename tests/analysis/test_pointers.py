@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.scenario import DEFAULT_THREADS, launch_of, representatives
-from ptxkit.analysis.terms import Term
+from ptxkit.analysis.scenario import DEFAULT_THREADS, launch_config_of, representative_threads
+from ptxkit.analysis.terms import SymbolicValue
 from tests.analysis.support import module_of, program_of, walk
 
 TWO = ".param .u64 p, .param .u64 n"
@@ -60,13 +60,13 @@ def test_a_pointer_is_known_that_is_loaded_in_a_vector() -> None:
     assert pointers(body, ".param .align 16 .b8 s[16]") == {("s", 8)}
     walked = walk(module_of(body, parameters=".param .align 16 .b8 s[16]"), sample=19)
     assert walked["%rd1"] == 19
-    assert isinstance(walked["%rd2"], Term)
+    assert isinstance(walked["%rd2"], SymbolicValue)
 
 
 def test_a_pointer_is_a_symbol_and_a_number_is_the_sample() -> None:
     body = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n]; st.global.u32 [%rd1], %r1;"
     walked = walk(module_of(body, parameters=TWO), sample=19)
-    assert isinstance(walked["%rd1"], Term)
+    assert isinstance(walked["%rd1"], SymbolicValue)
     assert walked["%rd1"].pointer
     assert walked["%rd2"] == 19
 
@@ -83,7 +83,7 @@ def test_a_pointer_is_a_symbol_and_a_number_is_the_sample() -> None:
 def test_directives_fix_the_launch(
     bounds: str, block: tuple[int, int, int], cluster: tuple[int, int, int], is_exact: bool
 ) -> None:
-    launch = launch_of(program_of(module_of("nanosleep.u32 0;", bounds=bounds)))
+    launch = launch_config_of(program_of(module_of("nanosleep.u32 0;", bounds=bounds)))
     assert (launch.block, launch.cluster, launch.is_exact) == (block, cluster, is_exact)
     assert launch.threads == block[0] * block[1] * block[2]
     assert launch.cluster_size == cluster[0] * cluster[1] * cluster[2]
@@ -94,7 +94,7 @@ def test_the_representatives_of_a_group_are_two_neighbours_one_of_another_warp_a
     tids: Sequence[int],
 ) -> None:
     group = tuple(tids)
-    found = representatives(group)
+    found = representative_threads(group)
     assert {group[0], group[-1]} <= set(found) <= set(group)
     assert len(found) <= 4
     warps = {tid // 32 for tid in group}

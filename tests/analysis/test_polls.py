@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.polls import polled_copies
+from ptxkit.analysis.polls import find_polled_copies
 from tests.analysis.support import module_of, program_of
 
 START = ".shared .align 16 .b8 tile[1024]; .shared .align 8 .b64 bar; ld.param.u64 %rd1, [p]; mov.u32 %r1, tile;"
@@ -15,7 +15,7 @@ POLL = "poll: ld.acquire.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p1, %r2, 0; @%
 def polled(*lines: str) -> list[str]:
     """The polls of the copies that are found."""
     program = program_of(module_of(START + "".join(lines), parameters=".param .u64 p"))
-    return [found.poll.instruction.opcode for found in polled_copies(program)]
+    return [found.poll.instruction.opcode for found in find_polled_copies(program)]
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,16 @@ from itertools import pairwise
 
 import pytest
 
-from ptxkit.analysis.layout import Variable
+from ptxkit.analysis.layout import DeclaredVariable
 from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.program import Outside, Program, flatten
+from ptxkit.analysis.program import ModuleContext, Program, flatten
 from ptxkit.analysis.space import SHARED_END
 from ptxkit.isa.effects import Access
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of, walk
 
 
-def variable(program: Program, name: str) -> Variable:
+def variable(program: Program, name: str) -> DeclaredVariable:
     found = program.scope.variable(name)
     assert found is not None, name
     return found
@@ -146,7 +146,7 @@ def test_functions_of_a_module_are_laid_out_alike_however_many_there_are() -> No
         ".global .b32 far; .shared .align 64 .b8 two[8];\n"
         ".visible .entry k() { .shared .b32 own; ret; }\n.visible .entry m() { .shared .b64 other[4]; ret; }\n"
     )
-    outside = Outside(module)
+    outside = ModuleContext(module)
     together = [flatten(module, module.function(name), outside) for name in ("k", "m")]
     alone = [flatten(module, module.function(name)) for name in ("k", "m")]
     assert [each.variables for each in together] == [each.variables for each in alone]
@@ -189,27 +189,27 @@ def test_what_a_kernel_calls_finds_the_variables_where_the_kernel_has_them() -> 
         ".visible .entry k() { .reg .b32 %r<3>; .local .b8 own[8]; mov.u32 %r1, tile39; call f; ret; }\n"
     )
     program = flatten(module, module.function("k"), calls=True)
-    assert sorted(program.called) == ["f", "g"]
+    assert sorted(program.callees) == ["f", "g"]
     assert [v.name for v in program.variables if v.space == "shared"] == ["tile36", "tile39", "mine", "rest"]
-    assert not program.is_crowded
-    assert all(each.variables == program.variables for each in program.called.values())
-    variables = [program.scope.variable("own"), program.called["f"].scope.variable("own")]
+    assert not program.exceeds_shared_limit
+    assert all(each.variables == program.variables for each in program.callees.values())
+    variables = [program.scope.variable("own"), program.callees["f"].scope.variable("own")]
     assert all(variables)
     assert len({each.address for each in variables if each is not None}) == 2
-    places = {each.scope.variable("tile39") for each in (program, *program.called.values())}
+    places = {each.scope.variable("tile39") for each in (program, *program.callees.values())}
     assert len(places) == 1
 
 
 def test_a_kernel_that_mentions_more_than_a_cta_can_have_is_crowded() -> None:
     many = "".join(f".shared .align 16 .b8 tile{n}[100000]; mov.u32 %r1, tile{n};\n" for n in range(3))
-    assert program_of(module_of(many)).is_crowded
-    assert not program_of(module_of(many.replace("100000", "10000"))).is_crowded
+    assert program_of(module_of(many)).exceeds_shared_limit
+    assert not program_of(module_of(many.replace("100000", "10000"))).exceeds_shared_limit
 
 
 def test_the_acting_steps_are_those_that_do_more_than_compute() -> None:
     body = "mov.u32 %r1, 1; st.global.u32 [%rd1], %r1; add.u32 %r2, %r1, 1; ld.global.u32 %r3, [%rd1]; bar.sync 0;"
     program = program_of(module_of(body + "add.strange %r1, %r2; mul.lo.u32 %r1, %r2, %r3;"))
-    assert [step.instruction.name for step in program.acting] == ["st", "ld", "bar", "add", "ret"]
+    assert [step.instruction.name for step in program.effectful_steps] == ["st", "ld", "bar", "add", "ret"]
 
 
 def test_a_crowded_module_lays_out_for_each_function_what_it_mentions_and_all_that_has_no_place() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.provenance import Provenance
+from ptxkit.analysis.provenance import AddressSpaceInference
 from tests.analysis.support import module_of, program_of
 
 HEAD = """.shared .align 16 .b8 tile[64]; .local .align 16 .b8 own[64];
@@ -38,4 +38,4 @@ ld.global.u64 %rd1, [%rd0]; ld.global.u32 %r1, [%rd0]; mov.u64 %rd2, 0;"""
 def test_the_spaces_of_all_assignments_that_reach_an_operand(body: str, wanted: set[str | None]) -> None:
     program = program_of(module_of(f"{HEAD} {body} ld.u32 %r9, [%rd9];"))
     step = next(step for step in program.steps if step.instruction.opcode == "ld.u32")
-    assert Provenance(program).spaces_of(step, step.instruction.operands[1]) == wanted
+    assert AddressSpaceInference(program).spaces_of(step, step.instruction.operands[1]) == wanted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.budget import STALLED_AT_ALL
-from ptxkit.analysis.quiet import lone_accesses
+from ptxkit.analysis.budget import MIN_STALLED_STEPS
+from ptxkit.analysis.quiet import sync_free_accesses
 from tests.analysis.support import explorer_of, module_of, program_of
 
 #: A loop of many rounds around a few instructions, with an end within the budget.
@@ -19,12 +19,12 @@ def longest(body: str) -> int:
     explorer = explorer_of(module_of(".shared .align 8 .b8 tile[64];" + body, bounds=".reqntid 32"))
     before = explorer.budget.steps
     exploration = explorer.explorations[0]
-    explorer.walked(exploration.scenario)
+    explorer.execute(exploration.scenario)
     return before - explorer.budget.steps
 
 
 def test_a_walk_ends_soon_where_it_has_told_all() -> None:
-    assert longest(LOOP.format(STORE, "")) < 2 * STALLED_AT_ALL
+    assert longest(LOOP.format(STORE, "")) < 2 * MIN_STALLED_STEPS
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_it_goes_on_where_more_may_come(body: str, why: str) -> None:
 
 
 def test_the_accesses_of_a_quiet_kernel_are_all_that_is_told_of() -> None:
-    found = lone_accesses(program_of(module_of(f"ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; {STORE}")))
+    found = sync_free_accesses(program_of(module_of(f"ld.global.u32 %r1, [%rd1]; add.u32 %r1, %r1, 1; {STORE}")))
     assert found is not None
     assert sorted(step.index for step in found) == [0, 2]
 
@@ -51,4 +51,4 @@ def test_the_accesses_of_a_quiet_kernel_are_all_that_is_told_of() -> None:
 @pytest.mark.parametrize("line", ["ld.strange.u32 %r1, [%rd1];", "call away;"])
 def test_what_nobody_knows_is_not_quiet(line: str) -> None:
     program = program_of(module_of(line, before=".extern .func away;"))
-    assert lone_accesses(program) is None
+    assert sync_free_accesses(program) is None

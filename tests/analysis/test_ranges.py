@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.analysis.ranges import RangeIndex
+from ptxkit.analysis.ranges import IntervalIndex
 
 ranges = st.tuples(st.integers(0, 2000), st.integers(1, 700)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 
@@ -13,7 +13,7 @@ ranges = st.tuples(st.integers(0, 2000), st.integers(1, 700)).map(lambda pair: (
 @settings(max_examples=80, deadline=None)
 @given(st.lists(ranges, max_size=12), ranges)
 def test_every_overlapping_item_is_found_and_no_other(held: list[tuple[int, int]], asked: tuple[int, int]) -> None:
-    index: RangeIndex[int] = RangeIndex()
+    index: IntervalIndex[int] = IntervalIndex()
     for number, (low, high) in enumerate(held):
         index.add(low, high, number)
     expected = {number for number, (low, high) in enumerate(held) if low < asked[1] and asked[0] < high}
@@ -22,20 +22,20 @@ def test_every_overlapping_item_is_found_and_no_other(held: list[tuple[int, int]
 
 
 def test_ranges_that_touch_do_not_overlap() -> None:
-    index: RangeIndex[str] = RangeIndex()
+    index: IntervalIndex[str] = IntervalIndex()
     index.add(16, 32, "a")
     assert index.overlapping(32, 48) == index.overlapping(0, 16) == ()
     assert index.overlapping(31, 33) == ("a",)
 
 
 def test_an_empty_range_covers_nothing() -> None:
-    index: RangeIndex[str] = RangeIndex()
+    index: IntervalIndex[str] = IntervalIndex()
     index.add(16, 16, "a")
     assert index.overlapping(0, 64) == ()
 
 
 def test_an_item_over_several_buckets_is_found_once_and_one_that_comes_later_too() -> None:
-    index: RangeIndex[str] = RangeIndex()
+    index: IntervalIndex[str] = IntervalIndex()
     index.add(0, 3000, "a")
     assert index.overlapping(0, 3000) == ("a",)
     index.add(2000, 2001, "b")
@@ -43,7 +43,7 @@ def test_an_item_over_several_buckets_is_found_once_and_one_that_comes_later_too
 
 
 def test_ranges_of_any_size_cost_no_more_than_what_there_is() -> None:
-    index: RangeIndex[str] = RangeIndex()
+    index: IntervalIndex[str] = IntervalIndex()
     index.add(16, 20, "near")
     index.add(0, 1 << 64, "all")
     index.add(1 << 40, (1 << 40) + 4, "far")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.reach import Reach
+from ptxkit.analysis.reach import Reachability
 from tests.analysis.support import kernel_of, module_of
 
 BODY = """mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
@@ -20,17 +20,17 @@ done: not.b32 %r7, %r1;"""
 def test_a_step_reaches_what_some_path_leads_to() -> None:
     program = kernel_of(module_of(BODY)).program
     steps = {step.instruction.opcode.split(".")[0]: step for step in program.steps}
-    reach = Reach(program)
+    reach = Reachability(program)
 
     def behind(name: str) -> set[str]:
-        found = reach.of([steps[name]])
+        found = reach.steps_reachable_from([steps[name]])
         return {other for other, step in steps.items() if step in found}
 
     assert {"add", "mul", "sub", "xor", "or", "not"} <= behind("mul")  # round the loop
     assert behind("sub") & {"add", "mul"} == set()
     assert "or" not in behind("xor")
     assert "not" in behind("xor")
-    before = reach.to([steps["or"]])
+    before = reach.steps_reaching([steps["or"]])
     assert steps["sub"] in before
     assert steps["xor"] not in before
     assert steps["not"] not in before
@@ -38,5 +38,5 @@ def test_a_step_reaches_what_some_path_leads_to() -> None:
 
 def test_steps_of_other_programs_may_come_anywhere() -> None:
     program, other = kernel_of(module_of(BODY)).program, kernel_of(module_of(BODY)).program
-    assert other.steps[0] in Reach(program).of([program.steps[-1]])
-    assert program.steps[0] in Reach(program).of([other.steps[-1]])
+    assert other.steps[0] in Reachability(program).steps_reachable_from([program.steps[-1]])
+    assert program.steps[0] in Reachability(program).steps_reachable_from([other.steps[-1]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.reductions import mixed_updates
+from ptxkit.analysis.reductions import find_mixed_proxy_updates
 from tests.analysis.support import module_of, program_of
 
 START = (
@@ -17,7 +17,7 @@ REDUCE = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r
 def mixed(*lines: str) -> list[str]:
     """The atomics that are found."""
     program = program_of(module_of(START + "".join(lines), parameters=".param .u64 p, .param .u64 q"))
-    return [found.atomic.instruction.opcode.partition(".")[0] for found in mixed_updates(program)]
+    return [found.atomic.instruction.opcode.partition(".")[0] for found in find_mixed_proxy_updates(program)]
 
 
 @pytest.mark.parametrize(

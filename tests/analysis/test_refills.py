@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.refills import refills_of
+from ptxkit.analysis.refills import find_refills
 from tests.analysis.support import kernel_of, module_of
 
 START = (
@@ -20,8 +20,8 @@ FILL = "@!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes 
 def refills(*lines: str) -> set[tuple[str, bool]]:
     """(what used the bytes, whether a fence stands between)."""
     module = module_of(START + "".join(lines), parameters=".param .u64 p", bounds=".reqntid 256")
-    found = {each for world in kernel_of(module).worlds for each in refills_of(world)}
-    return {(each.use.step.instruction.opcode.partition(".")[0], each.fenced) for each in found}
+    found = {each for world in kernel_of(module).scenarios for each in find_refills(world)}
+    return {(each.use.step.instruction.opcode.partition(".")[0], each.is_fenced) for each in found}
 
 
 @pytest.mark.parametrize(("use", "name"), [(READ, "ld"), (WRITE, "st")])

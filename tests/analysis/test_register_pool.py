@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.register_counts import settings_of
-from ptxkit.analysis.register_pool import Pool
+from ptxkit.analysis.register_counts import setmaxnreg_executions_of
+from ptxkit.analysis.register_pool import RegisterPool
 from tests.analysis.support import kernel_of, module_of
 
 START = "mov.u32 %r1, %tid.x; setp.lt.u32 %p1, %r1, 128; setp.lt.u32 %p2, %r1, 256;"
@@ -16,10 +16,10 @@ GIVE, TAKE, RETURN = f"@%p1 {DOWN} 40;", f"@!%p1 {UP} 240;", f"@!%p1 {DOWN} 120;
 
 def most_of(*lines: str, count: int | None = None) -> int | None:
     """What the last thread gets where it first asks for more, if that is less than what it asks for."""
-    world = kernel_of(module_of(START + "".join(lines), bounds=THREE)).worlds[0]
+    world = kernel_of(module_of(START + "".join(lines), bounds=THREE)).scenarios[0]
     thread = world.threads[383]
-    setting = next(each for each in settings_of(thread) if each.increases)
-    return Pool(world, 168).most_for(thread, setting.position, count or setting.count)
+    setting = next(each for each in setmaxnreg_executions_of(thread) if each.is_increase)
+    return RegisterPool(world, 168).max_available(thread, setting.position, count or setting.count)
 
 
 def test_what_others_give_away_is_there_for_one() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.repeats import repeats_of
+from ptxkit.analysis.repeats import find_redundant_sync
 from tests.analysis.support import kernel_of, module_of
 
 START = ".shared .align 16 .b8 tile[1024]; mov.u32 %r1, tile; mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, 0;"
@@ -15,8 +15,8 @@ def repeats(body: str) -> list[tuple[str, str, str]]:
     """(kind, the needless one, the other) by opcode, with what comes first in the text named before."""
     kernel = kernel_of(module_of(START + body, bounds=".reqntid 64"))
     return [
-        (each.what, each.needless.instruction.opcode, "first" if each.other.index < each.needless.index else "second")
-        for each in repeats_of(kernel)
+        (each.kind, each.redundant.instruction.opcode, "first" if each.other.index < each.redundant.index else "second")
+        for each in find_redundant_sync(kernel)
     ]
 
 

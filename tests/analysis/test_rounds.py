@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.budget import STALLED_AT_ALL, STALLED_STEPS
+from ptxkit.analysis.budget import MIN_STALLED_STEPS, STALLED_STEPS
 from tests.analysis.support import explorer_of, module_of
 
 #: What keeps a loop from being quiet, and what makes its kernel asynchronous.
@@ -18,7 +18,7 @@ def walked(body: str, bounds: str = ".reqntid 32") -> tuple[str, int]:
     """How the walk of all threads ended, and after how many steps."""
     explorer = explorer_of(module_of(".shared .align 8 .b8 tile[64]; mov.u32 %r1, 0;" + body, bounds=bounds))
     before = explorer.budget.steps
-    ended = explorer.walked(explorer.explorations[0].scenario).groups[0].ended
+    ended = explorer.execute(explorer.explorations[0].scenario).groups[0].end_reason
     return ended, before - explorer.budget.steps
 
 
@@ -43,7 +43,7 @@ def test_loops_without_an_end_in_reach_are_walked_for_some_rounds(
 ) -> None:
     ended, steps = walked("mov.u32 %r2, 100000;" + counting(compared, start=start, by=by, body=body))
     assert ended == "budget"
-    assert steps < 2 * STALLED_AT_ALL
+    assert steps < 2 * MIN_STALLED_STEPS
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_another_way_out_counts_too() -> None:
 
 def test_what_a_later_round_does_first_counts_as_a_way_on() -> None:
     late = "setp.eq.u32 %p2, %r1, 1200; @%p2 st.shared.u32 [tile+4], %r1;"
-    assert walked(counting("lt.u32 %p1, %r1, 100000", body=STORE + late))[1] > 6 * 1200 + STALLED_AT_ALL
+    assert walked(counting("lt.u32 %p1, %r1, 100000", body=STORE + late))[1] > 6 * 1200 + MIN_STALLED_STEPS
 
 
 def test_a_way_on_whose_predicate_is_told_before_is_none() -> None:
     never = "setp.ne.u32 %p2, %r1, 0;" + counting("lt.u32 %p1, %r1, 100000", body=STORE + "@%p2 bra out;") + "out:"
-    assert walked(never)[1] < 2 * STALLED_AT_ALL
+    assert walked(never)[1] < 2 * MIN_STALLED_STEPS
 
 
 def test_an_inner_loop_does_not_hide_that_the_outer_one_ends() -> None:
     inner = "mov.u32 %r2, 0; inner: add.u32 %r2, %r2, 1; setp.lt.u32 %p2, %r2, 20; @%p2 bra inner;"
     assert walked(counting("lt.u32 %p1, %r1, 100", body=STORE + inner))[0] == "exit"
-    assert walked(counting("lt.u32 %p1, %r1, 10000", body=STORE + inner))[1] < 3 * STALLED_AT_ALL
+    assert walked(counting("lt.u32 %p1, %r1, 10000", body=STORE + inner))[1] < 3 * MIN_STALLED_STEPS
 
 
 def test_a_predicate_of_a_block_before_counts_as_well() -> None:
@@ -96,7 +96,7 @@ def test_a_predicate_of_a_block_before_counts_as_well() -> None:
 
 
 def test_where_nobody_can_tell_asynchronous_kernels_have_longer() -> None:
-    assert walked(STRANGE.format(STORE))[1] < 2 * STALLED_AT_ALL
+    assert walked(STRANGE.format(STORE))[1] < 2 * MIN_STALLED_STEPS
     assert walked(STRANGE.format(COPY))[1] > STALLED_STEPS
 
 
@@ -106,4 +106,4 @@ def test_a_loop_with_calls_is_not_counted() -> None:
         bounds=".reqntid 32",
         before=".shared .align 8 .b8 tile[64]; .func away() { st.shared.u32 [tile], 1; ret; }",
     )
-    assert explorer_of(module).explorations[0].groups[0].ended == "exit"
+    assert explorer_of(module).explorations[0].groups[0].end_reason == "exit"

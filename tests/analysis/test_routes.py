@@ -6,18 +6,18 @@ import pytest
 
 from ptxkit import parse
 from ptxkit.analysis.program import flatten
-from ptxkit.analysis.routes import Route, route_of
+from ptxkit.analysis.routes import DataMovement, data_movement_of
 from ptxkit.transfers import Unit
 
 MBAR = ".mbarrier::complete_tx::bytes"
 
 
-def route(line: str) -> Route | None:
+def route(line: str) -> DataMovement | None:
     registers = ".reg .pred %p<4>; .reg .b32 %r<40>; .reg .b64 %rd<9>; .reg .f32 %f<9>;"
     module = parse(f".version 9.4\n.target sm_100a\n.address_size 64\n.entry k()\n{{\n{registers}\n{line}\nret;\n}}\n")
     step = flatten(module, module.function("k")).steps[0]
     assert step.match is not None, line
-    return route_of(step)
+    return data_movement_of(step)
 
 
 @pytest.mark.parametrize(

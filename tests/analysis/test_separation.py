@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.conflicts import Conflicts
-from ptxkit.analysis.kernel import World
+from ptxkit.analysis.conflicts import RaceAnalysis
+from ptxkit.analysis.kernel import ScenarioFacts
 from tests.analysis.support import kernel_of, module_of
 
 HEAD = """.shared .align 128 .b8 tile[8192]; mov.u32 %r2, tile; mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 2;
@@ -16,12 +16,12 @@ OTHER_HALF = "ld.shared.u32 %r9, [%r4+256];"
 NEXT_LANE, NEXT_WARP = "ld.shared.u32 %r9, [%r6];", "ld.shared.u32 %r9, [%r7];"
 
 
-def world_of(body: str) -> World:
-    return kernel_of(module_of(HEAD + body, bounds=".reqntid 128, 1, 1")).worlds[0]
+def world_of(body: str) -> ScenarioFacts:
+    return kernel_of(module_of(HEAD + body, bounds=".reqntid 128, 1, 1")).scenarios[0]
 
 
-def are_apart(world: World) -> bool:
-    return Conflicts(world)._are_apart("write", "read")
+def are_apart(world: ScenarioFacts) -> bool:
+    return RaceAnalysis(world)._are_race_free("write", "read")
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def are_apart(world: World) -> bool:
 def test_what_barriers_or_places_keep_apart_needs_no_look_at_pairs(body: str) -> None:
     world = world_of(body)
     assert are_apart(world)
-    assert list(Conflicts(world)) == []
-    assert list(Conflicts(world)._pairs("write", "read")) == []
+    assert list(RaceAnalysis(world)) == []
+    assert list(RaceAnalysis(world)._find_races("write", "read")) == []
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_what_barriers_or_places_keep_apart_needs_no_look_at_pairs(body: str) ->
 def test_conflicts_are_left_to_the_look_at_pairs(body: str) -> None:
     world = world_of(body)
     assert not are_apart(world)
-    assert list(Conflicts(world)) != []
+    assert list(RaceAnalysis(world)) != []

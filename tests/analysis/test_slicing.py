@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ptxkit.analysis.explore import Explorer
-from ptxkit.analysis.slicing import Interests, interests
-from ptxkit.analysis.trace import Event
+from ptxkit.analysis.slicing import ProgramSlice, compute_slice
+from ptxkit.analysis.trace import TraceEvent
 from ptxkit.isa.effects import Access, Value
 from tests.analysis.support import module_of, program_of
 
 SHARED = ".shared .align 16 .b8 tile[1024];"
 
 
-def slice_of(body: str, **more: str) -> Interests:
-    return interests(program_of(module_of(body, **more)))
+def slice_of(body: str, **more: str) -> ProgramSlice:
+    return compute_slice(program_of(module_of(body, **more)))
 
 
 def test_what_an_address_is_made_of_counts_and_what_is_stored_there_does_not() -> None:
@@ -56,10 +56,10 @@ def test_mbarrier_operands_count() -> None:
 def test_what_is_kept_in_local_memory_counts_where_it_comes_back_as_an_address() -> None:
     local = ".local .align 8 .b8 stack[16]; mov.u32 %r1, 64; st.local.u32 [stack], %r1; ld.local.u32 %r2, [stack];"
     followed = slice_of(f"{local} st.shared.u32 [%r2], 1;")
-    assert followed.memory
+    assert followed.includes_private_stores
     assert "%r1" in followed.registers
     left = slice_of(f"{local} st.global.u32 [%rd1], %r2;")
-    assert not left.memory
+    assert not left.includes_private_stores
     assert "%r1" not in left.registers
 
 
@@ -69,15 +69,15 @@ def test_what_a_function_returns_counts() -> None:
     explorer = Explorer(program_of(module))
     explorer.run()
     (stored,) = explorer.explorations[0].groups[0].events
-    assert isinstance(stored, Event)
+    assert isinstance(stored, TraceEvent)
     assert stored.address == 1028
 
 
 def test_a_walk_skips_what_no_effect_depends_on() -> None:
     body = f"{SHARED} mov.u32 %r1, tile; mul.lo.u32 %r2, %r3, %r4; st.shared.u32 [%r1], %r2;"
     program = program_of(module_of(body))
-    found = interests(program)
+    found = compute_slice(program)
     values = [(s, e) for s in program.steps if s.match for e in s.match.effects if isinstance(e, Value)]
-    assert [found.wants(step, effect) for step, effect in values] == [True, False]
+    assert [found.is_needed(step, effect) for step, effect in values] == [True, False]
     stores = [step for step in program.steps if step.match and any(isinstance(e, Access) for e in step.match.effects)]
     assert len(stores) == 1

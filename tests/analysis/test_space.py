@@ -31,8 +31,8 @@ def test_global_addresses_are_their_own_generic_addresses(address: int) -> None:
 @given(offsets)
 def test_a_generic_address_cut_to_32_bits_is_recognised_and_an_offset_is_not_one(offset: int) -> None:
     window = SharedWindow()
-    assert window.cut_short(window.to_generic("shared", offset) & 0xFFFF_FFFF) == offset
-    assert window.cut_short(offset) is None
+    assert window.truncated_offset(window.to_generic("shared", offset) & 0xFFFF_FFFF) == offset
+    assert window.truncated_offset(offset) is None
 
 
 def test_a_shared_offset_is_read_from_either_kind_of_address() -> None:
@@ -46,11 +46,11 @@ def test_a_shared_offset_is_read_from_either_kind_of_address() -> None:
 @pytest.mark.parametrize("rank", [0, 1, 3])
 def test_each_rank_of_a_cluster_has_a_stretch_of_its_own(rank: int) -> None:
     window = SharedWindow(rank)
-    places = [window.in_cta(1040, other) for other in range(4)]
+    places = [window.map_to_rank(1040, other) for other in range(4)]
     assert len(set(places)) == 4
     assert places[rank] == 1040
     assert [window.rank_of(place) for place in places] == [0, 1, 2, 3]
-    assert [window.in_cta(place, rank) for place in places] == [1040] * 4
+    assert [window.map_to_rank(place, rank) for place in places] == [1040] * 4
 
 
 def test_the_first_offsets_of_two_spaces_lie_far_apart() -> None:
@@ -62,12 +62,12 @@ def test_the_first_offsets_of_two_spaces_lie_far_apart() -> None:
 @pytest.mark.parametrize(("own", "other"), [(0, 0), (1, 0), (2, 2), (3, 2), (1, 3), (2, 1)])
 def test_a_mask_without_the_lowest_bit_of_the_rank_leads_to_the_even_cta_of_a_pair(own: int, other: int) -> None:
     window = SharedWindow(own)
-    address = window.in_cta(1040, other)
-    even = window.in_even_cta(address, 0xFEFFFFF0)
+    address = window.map_to_rank(1040, other)
+    even = window.map_to_even_cta(address, 0xFEFFFFF0)
     assert (window.rank_of(even), even & 0xFFFFFF) == (other & ~1, 1040)
-    assert even == window.in_cta(1040, other & ~1)
+    assert even == window.map_to_rank(1040, other & ~1)
 
 
 def test_such_a_mask_leaves_other_numbers_alone() -> None:
-    assert SharedWindow(1).in_even_cta(0x0123_4567, 0xFEFF_FFFF) == 0x0023_4567
-    assert SharedWindow(1).in_even_cta(7, 0xFEFF_FFFF) == 7
+    assert SharedWindow(1).map_to_even_cta(0x0123_4567, 0xFEFF_FFFF) == 0x0023_4567
+    assert SharedWindow(1).map_to_even_cta(7, 0xFEFF_FFFF) == 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.tensor_constants import named_by_constants
+from ptxkit.analysis.tensor_constants import find_absolute_tmem_steps
 from tests.analysis.support import module_of, program_of
 
 LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];"
@@ -24,8 +24,8 @@ LOAD = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];"
 )
 def test_what_comes_from_memory_may_be_an_allocated_address(before: str, is_constant: bool) -> None:
     program = program_of(module_of(f"{before} {LOAD}"))
-    assert named_by_constants(program) == ({program.steps[-2].start} if is_constant else set())
+    assert find_absolute_tmem_steps(program) == ({program.steps[-2].start} if is_constant else set())
 
 
 def test_what_does_not_touch_tensor_memory_is_not_named() -> None:
-    assert not named_by_constants(program_of(module_of("ld.global.u32 %r1, [%rd1];")))
+    assert not find_absolute_tmem_steps(program_of(module_of("ld.global.u32 %r1, [%rd1];")))

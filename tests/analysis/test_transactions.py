@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.transactions import Ledger, Round, at_odds, ledgers_of, odd_ones
+from ptxkit.analysis.transactions import PhaseTx, TxLedger, build_tx_ledgers, find_inconsistent_phase, find_outliers
 from ptxkit.records import replace
-from ptxkit.rules.mbarriers import object_of
+from ptxkit.rules.mbarriers import mbarrier_of
 from ptxkit.syntax.tree import Instruction, Module
 from tests.analysis.support import module_of, walk
 
@@ -23,24 +23,24 @@ def arrive(size: int, offset: int = 0) -> str:
     return ARRIVE.format(f"+{offset}", size)
 
 
-def ledgers(body: str) -> list[Ledger]:
+def ledgers(body: str) -> list[TxLedger]:
     """The ledgers of thread 0, by object."""
     walked = walk(module_of(HEAD + body, parameters=".param .u64 in, .param .u64 map"))
-    found = ledgers_of(walked.trace, object_of)
+    found = build_tx_ledgers(walked.trace, mbarrier_of)
     return [found[address] for address in sorted(found)]
 
 
 def sums_of(module: Module) -> list[tuple[int | None, int | None]]:
     """(announced, started) of each phase of the only object, whose copies follow their arrival."""
-    found = ledgers_of(walk(module).trace, object_of)
+    found = build_tx_ledgers(walk(module).trace, mbarrier_of)
     (ledger,) = found.values()
-    return [(round_.announced, round_.started) for round_ in ledger.rounds(copies_follow=True)]
+    return [(round_.expected_bytes, round_.copied_bytes) for round_ in ledger.split_phases(copies_follow=True)]
 
 
 def sums(body: str, copies_follow: bool) -> list[tuple[int | None, int | None]]:
     """(announced, started) of each phase of the only object."""
     (ledger,) = ledgers(body)
-    return [(round_.announced, round_.started) for round_ in ledger.rounds(copies_follow)]
+    return [(round_.expected_bytes, round_.copied_bytes) for round_ in ledger.split_phases(copies_follow)]
 
 
 def test_copies_that_follow_their_arrival_belong_to_its_phase() -> None:
@@ -65,7 +65,7 @@ def test_an_announcement_in_parts_is_added_up() -> None:
 
 def test_objects_have_ledgers_of_their_own() -> None:
     first, second = ledgers(arrive(64) + arrive(32, 8) + fill(32, 8) + fill(64))
-    assert [round_.is_even for round_ in first.rounds(True) + second.rounds(True)] == [True, True]
+    assert [round_.is_balanced for round_ in first.split_phases(True) + second.split_phases(True)] == [True, True]
 
 
 def test_an_object_that_is_only_arrived_at_has_no_ledger() -> None:
@@ -75,41 +75,41 @@ def test_an_object_that_is_only_arrived_at_has_no_ledger() -> None:
 
 def test_boxes_of_unknown_size_are_counted() -> None:
     (ledger,) = ledgers(arrive(4096) + BOX.format("%rd2") + BOX.format("%rd2"))
-    (round_,) = ledger.rounds(True)
-    assert [count for _, count in round_.boxes] == [2]
-    assert (round_.started, round_.is_even) == (None, None)
-    assert round_.unit is not None
-    assert round_.unit[1] == 2048
+    (round_,) = ledger.split_phases(True)
+    assert [count for _, count in round_.box_counts] == [2]
+    assert (round_.copied_bytes, round_.is_balanced) == (None, None)
+    assert round_.smallest_unit is not None
+    assert round_.smallest_unit[1] == 2048
 
 
 def test_a_box_that_nothing_announces_is_uneven_whatever_its_size() -> None:
     (ledger,) = ledgers("mbarrier.arrive.shared::cta.b64 %rd3, [%r5];" + BOX.format("%rd2"))
-    assert [round_.is_even for round_ in ledger.rounds(True)] == [False]
+    assert [round_.is_balanced for round_ in ledger.split_phases(True)] == [False]
 
 
 def test_boxes_of_two_maps_are_told_apart() -> None:
     (ledger,) = ledgers(arrive(4096) + BOX.format("%rd2") + BOX.format("%rd1"))
-    (round_,) = ledger.rounds(True)
-    assert [count for _, count in round_.boxes] == [1, 1]
+    (round_,) = ledger.split_phases(True)
+    assert [count for _, count in round_.box_counts] == [1, 1]
 
 
 def test_the_phase_that_announces_other_bytes_for_the_same_box_is_the_odd_one() -> None:
     box = BOX.format("%rd2")
     most, odd = arrive(2048) + box, arrive(1024) + box
-    ((round_, usual),) = odd_ones(ledgers(most + most + odd), copies_follow=True)
-    assert (round_.announced, usual) == (1024, 2048)
-    assert list(odd_ones(ledgers(most + most + most), copies_follow=True)) == []
+    ((round_, usual),) = find_outliers(ledgers(most + most + odd), copies_follow=True)
+    assert (round_.expected_bytes, usual) == (1024, 2048)
+    assert list(find_outliers(ledgers(most + most + most), copies_follow=True)) == []
 
 
 def test_one_against_one_says_nothing_of_which_is_odd() -> None:
     box = BOX.format("%rd2")
-    assert list(odd_ones(ledgers(arrive(2048) + box + arrive(1024) + box), copies_follow=True)) == []
+    assert list(find_outliers(ledgers(arrive(2048) + box + arrive(1024) + box), copies_follow=True)) == []
 
 
 def test_twice_the_boxes_may_be_twice_the_bytes() -> None:
     box = BOX.format("%rd2")
     body = arrive(2048) + box + arrive(2048) + box + arrive(4096) + box + box
-    assert list(odd_ones(ledgers(body), copies_follow=True)) == []
+    assert list(find_outliers(ledgers(body), copies_follow=True)) == []
 
 
 SECOND = BOX.replace("[%r5]", "[%r5+8]")
@@ -117,8 +117,8 @@ SECOND = BOX.replace("[%r5]", "[%r5+8]")
 
 def odds(body: str) -> tuple[int | None, int | None] | None:
     """Bytes announced and due of an object that is at odds with the other, over the whole walk."""
-    found = at_odds(Round(tuple(ledger.entries)) for ledger in ledgers(body))
-    return None if found is None else (found[0].announced, found[1])
+    found = find_inconsistent_phase(PhaseTx(tuple(ledger.entries)) for ledger in ledgers(body))
+    return None if found is None else (found[0].expected_bytes, found[1])
 
 
 def test_over_a_whole_kernel_one_box_has_one_size() -> None:
@@ -145,24 +145,24 @@ def test_bytes_that_are_numbers_are_taken_off_first() -> None:
 def test_a_walk_that_was_cut_short_keeps_its_whole_phases_only() -> None:
     body = f"more: {arrive(64)} {fill(64)} bra.uni more;"
     (ledger,) = ledgers(body)
-    assert not ledger.complete
-    assert all(round_.is_even for round_ in ledger.rounds(True))
-    assert len(ledger.rounds(True)) > 10
+    assert not ledger.is_complete
+    assert all(round_.is_balanced for round_ in ledger.split_phases(True))
+    assert len(ledger.split_phases(True)) > 10
 
 
 def test_bytes_announced_behind_an_arrival_add_to_a_phase_that_waits_for_others() -> None:
     expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 16;"
     (ledger,) = ledgers(arrive(48) + expect + fill(64) + arrive(32) + fill(32))
-    assert ledger.announces_alone
-    assert [(r.announced, r.started) for r in ledger.even_rounds() or []] == [(64, 64), (32, 32)]
+    assert ledger.has_separate_expects
+    assert [(r.expected_bytes, r.copied_bytes) for r in ledger.split_balanced_phases() or []] == [(64, 64), (32, 32)]
     (ledger,) = ledgers(arrive(64) + fill(64))
-    assert not ledger.announces_alone
+    assert not ledger.has_separate_expects
 
 
 def test_bytes_announced_behind_an_arrival_that_waits_for_none_are_of_another_phase() -> None:
     expect = "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r5], 64;"
     (ledger,) = ledgers("mbarrier.arrive.shared::cta.b64 _, [%r5];" + expect + fill(64))
-    assert ledger.even_rounds() is None
+    assert ledger.split_balanced_phases() is None
 
 
 def test_whoever_made_the_module_may_know_the_bytes_of_a_box() -> None:

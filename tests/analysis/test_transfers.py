@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit import parse
-from ptxkit.analysis.transfers import transfers
+from ptxkit.analysis.transfers import collect_transfers
 from ptxkit.transfers import Completion, Fence, Transfer, TransferTable, Unit, Wait
 from tests.analysis.support import module_of
 
@@ -23,7 +23,7 @@ class Kernel:
 
     def __init__(self, name: str) -> None:
         self.text = (CORPUS / name).read_text("utf-8")
-        self.table: TransferTable = transfers(parse(self.text, name))
+        self.table: TransferTable = collect_transfers(parse(self.text, name))
 
     def rows(self, function: str = "") -> list[Transfer]:
         return [row for kernel in self.table.kernels if function in ("", kernel.name) for row in kernel.transfers]
@@ -40,7 +40,7 @@ class Kernel:
 
 def rows_of(body: str, **more: str) -> list[Transfer]:
     """The rows of a kernel with that body."""
-    (kernel,) = transfers(module_of(body, **more)).kernels
+    (kernel,) = collect_transfers(module_of(body, **more)).kernels
     return list(kernel.transfers)
 
 
@@ -80,7 +80,7 @@ def test_tensor_memory_is_copied_to_registers_by_the_tensor_core() -> None:
 
 def test_each_tensor_rank_is_a_box_that_the_map_decides() -> None:
     rows = Kernel("kernels/tensor_copies.sm_90a.ptx").rows()
-    assert {(row.unit, row.size.number, row.size.words) for row in rows if row.unit != Unit.PLAIN} == {
+    assert {(row.unit, row.size.number, row.size.depends_on) for row in rows if row.unit != Unit.PLAIN} == {
         (Unit.TENSOR, None, "the box of the tensor map")
     }
 
@@ -134,7 +134,7 @@ def test_a_bulk_store_after_generic_writes_names_the_fence_and_a_write() -> None
 
 def test_where_the_fence_is_missing_the_table_says_so() -> None:
     text = (CORPUS / "kernels/bulk_add_one.sm_90.ptx").read_text("utf-8").replace("fence.proxy.async", "//")
-    (table,) = transfers(parse(text, "k.ptx")).kernels
+    (table,) = collect_transfers(parse(text, "k.ptx")).kernels
     assert [fence.line for fence in table.transfers[-1].fences] == [None]
 
 
@@ -198,7 +198,7 @@ def test_bytes_are_a_number_only_where_no_launch_can_make_it_another(
     size: str, bounds: str, number: int | None, words: str
 ) -> None:
     (row,) = rows_of(BULK + COPY.format(size=size), bounds=bounds, parameters=".param .u64 p, .param .u32 n")
-    assert (row.size.number, row.size.words) == (number, words)
+    assert (row.size.number, row.size.depends_on) == (number, words)
 
 
 def test_a_prefetch_goes_to_the_cache_and_nothing_tells_of_it() -> None:
@@ -223,20 +223,20 @@ def test_code_that_no_walk_reaches_is_listed_as_such() -> None:
 
 def test_a_function_that_nobody_calls_has_a_table_of_its_own() -> None:
     function = ".func f() { .reg .b64 %rd<3>; cp.async.bulk.prefetch.L2.global [%rd1], 64; ret; }"
-    kernel, other = transfers(module_of("ret;", before=function)).kernels
+    kernel, other = collect_transfers(module_of("ret;", before=function)).kernels
     assert (kernel.name, kernel.transfers) == ("k", ())
     assert (other.name, other.kind, [row.reached for row in other.transfers]) == ("f", "func", [False])
 
 
 def test_a_function_that_is_called_belongs_to_the_kernel() -> None:
     function = ".func f() { .reg .b64 %rd<3>; cp.async.bulk.prefetch.L2.global [%rd1], 64; ret; }"
-    (kernel,) = transfers(module_of("call f;", before=function)).kernels
+    (kernel,) = collect_transfers(module_of("call f;", before=function)).kernels
     assert [row.reached for row in kernel.transfers] == [True]
 
 
 def test_a_built_module_is_listed_by_the_lines_of_its_text() -> None:
     module = module_of("cp.async.bulk.prefetch.L2.global [%rd1], 64;")
     built = type(module)(module.items)
-    (kernel,) = transfers(built).kernels
+    (kernel,) = collect_transfers(built).kernels
     (row,) = kernel.transfers
     assert "prefetch" in str(built).splitlines()[row.line - 1]

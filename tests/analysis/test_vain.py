@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.vain import fences_of, groups_of, is_all_known, is_narrow, ordering, talks_beyond, waits_for_all
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.vain import (
+    collect_group_usage,
+    find_ordering_fences,
+    find_shared_proxy_fences,
+    has_external_communication,
+    is_fully_executed,
+    is_independent_of_loop_count,
+    is_shared_only_fence,
+)
 from tests.analysis.support import kernel_of, module_of
 
 START = (
@@ -18,21 +26,21 @@ FENCE = "fence.proxy.async.shared::cta;"
 BULK = "@!%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 1024;"
 
 
-def explored(*lines: str, bounds: str = ".reqntid 256") -> Kernel:
+def explored(*lines: str, bounds: str = ".reqntid 256") -> KernelFacts:
     return kernel_of(module_of(START + "".join(lines), parameters=".param .u64 p", bounds=bounds))
 
 
 def waits(*lines: str) -> list[bool]:
     """By wait, in the order of the text: whether it ever had something to wait for."""
-    groups = groups_of(explored(*lines))
+    groups = collect_group_usage(explored(*lines))
     assert groups is not None
-    return [useful for _, useful in sorted(groups.waits.items(), key=lambda item: item[0].index)]
+    return [useful for _, useful in sorted(groups.useful_waits.items(), key=lambda item: item[0].index)]
 
 
 def commits(*lines: str) -> list[bool]:
-    groups = groups_of(explored(*lines))
+    groups = collect_group_usage(explored(*lines))
     assert groups is not None
-    return [useful for _, useful in sorted(groups.commits.items(), key=lambda item: item[0].index)]
+    return [useful for _, useful in sorted(groups.useful_commits.items(), key=lambda item: item[0].index)]
 
 
 def test_a_wait_is_for_groups_that_are_under_way() -> None:
@@ -71,14 +79,16 @@ def test_a_wait_that_leaves_some_is_judged_without_loops_only() -> None:
         "add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 3; @%p2 bra next;",
     )
     for kernel, judged in ((straight, True), (rounds, False)):
-        [wait] = groups_of(kernel).waits  # type: ignore[union-attr]
-        assert waits_for_all(wait, kernel) is judged
+        [wait] = collect_group_usage(kernel).useful_waits  # type: ignore[union-attr]
+        assert is_independent_of_loop_count(wait, kernel) is judged
 
 
 def test_a_kernel_whose_data_decide_or_that_calls_away_is_not_all_known() -> None:
-    assert is_all_known(explored(STORE))
-    assert not is_all_known(explored("ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p2, %r9, 0; @%p2 bra on;", STORE, "on:"))
-    assert not is_all_known(explored("{ .reg .b64 f; call (), f, (); }"))
+    assert is_fully_executed(explored(STORE))
+    assert not is_fully_executed(
+        explored("ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p2, %r9, 0; @%p2 bra on;", STORE, "on:")
+    )
+    assert not is_fully_executed(explored("{ .reg .b64 f; call (), f, (); }"))
 
 
 @pytest.mark.parametrize(
@@ -95,17 +105,17 @@ def test_a_kernel_whose_data_decide_or_that_calls_away_is_not_all_known() -> Non
 )
 def test_a_fence_orders_generic_accesses_before_it_and_async_ones_behind(lines: tuple[str, ...], useful: bool) -> None:
     kernel = explored(*lines)
-    [fence] = fences_of(kernel)
-    assert ordering(kernel, [fence]) == ({fence} if useful else set())
+    [fence] = find_shared_proxy_fences(kernel)
+    assert find_ordering_fences(kernel, [fence]) == ({fence} if useful else set())
 
 
 def test_a_fence_names_spaces_or_is_for_all_memory() -> None:
-    narrow, wide = fences_of(explored(FENCE, "fence.proxy.async;"))
-    assert (is_narrow(narrow), is_narrow(wide)) == (True, False)
-    assert fences_of(explored("fence.proxy.async.global; fence.proxy.alias;")) == []
+    narrow, wide = find_shared_proxy_fences(explored(FENCE, "fence.proxy.async;"))
+    assert (is_shared_only_fence(narrow), is_shared_only_fence(wide)) == (True, False)
+    assert find_shared_proxy_fences(explored("fence.proxy.async.global; fence.proxy.alias;")) == []
 
 
 def test_flags_and_clusters_reach_beyond_the_cta() -> None:
-    assert not talks_beyond(explored(STORE, BULK))
-    assert talks_beyond(explored("red.release.gpu.global.add.u32 [%rd1], 1;"))
-    assert talks_beyond(explored(STORE, bounds=".reqntid 256 .reqnctapercluster 2"))
+    assert not has_external_communication(explored(STORE, BULK))
+    assert has_external_communication(explored("red.release.gpu.global.add.u32 [%rd1], 1;"))
+    assert has_external_communication(explored(STORE, bounds=".reqntid 256 .reqnctapercluster 2"))

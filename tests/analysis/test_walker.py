@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.analysis import walker as limits
-from ptxkit.analysis.scenario import Scenario, launch_of
-from ptxkit.analysis.terms import Term
+from ptxkit.analysis.scenario import Scenario, launch_config_of
+from ptxkit.analysis.terms import SymbolicValue
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait
 from tests.analysis.support import computed, explorer_of, module_of, opcodes, program_of, walk
 
@@ -23,7 +23,7 @@ def test_a_loop_of_known_length_runs_that_often() -> None:
     )
     assert [event.visit for event in walked.events(Barrier)] == [0, 1, 2, 3, 4]
     assert walked["%r1"] == 5
-    assert (walked.trace.ended, walked.trace.guessed) == ("exit", None)
+    assert (walked.trace.end_reason, walked.trace.first_guess) == ("exit", None)
 
 
 def test_a_guard_holds_for_some_threads_and_not_for_others() -> None:
@@ -37,12 +37,14 @@ def test_a_predicated_exit_ends_the_walk_of_those_it_names() -> None:
     module = module_of("mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 exit; bar.sync 0; @%p1 ret;")
     assert len(walk(module, 31).events(Barrier)) == 1
     assert walk(module, 32).events(Barrier) == []
-    assert walk(module, 32).trace.ended == "exit"
+    assert walk(module, 32).trace.end_reason == "exit"
 
 
 def test_a_step_whose_guard_does_not_hold_is_not_covered() -> None:
     module = module_of("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bar.sync 0; @!%p1 bar.sync 1;")
-    covered = {str(step.instruction.guard) for step in walk(module, 3).trace.covered if step.instruction.name == "bar"}
+    covered = {
+        str(step.instruction.guard) for step in walk(module, 3).trace.covered_steps if step.instruction.name == "bar"
+    }
     assert len(covered) == 1
     assert "negated=True" in covered.pop()
 
@@ -51,9 +53,9 @@ def test_a_walk_goes_round_a_trap_and_ends_with_it_where_it_must() -> None:
     check = "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;"
     line = check + "@%p1 bra over; trap; over: bar.sync 0;"
     passed = walk(module_of(line, parameters=".param .u64 p")).trace
-    assert (passed.ended, len(passed.events)) == ("exit", 1)
+    assert (passed.end_reason, len(passed.events)) == ("exit", 1)
     stopped = walk(module_of("bar.sync 0; trap; bar.sync 1;")).trace
-    assert (stopped.ended, len(stopped.events)) == ("trap", 1)
+    assert (stopped.end_reason, len(stopped.events)) == ("trap", 1)
 
 
 def test_an_indexed_branch_goes_where_its_number_says() -> None:
@@ -61,13 +63,13 @@ def test_an_indexed_branch_goes_where_its_number_says() -> None:
     one: mov.u32 %r9, 1; bra.uni end; two: mov.u32 %r9, 2; end: nanosleep.u32 0;"""
     module = module_of(body)
     assert [walk(module, tid)["%r9"] for tid in (0, 1)] == [1, 2]
-    assert walk(module, 1).trace.guessed is None
+    assert walk(module, 1).trace.first_guess is None
 
 
 def test_an_indexed_branch_on_data_is_a_guess() -> None:
     body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; list: .branchtargets one; brx.idx %r1, list;
     one: bar.sync 0;"""
-    assert walk(module_of(body, parameters=POINTER)).trace.guessed is not None
+    assert walk(module_of(body, parameters=POINTER)).trace.first_guess is not None
 
 
 def test_a_branch_on_data_is_a_guess_and_the_same_condition_is_decided_once() -> None:
@@ -75,10 +77,10 @@ def test_a_branch_on_data_is_a_guess_and_the_same_condition_is_decided_once() ->
     mov.u32 %r8, 0; mov.u32 %r9, 0; @%p1 mov.u32 %r8, 1; setp.eq.u32 %p2, %r1, 7; @!%p2 mov.u32 %r9, 1;"""
     walked = walk(module_of(body, parameters=POINTER))
     assert {walked["%r8"], walked["%r9"]} == {0, 1}
-    assert walked.trace.guessed == 1
-    assert walked.trace.is_sure(0)
-    assert not walked.trace.is_sure(1)
-    assert not walked.trace.is_sure()
+    assert walked.trace.first_guess == 1
+    assert walked.trace.is_certain(0)
+    assert not walked.trace.is_certain(1)
+    assert not walked.trace.is_certain()
 
 
 def test_a_branch_on_an_integer_parameter_is_no_guess() -> None:
@@ -86,14 +88,14 @@ def test_a_branch_on_an_integer_parameter_is_no_guess() -> None:
     module = module_of(body, parameters=POINTER)
     assert walk(module, sample=512).events(Barrier) == []
     assert len(walk(module, sample=19).events(Barrier)) == 1
-    assert walk(module, sample=19).trace.is_sure()
+    assert walk(module, sample=19).trace.is_certain()
 
 
 def test_a_scenario_may_fix_the_side_of_a_guess() -> None:
     body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7; @%p1 bra end; bar.sync 0;
     end: nanosleep.u32 0;"""
     module = module_of(body, parameters=POINTER)
-    first = Scenario(launch_of(program_of(module)), 512)
+    first = Scenario(launch_config_of(program_of(module)), 512)
     before = len(walk(module, scenario=first).events(Barrier))
     (condition,) = first.decisions
     turned = Scenario(first.launch, 512, 0, {condition: not first.decisions[condition]})
@@ -118,9 +120,9 @@ def test_a_call_of_code_that_is_not_here_is_opaque_and_its_result_unknown() -> N
     body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; st.param.b32 [b], %r1;
     call.uni (b), elsewhere, (a); ld.param.b32 %r9, [b]; }"""
     walked = walk(module_of(body, before=".extern .func (.param .b32 r) elsewhere(.param .b32 x);"))
-    assert walked.trace.opaque
+    assert walked.trace.has_unknown_call
     assert len(walked.opaque) == 1
-    assert isinstance(walked["%r9"], Term)
+    assert isinstance(walked["%r9"], SymbolicValue)
 
 
 def test_a_return_from_a_function_goes_on_after_the_call_and_an_exit_does_not() -> None:
@@ -131,8 +133,8 @@ def test_a_return_from_a_function_goes_on_after_the_call_and_an_exit_does_not() 
 
 def test_endless_recursion_becomes_opaque() -> None:
     walked = walk(module_of("call.uni again;", before=".func again { call.uni again; ret; }"))
-    assert walked.trace.ended == "exit"
-    assert walked.trace.opaque
+    assert walked.trace.end_reason == "exit"
+    assert walked.trace.has_unknown_call
 
 
 # --------------------------------------------------------------------------------------------------- memory
@@ -158,7 +160,7 @@ def test_a_vector_goes_through_local_memory() -> None:
 
 def test_what_lies_in_shared_memory_is_unknown_whoever_stored_it() -> None:
     walked = walk(module_of(f"{SHARED} mov.u32 %r1, 77; st.shared.u32 [%r2], %r1; ld.shared.u32 %r9, [%r2];"))
-    assert isinstance(walked["%r9"], Term)
+    assert isinstance(walked["%r9"], SymbolicValue)
     assert [event.effect.kind for event in walked.events(Access) if isinstance(event.effect, Access)] == [
         "write",
         "read",
@@ -217,44 +219,44 @@ def test_a_wait_in_a_second_round_answers_false_first_again() -> None:
 def test_an_instruction_without_a_form_is_opaque_and_its_registers_become_unknown() -> None:
     walked = walk(module_of("mov.u32 %r1, 1; mov.u32 %r2, 2; frobnicate.u32 %r1, %r7;"))
     assert len(walked.opaque) == 1
-    assert isinstance(walked["%r1"], Term)
+    assert isinstance(walked["%r1"], SymbolicValue)
     assert walked["%r2"] == 2
     assert walk(module_of("mov.u32 %r1, 1; add.u32 %r1, %r1, %r7;")).opaque == []
 
 
 def test_a_loop_that_finds_nothing_new_ends_as_budget() -> None:
     walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
-    assert walked.trace.ended == "budget"
-    assert walked.walker.taken <= limits.STALLED_STEPS + 10
+    assert walked.trace.end_reason == "budget"
+    assert walked.walker.executed_steps <= limits.STALLED_STEPS + 10
 
 
 def test_a_long_loop_that_comes_to_its_end_is_walked_to_it() -> None:
     body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 400; @%p1 bra more; bar.sync 0;"
     walked = walk(module_of(body))
-    assert (walked.trace.ended, walked["%r1"], len(walked.events(Barrier))) == ("exit", 400, 1)
+    assert (walked.trace.end_reason, walked["%r1"], len(walked.events(Barrier))) == ("exit", 400, 1)
 
 
 def test_a_walk_takes_no_more_than_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_STEPS", 50)
     walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
-    assert walked.trace.ended == "budget"
-    assert 50 <= walked.walker.taken <= 52
+    assert walked.trace.end_reason == "budget"
+    assert 50 <= walked.walker.executed_steps <= 52
 
 
 def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many threads at one loop took more memory than any text is worth."""
-    monkeypatch.setattr(limits, "MAX_UNKNOWNS", 50)
+    monkeypatch.setattr(limits, "MAX_SYMBOLIC_VALUES", 50)
     body = "ld.param.u64 %rd1, [in]; more: ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r2, %r1; bra.uni more;"
     walked = walk(module_of(body, parameters=POINTER))
-    assert walked.trace.ended == "budget"
-    assert 50 < len(walked.walker.terms) < 60
+    assert walked.trace.end_reason == "budget"
+    assert 50 < len(walked.walker.symbolic_values) < 60
 
 
 def test_a_loop_on_data_is_left_after_some_rounds() -> None:
     body = """ld.param.u64 %rd1, [in]; more: ld.global.acquire.gpu.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;
     @%p1 bra more; bar.sync 0;"""
     walked = walk(module_of(body, parameters=POINTER))
-    assert walked.trace.ended == "exit"
+    assert walked.trace.end_reason == "exit"
     assert len(walked.events(Barrier)) == 1
 
 
@@ -288,7 +290,7 @@ def test_halves_are_packed_and_unpacked() -> None:
 
 def test_the_walk_covers_what_it_executes_and_nothing_else() -> None:
     walked = walk(module_of("bra.uni end; bar.sync 0; end: nanosleep.u32 0;"))
-    assert opcodes(walked.trace.covered) == {"bra.uni", "nanosleep.u32", "ret"}
+    assert opcodes(walked.trace.covered_steps) == {"bra.uni", "nanosleep.u32", "ret"}
 
 
 # ---------------------------------------------------------------------------------------- lanes' addresses
@@ -312,7 +314,7 @@ def test_of_a_group_those_lanes_take_part_whose_addresses_count() -> None:
         "mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r4], {%r9, %r9};"
     )
     (group,) = explorer_of(module_of(SHARED + body)).explorations[0].groups
-    told = [tid for tid, _ in group.each(lambda event: isinstance(event.effect, Access))]
+    told = [tid for tid, _ in group.thread_events(lambda event: isinstance(event.effect, Access))]
     assert told == [tid for tid in range(128) if tid % 32 < 16]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.windows import spaces_of
+from ptxkit.analysis.windows import allowed_spaces
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Instruction, Integer, Name
@@ -15,14 +15,14 @@ cvta.shared.u64 %rd3, %rd1; cvta.local.u64 %rd4, %rd2; ld.param.u64 %rd5, [in]; 
 def noticed(line: str, before: str = "") -> list[tuple[str, str]]:
     """(opcode, where its address lies) of each access through an address outside the window."""
     trace = walk(module_of(HEAD + line, parameters=".param .u64 in", before=before)).trace
-    found = [misfit for misfit in trace.misfits.values() if misfit.kind == "window"]
+    found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == "window"]
     return [(misfit.step.instruction.opcode, misfit.rule) for misfit in found]
 
 
 def test_a_form_names_the_spaces_that_it_takes() -> None:
     match = table().match(Instruction("atom.add.u32", (Name("%r1"), Address(Name("%rd1"), 0), Integer(1, "1"))))
     assert isinstance(match, Match)
-    assert spaces_of(match.form)["a"] == {"global", "shared"}
+    assert allowed_spaces(match.form)["a"] == {"global", "shared"}
 
 
 def test_a_generic_address_lies_in_one_of_them() -> None:

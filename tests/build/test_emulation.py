@@ -16,7 +16,7 @@ from ptxkit.build import (
     f32,
     u32,
 )
-from ptxkit.emulate import LaunchError, TensorMap
+from ptxkit.emulate import InvalidLaunchError, TensorMapArgument
 from ptxkit.kernels.seeds.tensor_tile import tensor_tile
 
 
@@ -82,7 +82,7 @@ def test_arguments_are_held_against_the_parameters() -> None:
         scale().emulate(1)(np.zeros(4, np.float32))
     with pytest.raises(BuildTypeError, match="does not fit in parameter 'count'"):
         scale().emulate(1)(np.zeros(4, np.float32), 1 << 40)
-    with pytest.raises(LaunchError, match="threads"):
+    with pytest.raises(InvalidLaunchError, match="threads"):
         scale().emulate(1, 32)(np.zeros(4, np.float32), 4)
 
 
@@ -99,7 +99,7 @@ def test_an_array_for_a_tensor_map_is_mapped_as_the_kernel_says() -> None:
     target = np.zeros_like(source)
     tensor_tile().emulate((1, 1))(source, target)
     assert (target == 2 * source).all()
-    tensor_tile().emulate((1, 1))(TensorMap.tiled(target, box=(32, 32)), source)
+    tensor_tile().emulate((1, 1))(TensorMapArgument.tiled(target, box=(32, 32)), source)
     assert (source == 2 * target).all()
 
 

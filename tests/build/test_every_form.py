@@ -8,17 +8,17 @@ from random import Random
 import pytest
 
 from ptxkit.build import Kernel
-from ptxkit.build.arrangement import result_roles
-from ptxkit.build.names import spelled
+from ptxkit.build.arrangement import find_result_roles
+from ptxkit.build.names import to_name_part
 from ptxkit.isa import table
 from ptxkit.isa.forms import OperandForm
-from ptxkit.isa.instances import Instance, instances
+from ptxkit.isa.instances import InstructionInstance, instances
 from ptxkit.syntax import parse, tree
 
 MODULE = ".version 9.0\n.target sm_100a\n.address_size 64\n.entry e()\n{{\n{}\n}}\n"
 
 
-def some(name: str) -> Iterator[Instance]:
+def some(name: str) -> Iterator[InstructionInstance]:
     """An instance of each form of the manual that begins with that word."""
     random = Random(7)
     for form in table().forms(name):
@@ -56,8 +56,8 @@ def test_every_form_is_written_by_its_name_and_spelled_out(name: str) -> None:
         wanted = instruction(each.text)
         k = Kernel("k")
         k.emit(wanted.opcode, *wanted.operands)
-        operands = list(given(each.match.operands, wanted.operands, result_roles(each.match)))
-        k.instruction(spelled(wanted.opcode), operands)
+        operands = list(given(each.match.operands, wanted.operands, find_result_roles(each.match)))
+        k.instruction(to_name_part(wanted.opcode), operands)
         spelled_out, by_name = (entry.statement for entry in k.body)
         assert spelled_out == wanted
         assert isinstance(by_name, tree.Instruction)

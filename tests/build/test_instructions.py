@@ -21,7 +21,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
-from ptxkit.build.names import readings
+from ptxkit.build.names import find_readings
 from ptxkit.syntax.tree import Guard, Integer, Name, Unary
 from tests.build.support import instructions, marked, opcodes
 
@@ -234,7 +234,7 @@ def test_values_of_another_kernel_are_refused(k: Kernel) -> None:
 
 def test_no_attribute_of_the_kernel_hides_an_instruction(k: Kernel) -> None:
     own = [name for name in dir(Kernel) + list(vars(k)) if not name.startswith("_")]
-    assert [name for name in own if readings(name)] == []
+    assert [name for name in own if find_readings(name)] == []
 
 
 def test_completion_offers_instructions(k: Kernel) -> None:

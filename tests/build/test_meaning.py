@@ -7,7 +7,7 @@ import pytest
 
 from ptxkit.build import External, Generic, f16, f32, s16, u8
 from ptxkit.device import link
-from ptxkit.emulate import TensorMap, run
+from ptxkit.emulate import TensorMapArgument, run
 from tests.build.programs import PROGRAMS, calling, narrow
 
 
@@ -18,11 +18,11 @@ def test_what_is_built_does_what_numpy_says(name: str) -> None:
     verdict = k.verify()
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
     arguments = [
-        array if form is None else TensorMap.tiled(array, box=form.box, swizzle=form.swizzle)
+        array if form is None else TensorMapArgument.tiled(array, box=form.box, swizzle=form.swizzle)
         for form, array in zip((each.tensor for each in k.parameters), program.arguments, strict=True)
     ]
     outcome = run(k.module(), k.name, grid=program.grid, block=k.threads, cluster=program.cluster, arguments=arguments)
-    assert outcome.is_clean, (outcome.findings, outcome.undecided, outcome.failed)
+    assert outcome.is_clean, (outcome.findings, outcome.incomplete_reason, outcome.unsupported_reason)
     for number, expected in program.expected.items():
         found = np.asarray(outcome.outputs[number]).view(program.arguments[number].dtype)
         assert np.array_equal(found.ravel(), expected.ravel())

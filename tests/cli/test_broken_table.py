@@ -9,10 +9,10 @@ import pytest
 
 from ptxkit.cli.main import main
 from ptxkit.isa import compiled, table
-from ptxkit.isa.forms import Instructions
+from ptxkit.isa.forms import InstructionSet
 from ptxkit.isa.loader import load_texts
 from ptxkit.isa.mistakes import NotationError
-from ptxkit.isa.table import Table
+from ptxkit.isa.table import InstructionTable
 from tests.cli.support import CLEAN
 
 
@@ -20,7 +20,7 @@ from tests.cli.support import CLEAN
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The table's files have a mistake."""
 
-    def load() -> Instructions:
+    def load() -> InstructionSet:
         return load_texts({"chapter.isa": 'section "A"\nform a{.<m>} d:.b32\n'})
 
     monkeypatch.setattr(compiled, "load_cached", load)
@@ -57,7 +57,7 @@ def test_without_the_mistake_the_command_runs(capsys: pytest.CaptureFixture[str]
 
 def test_a_form_that_cannot_be_used_is_a_mistake_too() -> None:
     text = 'section "A"\nsummary "s"\nform a.<m> d:(wide(m))\n  m = .x .b32\n'
-    forms = Table(load_texts({"chapter.isa": text}))
+    forms = InstructionTable(load_texts({"chapter.isa": text}))
     assert forms.candidates("a.b32")
     with pytest.raises(NotationError, match=r"chapter\.isa:3:1: this form cannot be used for `a\.x`: 'x' is no type"):
         forms.candidates("a.x")

@@ -8,13 +8,15 @@ import sys
 
 import pytest
 
-from ptxkit.cli.commands import COMPLETION
+from ptxkit.cli.commands import COMPLETION_VARIABLE
 from tests.cli.support import shell
 
 
 def offered(words: str) -> list[str]:
     """What may stand in the place of the last word of a command line, in the words of bash: kind and value."""
-    done = shell(**{COMPLETION: "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)})
+    done = shell(
+        **{COMPLETION_VARIABLE: "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.decode().split()
 
@@ -40,7 +42,7 @@ def test_what_may_follow_is_offered(words: str, expected: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_each_shell_has_a_script(name: str) -> None:
-    done = shell(**{COMPLETION: f"{name}_source"})
+    done = shell(**{COMPLETION_VARIABLE: f"{name}_source"})
     assert done.returncode == 0
     assert b"_PTXKIT_COMPLETE" in done.stdout
 
@@ -48,14 +50,14 @@ def test_each_shell_has_a_script(name: str) -> None:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
 def test_bash_takes_the_script() -> None:
     line = f"ptxkit() {{ '{sys.executable}' -m ptxkit \"$@\"; }}; export -f ptxkit; "
-    line += f'eval "$({COMPLETION}=bash_source ptxkit)" && complete -p ptxkit'
+    line += f'eval "$({COMPLETION_VARIABLE}=bash_source ptxkit)" && complete -p ptxkit'
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("ptxkit\n")
 
 
 def test_another_shell_is_told_which_ones_there_are() -> None:
-    done = shell(**{COMPLETION: "tcsh_source"})
+    done = shell(**{COMPLETION_VARIABLE: "tcsh_source"})
     assert done.returncode == 2
     assert done.stderr.decode() == (
         "ptxkit: _PTXKIT_COMPLETE is bash_source, zsh_source or fish_source, not 'tcsh_source'\n"

@@ -137,7 +137,7 @@ def test_options_that_contradict_each_other_are_told(files: Path, ptxkit: Run, o
 def test_harmful_texts_among_others_fail_and_the_status_is_2(
     files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    monkeypatch.setattr(watched, "PROGRAM", planted.PROGRAM)
+    monkeypatch.setattr(watched, "WORKER_PROGRAM", planted.PROGRAM)
     monkeypatch.syspath_prepend(str(ROOT))
     Path("c1.ptx").write_text(CLEAN + planted.DIES)
     Path("c3.ptx").write_text(CLEAN + planted.HANGS)
@@ -175,7 +175,7 @@ def test_small_inputs_begin_no_process(files: Path, ptxkit: Run, monkeypatch: py
 
     monkeypatch.setattr(watched.subprocess, "Popen", begins)  # type: ignore[attr-defined]
     assert ptxkit("lint", "c0.ptx", "c1.ptx").exit_code == 0
-    Path("large.ptx").write_text(CLEAN + "// large\n" * here.SMALL)
+    Path("large.ptx").write_text(CLEAN + "// large\n" * here.MAX_IN_PROCESS_CHARS)
     assert ptxkit("lint", "large.ptx").exit_code == 0
 
 
@@ -220,7 +220,8 @@ def in_terminal(files: Path, *arguments: str, out: bool) -> str:
     import subprocess
 
     leader, follower = pty.openpty()
-    program = "import sys; from ptxkit.report import progress; progress.FIRST_AFTER = 0.0; progress.AGAIN_AFTER = 0.0\n"
+    program = "import sys; from ptxkit.report import progress\n"
+    program += "progress.FIRST_SHOWN_AFTER = progress.SHOWN_AGAIN_AFTER = 0.0\n"
     program += "from ptxkit.cli.main import main; main(sys.argv[1:])"
     process = subprocess.Popen(
         [sys.executable, "-c", program, *arguments],
@@ -261,7 +262,7 @@ def test_a_report_for_machines_on_the_terminal_has_no_bar_in_it(files: Path) -> 
 
 
 def test_a_run_that_is_short_shows_no_bar(files: Path) -> None:
-    assert progress.FIRST_AFTER >= 2
+    assert progress.FIRST_SHOWN_AFTER >= 2
 
 
 @pytest.mark.parametrize(

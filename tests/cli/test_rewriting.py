@@ -12,7 +12,7 @@ import pytest
 from click.testing import Result
 
 from ptxkit.cli.rewriting import replace_content
-from ptxkit.source import Origin
+from ptxkit.source import TextOrigin
 from tests.cli.support import CLEAN
 from tests.inputs.building import entry, fatbin, zipped
 
@@ -121,10 +121,10 @@ def test_extract_writes_through_no_link_out_of_its_folder(home: Path, ptxkit: Ru
 def test_what_is_no_file_of_its_own_is_never_written(tmp_path: Path) -> None:
     path = tmp_path / "k.ptx"
     path.write_text("old")
-    for origin in (Origin(), Origin(container=str(path)), Origin(str(tmp_path))):
+    for origin in (TextOrigin(), TextOrigin(container=str(path)), TextOrigin(str(tmp_path))):
         assert replace_content(origin, b"new")
     assert path.read_text() == "old"
-    assert replace_content(Origin(str(path)), b"new") is None
+    assert replace_content(TextOrigin(str(path)), b"new") is None
     assert path.read_text() == "new"
 
 
@@ -162,8 +162,8 @@ def test_a_file_that_cannot_be_given_back_to_its_owner_is_changed_itself(
     path = tmp_path / "k.ptx"
     path.write_text("something longer")
     inode = path.stat().st_ino
-    monkeypatch.setattr("ptxkit.cli.rewriting._given_to", lambda *_: False)
-    assert replace_content(Origin(str(path)), b"new") is None
+    monkeypatch.setattr("ptxkit.cli.rewriting._set_owner", lambda *_: False)
+    assert replace_content(TextOrigin(str(path)), b"new") is None
     assert (path.read_text(), path.stat().st_ino) == ("new", inode)
     assert os.listdir(tmp_path) == ["k.ptx"]
 
@@ -171,11 +171,11 @@ def test_a_file_that_cannot_be_given_back_to_its_owner_is_changed_itself(
 def test_a_file_that_cannot_be_changed_whole_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "k.ptx"
     path.write_text("old")
-    monkeypatch.setattr("ptxkit.cli.rewriting._given_to", lambda *_: False)
-    fill = "ptxkit.cli.rewriting._fill"
+    monkeypatch.setattr("ptxkit.cli.rewriting._set_owner", lambda *_: False)
+    fill = "ptxkit.cli.rewriting._write_all"
     from ptxkit.cli import rewriting
 
-    whole, calls = rewriting._fill, []
+    whole, calls = rewriting._write_all, []
 
     def torn(stream: object, content: bytes) -> None:
         calls.append(content)
@@ -184,7 +184,7 @@ def test_a_file_that_cannot_be_changed_whole_is_as_it_was(tmp_path: Path, monkey
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(fill, torn)
-    assert replace_content(Origin(str(path)), b"new") == "No space left on device"
+    assert replace_content(TextOrigin(str(path)), b"new") == "No space left on device"
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["k.ptx"]
 

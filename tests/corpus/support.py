@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 
 from ptxkit import Diagnostic, Severity, parse
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.analysis.transfers import transfers
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.analysis.transfers import collect_transfers
 from ptxkit.linter import lint_source
 from ptxkit.results import FileResult
-from ptxkit.settings.model import Level, Settings
+from ptxkit.settings.model import ConfigLayer, Settings
 from ptxkit.source import SourceFile
-from ptxkit.testing.ptxas import oracle
+from ptxkit.testing.ptxas import probe_ptxas
 from ptxkit.transfers import TransferTable
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
@@ -49,15 +49,15 @@ def compiler_files() -> tuple[CompilerFile, ...]:
 
 def more_found_in(path: Path, code: str) -> tuple[Diagnostic, ...]:
     """What is found of one code in a file, by the policy `strict` and with notes; nobody looks for others."""
-    settings = Settings.of([Level("test", policy="strict", notes=True, select=(code,))])
+    settings = Settings.of([ConfigLayer("test", policy="strict", notes=True, select=(code,))])
     return lint_source(SourceFile(path.name, path.read_text()), settings).diagnostics
 
 
 def looked_at(text: str, path: str) -> tuple[FileResult, TransferTable]:
     """What lint finds in a correct text, and the table of its transfers, of one walk."""
-    explored: dict[str, Kernel] = {}
+    explored: dict[str, KernelFacts] = {}
     result = lint_source(SourceFile(path, text), explored=explored)
-    return result, transfers(parse(text, path), explored=explored)
+    return result, collect_transfers(parse(text, path), explored=explored)
 
 
 def fixtures() -> list[Path]:
@@ -117,7 +117,7 @@ def refusals(texts: Mapping[str, str]) -> dict[str, str]:
     All of a target are asked together, in two processes where each alone would cost its own: what is refused beside
     others is asked again, alone.
     """
-    asked = oracle(ptxas())
+    asked = probe_ptxas(ptxas())
     of_target: dict[str, list[str]] = {}
     for name, text in texts.items():
         of_target.setdefault(_target(text), []).append(name)

@@ -12,7 +12,7 @@ from ptxkit import parse
 from ptxkit.build import BuildTypeError, Global, Kernel, f32, u32
 from ptxkit.device import ArgumentError, Signature
 from ptxkit.device.arguments import kernel_arguments
-from ptxkit.device.signature import Argument, of_kernel, of_module
+from ptxkit.device.signature import Argument, make_kernel_signature, make_module_signatures
 
 VALUES = Signature("k", (Argument("n", "u32"), Argument("x", "f32"), Argument("bits", "b64")))
 POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
@@ -183,7 +183,7 @@ def test_the_reference_machine_refuses_what_a_launch_refuses_in_the_same_words(v
     kernel = doubled()
     on_device = [as_on_a_device(each) if isinstance(each, np.ndarray) else each for each in values]
     with pytest.raises(ArgumentError) as launched:
-        kernel_arguments(of_kernel(kernel), on_device)
+        kernel_arguments(make_kernel_signature(kernel), on_device)
     with pytest.raises(BuildTypeError) as emulated:
         kernel.emulate(1)(*values)
     assert emulated.value.message == str(launched.value)
@@ -211,7 +211,7 @@ def test_an_array_that_is_read_only_is_no_argument_that_the_kernel_writes() -> N
     k.red_add(total, 1)
     readonly = Fake(readonly=True)
     written = {"source": False, "target": True, "moved": True, "total": True}
-    for signature in (of_kernel(k), *of_module(parse(str(k)))):
+    for signature in (make_kernel_signature(k), *make_module_signatures(parse(str(k)))):
         assert {each.name: each.is_written for each in signature.arguments} == written
         kernel_arguments(Signature("k", signature.arguments[:1]), (readonly,))
         for each in signature.arguments[1:3]:

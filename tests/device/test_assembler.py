@@ -24,7 +24,7 @@ from ptxkit.device import (
 from ptxkit.device import compile as compile_kernel
 from ptxkit.device.nvjitlink import UnknownTargetError
 from ptxkit.kernels import bulk_add_one
-from ptxkit.testing.machine_code import cubin_of
+from ptxkit.testing.machine_code import compile_at_level
 
 
 def kernel_with_roles() -> Kernel:
@@ -37,8 +37,8 @@ def kernel_with_roles() -> Kernel:
 
 
 def test_a_module_that_sets_registers_is_compiled_as_a_whole() -> None:
-    assert assembler.sets_registers(kernel_with_roles().module())
-    assert not assembler.sets_registers(bulk_add_one().module())
+    assert assembler.has_setmaxnreg(kernel_with_roles().module())
+    assert not assembler.has_setmaxnreg(bulk_add_one().module())
 
 
 def test_its_machine_code_comes_from_ptxas_which_heeds_the_instruction() -> None:
@@ -57,7 +57,7 @@ def test_what_ptxas_refuses_is_told_with_its_line() -> None:
 
 
 def test_without_ptxas_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assembler, "programs", tuple)
+    monkeypatch.setattr(assembler, "find_all_ptxas", tuple)
     with pytest.raises(MissingLibraryError, match="pip install nvidia-cuda-nvcc"):
         compile_kernel(kernel_with_roles(), cache=False)
 
@@ -70,20 +70,20 @@ def test_ptxas_is_found_by_the_environment_and_on_the_path(monkeypatch: pytest.M
     monkeypatch.setattr(assembler, "_PACKAGES", ())
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "")
-    assert assembler.programs.__wrapped__() == (program,)
+    assert assembler.find_all_ptxas.__wrapped__() == (program,)
     monkeypatch.delenv("CUDA_HOME")
     monkeypatch.delenv("CUDA_PATH", raising=False)
     monkeypatch.setenv("PATH", str(program.parent))
-    assert assembler.programs.__wrapped__() == (program,)
+    assert assembler.find_all_ptxas.__wrapped__() == (program,)
     monkeypatch.setenv("PATH", "")
-    assert assembler.programs.__wrapped__() == ()
+    assert assembler.find_all_ptxas.__wrapped__() == ()
 
 
 def program(folder: Path, release: str, newest: str, targets: tuple[str, ...] = ("90a",)) -> Path:
     """A file that says of itself what a ptxas of some release says, and compiles by the one that is installed."""
     folder.mkdir()
     found = folder / "ptxas"
-    there = assembler.ptxas()
+    there = assembler.find_ptxas()
     known = " ".join(f"'compute_{each}'" for each in targets)
     found.write_text(
         f"""#!/bin/sh
@@ -103,23 +103,23 @@ def test_the_first_ptxas_is_taken_that_knows_the_module_and_the_target(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     old, new = program(tmp_path / "old", "12.8", "7.8"), program(tmp_path / "new", "13.0", "9.0", ("90a", "100a"))
-    monkeypatch.setattr(assembler, "programs", lambda: (old, new))
+    monkeypatch.setattr(assembler, "find_all_ptxas", lambda: (old, new))
     k = kernel_with_roles()
     assert assembler.version_of(k.module()) == (8, 0)
     found = compile_kernel(k, cache=False)
     assert found.compiler == f"ptxas 13.0 ({new})"
     older = parse(str(k).replace(".version 8.0", ".version 7.8"))
-    first = assembler.chosen(older, "sm_90a")
+    first = assembler.select_ptxas(older, "sm_90a")
     assert first is not None
     assert str(first) == f"ptxas 12.8 ({old})"
-    assert assembler.chosen(k.module(), "sm_120a") is None
+    assert assembler.select_ptxas(k.module(), "sm_120a") is None
 
 
 def test_a_file_that_is_no_ptxas_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     broken, new = tmp_path / "ptxas", program(tmp_path / "new", "13.0", "9.0")
     broken.write_text("")
     broken.chmod(0o755)
-    monkeypatch.setattr(assembler, "programs", lambda: (broken, new))
+    monkeypatch.setattr(assembler, "find_all_ptxas", lambda: (broken, new))
     assert compile_kernel(kernel_with_roles(), cache=False).compiler == f"ptxas 13.0 ({new})"
 
 
@@ -127,16 +127,16 @@ def test_where_every_ptxas_is_too_old_nvjitlink_compiles_and_that_is_said(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     old = program(tmp_path / "old", "12.8", "7.8")
-    monkeypatch.setattr(assembler, "programs", lambda: (old,))
+    monkeypatch.setattr(assembler, "find_all_ptxas", lambda: (old,))
     with pytest.warns(UserWarning, match=r"no ptxas here compiles PTX 8\.0 for sm_90a: ptxas 12\.8 .* up to 7\.8"):
         found = compile_kernel(kernel_with_roles(), cache=False)
     assert found.compiler.startswith("nvJitLink ")
     assert found.code.startswith(b"\x7fELF")
     text = str(bulk_add_one())
-    linked = cubin_of(text, "sm_90a", "3")
+    linked = compile_at_level(text, "sm_90a", "3")
     assert isinstance(linked, Cubin)
     assert linked.compiler.startswith("nvJitLink ")
-    assert "no ptxas here compiles" in str(cubin_of(text, "sm_90a", "1"))
+    assert "no ptxas here compiles" in str(compile_at_level(text, "sm_90a", "1"))
 
 
 @pytest.mark.parametrize(
@@ -150,10 +150,10 @@ def test_where_nvjitlink_is_too_old_ptxas_compiles(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise refusal
 
-    monkeypatch.setattr(compiler, "_linked_alone", refuse)
+    monkeypatch.setattr(compiler, "_link_alone", refuse)
     found = compile_kernel(bulk_add_one(), cache=False)
     assert found.compiler.startswith("ptxas ")
-    monkeypatch.setattr(assembler, "programs", tuple)
+    monkeypatch.setattr(assembler, "find_all_ptxas", tuple)
     with pytest.raises(type(refusal)):
         compile_kernel(bulk_add_one(), cache=False)
 
@@ -168,7 +168,7 @@ def test_what_is_kept_says_what_made_it() -> None:
 def test_code_by_each_compiler_runs() -> None:
     text = str(kernel_with_out())
     target = device_target(use_device().compute_capability)
-    codes = [cubin_of(text, target, level) for level in ("3", "link")]
+    codes = [compile_at_level(text, target, level) for level in ("3", "link")]
     assert [code.compiler.partition(" ")[0] for code in codes if isinstance(code, Cubin)] == ["ptxas", "nvJitLink"]
     for code in codes:
         assert isinstance(code, Cubin)

@@ -100,7 +100,7 @@ def test_what_the_compiler_refuses_is_told_at_the_users_line() -> None:
 
 
 def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assembler, "chosen", lambda *_: None)  # an old ptxas may know an old target
+    monkeypatch.setattr(assembler, "select_ptxas", lambda *_: None)  # an old ptxas may know an old target
     with pytest.raises(DeviceError, match="'hopper' is no target"):
         compile(PLAIN, "hopper")
     with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ makes no machine code for 'sm_50'; say for"):

@@ -8,26 +8,26 @@ import numpy as np
 import pytest
 
 from ptxkit.device import Geometry, LaunchError, Signature
-from ptxkit.device.geometry import geometry
+from ptxkit.device.geometry import make_geometry
 
 ANY = Signature("k", ())
 FIXED = Signature("k", (), threads=(32, 2, 1), cluster=(2, 1, 1), dynamic_shared=64)
 
 
 def test_extents_left_out_are_one() -> None:
-    assert geometry(ANY, 4, 32) == Geometry((4, 1, 1), (32, 1, 1))
-    assert geometry(ANY, (4, 2), (8, 8, 2), (2, 2), 12) == Geometry((4, 2, 1), (8, 8, 2), (2, 2, 1), 12)
-    assert geometry(ANY, np.int64(4), (np.int32(8), 8)) == Geometry((4, 1, 1), (8, 8, 1))  # type: ignore[arg-type]
+    assert make_geometry(ANY, 4, 32) == Geometry((4, 1, 1), (32, 1, 1))
+    assert make_geometry(ANY, (4, 2), (8, 8, 2), (2, 2), 12) == Geometry((4, 2, 1), (8, 8, 2), (2, 2, 1), 12)
+    assert make_geometry(ANY, np.int64(4), (np.int32(8), 8)) == Geometry((4, 1, 1), (8, 8, 1))  # type: ignore[arg-type]
 
 
 def test_what_the_kernel_says_need_not_be_said_again() -> None:
-    assert geometry(FIXED, (4, 3)) == Geometry((4, 3, 1), (32, 2, 1), None, 64)
-    assert geometry(FIXED, 4, (32, 2), 2, 100) == Geometry((4, 1, 1), (32, 2, 1), None, 100)
+    assert make_geometry(FIXED, (4, 3)) == Geometry((4, 3, 1), (32, 2, 1), None, 64)
+    assert make_geometry(FIXED, 4, (32, 2), 2, 100) == Geometry((4, 1, 1), (32, 2, 1), None, 100)
 
 
 def test_a_grid_without_a_cta_is_empty() -> None:
-    assert geometry(ANY, (3, 0), 32).is_empty
-    assert not geometry(ANY, 3, 32).is_empty
+    assert make_geometry(ANY, (3, 0), 32).is_empty
+    assert not make_geometry(ANY, 3, 32).is_empty
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_what_cannot_be_launched_is_said_in_one_sentence(
     signature: Signature, given: tuple[Any, ...], message: str
 ) -> None:
     with pytest.raises(LaunchError, match=message) as caught:
-        geometry(signature, *given)
+        make_geometry(signature, *given)
     assert "\n" not in str(caught.value)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxkit.kernels.cases import SUBJECTS, Subject
-from ptxkit.kernels.check import check
+from ptxkit.kernels.cases import CHECKED_KERNELS, CheckedKernel
+from ptxkit.kernels.check import check_kernel
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.build.__name__)
-def test_every_element_is_right_for_random_sizes_and_at_every_edge(subject: Subject) -> None:
+@pytest.mark.parametrize("subject", CHECKED_KERNELS, ids=lambda subject: subject.build.__name__)
+def test_every_element_is_right_for_random_sizes_and_at_every_edge(subject: CheckedKernel) -> None:
     random = np.random.default_rng()
-    wrong = [found for found in check(subject, 20, random) if not found.right]
+    wrong = [found for found in check_kernel(subject, 20, random) if not found.is_correct]
     assert not wrong

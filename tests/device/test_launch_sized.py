@@ -22,7 +22,7 @@ from ptxkit.device import (
     use_device,
 )
 from ptxkit.device.launcher import Loaded
-from ptxkit.device.nvjitlink import Piece
+from ptxkit.device.nvjitlink import NvJitLinkInput
 from ptxkit.records import replace
 
 HEADING = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -74,22 +74,22 @@ def two_modules(mine: int, theirs: int) -> list[str]:
 
 
 def test_the_largest_alignment_is_told() -> None:
-    assert launch_sized.alignment(parse(one_module(4, 1024))) == 1024
-    assert launch_sized.alignment(parse(HEADING + ".extern .shared .f64 a[];\n")) == 8
-    assert launch_sized.alignment(parse(HEADING + ".shared .align 64 .b8 a[4];\n")) == 0
+    assert launch_sized.required_alignment(parse(one_module(4, 1024))) == 1024
+    assert launch_sized.required_alignment(parse(HEADING + ".extern .shared .f64 a[];\n")) == 8
+    assert launch_sized.required_alignment(parse(HEADING + ".shared .align 64 .b8 a[4];\n")) == 0
 
 
 def test_only_what_is_aligned_less_is_changed() -> None:
     module = parse(one_module(4, 1024))
-    assert str(launch_sized.aligned(module, 1024)).count(".align 1024") == 2
+    assert str(launch_sized.align_declarations(module, 1024)).count(".align 1024") == 2
     even = parse(one_module(1024, 1024))
-    assert launch_sized.aligned(even, 1024) is even
-    assert launch_sized.aligned(parse(HEADING), 16).items == parse(HEADING).items
+    assert launch_sized.align_declarations(even, 1024) is even
+    assert launch_sized.align_declarations(parse(HEADING), 16).items == parse(HEADING).items
 
 
 def end_of_fixed(code: bytes) -> int:
     """Where launch-sized shared memory begins in each CTA: with the end of the section of what has a fixed size."""
-    return dict(elf.sizes(code))[".nv.shared.k"]
+    return dict(elf.section_sizes(code))[".nv.shared.k"]
 
 
 @pytest.mark.parametrize("alignments", [(4, 1024), (1024, 4)])
@@ -101,17 +101,17 @@ def test_launch_sized_memory_begins_behind_what_is_fixed(alignments: tuple[int, 
 def as_release_13_0(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets nvJitLink see alignments of 16 only, as that release does."""
 
-    def linked(pieces: Sequence[Piece], options: Sequence[str]) -> tuple[bytes, str]:
+    def linked(pieces: Sequence[NvJitLinkInput], options: Sequence[str]) -> tuple[bytes, str]:
         blind = [replace(each, data=each.data.replace(b".align 1024", b".align 16")) for each in pieces]
-        return nvjitlink.linked(blind, options)
+        return nvjitlink.link_cubin(blind, options)
 
-    monkeypatch.setattr(compiler, "linked", linked)
-    monkeypatch.setattr(linking, "linked", linked)
+    monkeypatch.setattr(compiler, "link_cubin", linked)
+    monkeypatch.setattr(linking, "link_cubin", linked)
 
 
 def test_memory_that_nvjitlink_misplaces_is_put_right(monkeypatch: pytest.MonkeyPatch) -> None:
-    raw = [nvjitlink.Piece("k", "PTX", one_module(16, 16).encode() + b"\0")]
-    assert end_of_fixed(nvjitlink.linked(raw, ["-arch=sm_90"])[0]) % 1024 == 16
+    raw = [nvjitlink.NvJitLinkInput("k", "PTX", one_module(16, 16).encode() + b"\0")]
+    assert end_of_fixed(nvjitlink.link_cubin(raw, ["-arch=sm_90"])[0]) % 1024 == 16
     as_release_13_0(monkeypatch)
     assert end_of_fixed(compile(one_module(1024, 1024), "sm_90", cache=False).code) % 1024 == 0
     assert end_of_fixed(link(two_modules(1024, 1024), "sm_90", cache=False).cubin.code) % 1024 == 0

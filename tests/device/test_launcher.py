@@ -27,7 +27,7 @@ from ptxkit.device import (
 from ptxkit.device.launcher import Loaded
 from ptxkit.device.memory import DeviceArray, to_device, use_device
 from ptxkit.device.signature import Argument, Signature
-from ptxkit.device.submit import Config
+from ptxkit.device.submit import CuLaunchConfig
 from ptxkit.kernels import bulk_add_one
 from tests.device.conftest import reason
 from tests.device.test_arguments import Fake
@@ -96,7 +96,7 @@ class Driver:
         self.count = self.context = 1
 
     def __call__(self, config: Any, kernel: Any, parameters: Any, extra: None) -> int:
-        found = Config.from_address(config.value)
+        found = CuLaunchConfig.from_address(config.value)
         cluster = tuple(found.attributes[0].value[:3]) if found.count else None
         places = (ctypes.c_void_p * self.count).from_address(parameters.value)
         words = [ctypes.c_uint32.from_address(place).value for place in places if place]
@@ -108,12 +108,12 @@ class Driver:
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     found = Driver()
-    monkeypatch.setattr(submit, "launch_function", lambda: found)
-    monkeypatch.setattr(submit, "function", ctypes.c_void_p)
+    monkeypatch.setattr(submit, "get_launch_function", lambda: found)
+    monkeypatch.setattr(submit, "get_kernel_function", ctypes.c_void_p)
     for place in (submit, marshal):
         monkeypatch.setattr(place, "current_context", lambda: found.context)
-    monkeypatch.setattr(Loaded, "_attribute", lambda *_: 0)
-    monkeypatch.setattr(failures, "words_of", lambda result: "its words")
+    monkeypatch.setattr(Loaded, "_get_attribute", lambda *_: 0)
+    monkeypatch.setattr(failures, "error_string", lambda result: "its words")
     return found
 
 
@@ -146,7 +146,7 @@ def test_what_is_no_stream_is_refused(driver: Driver) -> None:
 
 
 def test_shared_memory_counts_with_what_the_kernel_declares(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Loaded, "_attribute", lambda *_: 600)
+    monkeypatch.setattr(Loaded, "_get_attribute", lambda *_: 600)
     loaded().launch(FakeStream(), grid=1, block=1, shared=400)
     with pytest.raises(LaunchError, match="1001 bytes of shared memory with the 600 that the kernel declares"):
         loaded().launch(FakeStream(), grid=1, block=1, shared=401)
@@ -201,7 +201,9 @@ def test_what_a_launch_does_not_have_by_itself_is_asked_of_the_driver(
     driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, int]] = []
-    monkeypatch.setattr(Loaded, "_allow", lambda _, attribute, value: asked.append((attribute.name[18:], value)))
+    monkeypatch.setattr(
+        Loaded, "_set_attribute", lambda _, attribute, value: asked.append((attribute.name[18:], value))
+    )
     monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 100_000)
     for size in (48 * 1024, 48 * 1024 + 4):
         loaded(threads=(32, 1, 1)).launch(FakeStream(), grid=1, shared=size)
@@ -220,8 +222,8 @@ def test_the_limit_of_shared_memory_is_never_lowered(driver: Driver, monkeypatch
         limits[attribute.name] = value
         seen.append(value)
 
-    monkeypatch.setattr(Loaded, "_attribute", lambda _, attribute: limits.get(attribute.name, 0))
-    monkeypatch.setattr(Loaded, "_allow", allow)
+    monkeypatch.setattr(Loaded, "_get_attribute", lambda _, attribute: limits.get(attribute.name, 0))
+    monkeypatch.setattr(Loaded, "_set_attribute", allow)
     monkeypatch.setattr(Limits.properties, "max_shared_memory_per_block_optin", 200_000)
     kernel = loaded(threads=(32, 1, 1))
     for size in (100_000, 60_000, 100_000, 120_000, 110_000):
@@ -278,7 +280,7 @@ def test_a_driver_that_refuses_another_context_is_not_taken_for_a_failure(driver
     bound = loaded(Argument("data", "u64", "global", "f32")).bind(1, 32)
     known = [1, 2]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(submit, "current_context", known.pop)
+        patch.setattr(submit, "get_current_context", known.pop)
         with pytest.raises(OtherContextError):
             bound.run(0, (Fake(),))
 
@@ -334,7 +336,7 @@ def test_streams_and_arrays_of_pytorch_are_taken() -> None:
     torch.cuda.synchronize()
     assert torch.equal(data.cpu(), torch.arange(1000, dtype=torch.float32) * 2)
     with pytest.raises(ArgumentError, match=r"points to \.f32"):
-        launch(torch.cuda.current_stream(), scale(), data.to(torch.bfloat16), 1000, 2.0, grid=16)
+        launch(torch.cuda.current_stream(), scale(), data.steps_reaching(torch.bfloat16), 1000, 2.0, grid=16)
 
 
 @pytest.mark.device

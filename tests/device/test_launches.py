@@ -110,8 +110,8 @@ def test_a_launch_that_is_waited_for_says_which_kernel_failed(maker: Maker, monk
             assert stream == 77
             return (next(statuses),)
 
-    monkeypatch.setattr(launches, "driver", Driver)
-    monkeypatch.setattr(failures, "words_of", lambda result: "its words")
+    monkeypatch.setattr(launches, "import_driver", Driver)
+    monkeypatch.setattr(failures, "error_string", lambda result: "its words")
     launch: Launch = kernel().launch(FakeStream(), grid=4, wait=True)
     launch()
     with pytest.raises(LaunchError, match="kernel 'k' failed: CUDA_ERROR_ILLEGAL_ADDRESS"):

@@ -196,8 +196,8 @@ def test_a_function_is_found_in_an_input_of_any_kind(kind: str, first: bool, fol
     other = INPUTS[kind](folder)
     program = link([CALLER, other] if first else [other, CALLER], "sm_90")
     assert list(program) == ["scaled"]
-    assert not elf.image(program.cubin.code).is_relocatable
-    assert elf.image(program.cubin.code).needed == frozenset()
+    assert not elf.read_cubin(program.cubin.code).is_relocatable
+    assert elf.read_cubin(program.cubin.code).undefined_names == frozenset()
     signature = program["scaled"].signature
     assert [(each.name, each.type, each.space) for each in signature.arguments] == [
         ("data", "u64", "global"),
@@ -238,7 +238,7 @@ def test_a_kernel_in_machine_code_tells_its_cluster() -> None:
 
 def test_what_was_linked_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     first = link([CALLER, FUNCTION], "sm_90")
-    monkeypatch.setattr(linking, "linked", lambda *_: pytest.fail("it was linked again"))
+    monkeypatch.setattr(linking, "link_cubin", lambda *_: pytest.fail("it was linked again"))
     assert link([CALLER, FUNCTION], "sm_90").cubin.code == first.cubin.code
     with pytest.raises(pytest.fail.Exception):
         link([CALLER, FUNCTION.replace("mul.f32", "add.f32")], "sm_90")

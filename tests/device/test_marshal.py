@@ -10,10 +10,10 @@ import pytest
 
 from ptxkit.device import ArgumentError, Signature, TensorMap
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.marshal import PACKED, Marshal
+from ptxkit.device.marshal import PACKED, ArgumentMarshaller
 from ptxkit.device.signature import Argument
-from ptxkit.device.submit import Frame
-from ptxkit.device.tensormap import tensor_of
+from ptxkit.device.submit import LaunchFrame
+from ptxkit.device.tensormap import make_tensor
 from tests.device.test_arguments import Fake
 
 MANY = Signature(
@@ -73,18 +73,18 @@ POINTER = Signature("k", (Argument("data", "u64", "global", "f32", 16),))
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """One context, and PyTorch's stream."""
-    monkeypatch.setattr("ptxkit.device.marshal.current_context", lambda: 1)
-    monkeypatch.setattr("ptxkit.device.marshal.torch_stream", lambda: lambda device: 70 + device)
+    monkeypatch.setattr("ptxkit.device.marshal.get_current_context", lambda: 1)
+    monkeypatch.setattr("ptxkit.device.marshal.get_torch_stream_function", lambda: lambda device: 70 + device)
 
 
 class Packed:
     """Memory for the parameters, and the function that fills it."""
 
     def __init__(self, signature: Signature) -> None:
-        marshal = Marshal(signature, 0, 1)
-        self.frame = Frame(Geometry((1, 1, 1), (1, 1, 1)), marshal.size, marshal.places)
+        marshal = ArgumentMarshaller(signature, 0, 1)
+        self.frame = LaunchFrame(Geometry((1, 1, 1), (1, 1, 1)), marshal.size, marshal.offsets)
         fill = (f"write(frame.memory, frame.start, {PACKED})",)
-        self.run = marshal.written(fill, {"frame": self.frame, "write": marshal.write})
+        self.run = marshal.compile_function(fill, {"frame": self.frame, "write": marshal.write})
 
     def __call__(self, values: tuple[Any, ...]) -> Any:
         self.run(0, values)
@@ -108,7 +108,7 @@ def test_every_kind_of_parameter_is_packed() -> None:
 def test_tensors_are_looked_at_with_care_once_for_each_type(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed(POINTER)
     packed((Tensor(),))
-    monkeypatch.setattr("ptxkit.device.marshal.convert", lambda *_: pytest.fail("the careful way was taken"))
+    monkeypatch.setattr("ptxkit.device.marshal.convert_argument", lambda *_: pytest.fail("the careful way was taken"))
     (place,) = packed((Tensor(address=0x2000),))
     assert place is not None
     assert ctypes.c_uint64.from_address(place).value == 0x2000
@@ -171,14 +171,16 @@ def test_what_does_not_fit_is_refused_in_words() -> None:
 
 def test_tensor_maps_are_aligned_and_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     data = bytes(range(128))
-    made = TensorMap(tensor_of(Fake(shape=(8, 64)), None), (32, 8), 128, "tiled", data, None)
+    made = TensorMap(make_tensor(Fake(shape=(8, 64)), None), (32, 8), 128, "tiled", data, None)
     packed = Packed(Signature("k", (Argument("n", "u32"), Argument("map", None, size=128))))
     for _ in range(2):
         (_, place) = packed((5, made))
         assert place is not None
         assert place % 64 == 0
         assert ctypes.string_at(place, 128) == data
-        monkeypatch.setattr("ptxkit.device.marshal.convert", lambda *_: pytest.fail("the careful way was taken"))
+        monkeypatch.setattr(
+            "ptxkit.device.marshal.convert_argument", lambda *_: pytest.fail("the careful way was taken")
+        )
 
 
 NARROW = [

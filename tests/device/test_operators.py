@@ -11,8 +11,8 @@ import pytest
 
 from ptxkit.build import Global, Kernel, bf16, f32, s64, u32
 from ptxkit.device import DeviceError, MissingLibraryError, torch_op
-from ptxkit.device.operators import plan_of
-from ptxkit.device.signature import Argument, of_kernel
+from ptxkit.device.operators import make_plan
+from ptxkit.device.signature import Argument, make_kernel_signature
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 
@@ -40,26 +40,26 @@ def test_the_schema_comes_from_the_parameters() -> None:
     k.param(s64, "count")
     k.param(f32, "factor")
     k.param(Global[bf16], "out")
-    arguments = of_kernel(k).arguments
-    written = plan_of("k", arguments, ["out", "data"], {}, [])
+    arguments = make_kernel_signature(k).arguments
+    written = make_plan("k", arguments, ["out", "data"], {}, [])
     assert written.schema == "(Tensor(a1!) data, Tensor tiles, SymInt count, float factor, Tensor(a0!) out) -> ()"
-    made = plan_of("k", arguments, [], {"out": empty_like}, [])
+    made = make_plan("k", arguments, [], {"out": empty_like}, [])
     assert made.schema == "(Tensor data, Tensor tiles, SymInt count, float factor) -> Tensor"
-    both = plan_of("k", arguments, [], {"out": empty_like, "tiles": empty_like}, [])
+    both = make_plan("k", arguments, [], {"out": empty_like, "tiles": empty_like}, [])
     assert both.schema == "(Tensor data, SymInt count, float factor) -> (Tensor, Tensor)"
 
 
 def test_numbers_that_are_addresses_can_be_named() -> None:
     arguments = (Argument("parameter_0", "b64"), Argument("parameter_1", "b32"))
-    plan = plan_of("k", arguments, ["parameter_0"], {}, ["parameter_0"])
+    plan = make_plan("k", arguments, ["parameter_0"], {}, ["parameter_0"])
     assert plan.schema == "(Tensor(a0!) parameter_0, SymInt parameter_1) -> ()"
 
 
 def test_functions_are_given_the_arguments_that_they_name() -> None:
-    plan = plan_of("k", of_kernel(scaled()).arguments, [], {"out": lambda count, data: (count, data)}, [])
-    values = plan.values(("tensor", 7), {"factor": 1.5})
+    plan = make_plan("k", make_kernel_signature(scaled()).arguments, [], {"out": lambda count, data: (count, data)}, [])
+    values = plan.bind_arguments(("tensor", 7), {"factor": 1.5})
     assert values == {"data": "tensor", "count": 7, "factor": 1.5}
-    assert plan.made(values) == {"out": (7, "tensor")}
+    assert plan.allocate_results(values) == {"out": (7, "tensor")}
 
 
 DATA, COUNT = Argument("data", "u64", "global", "f32"), Argument("count", "u32")
@@ -80,7 +80,7 @@ DATA, COUNT = Argument("data", "u64", "global", "f32"), Argument("count", "u32")
 )
 def test_what_no_operator_can_have_is_told(arguments: Any, writes: Any, makes: Any, message: str) -> None:
     with pytest.raises(DeviceError, match=message):
-        plan_of("k", arguments, writes, makes, [])
+        make_plan("k", arguments, writes, makes, [])
 
 
 def test_without_pytorch_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_an_operator_makes_its_result_and_is_seen_by_the_compiler() -> None:
         setup_context=lambda ctx, inputs, output: ctx.__dict__.update(count=inputs[1], factor=inputs[2]),
     )
     data = torch.randn(1000, device="cuda", requires_grad=True)
-    torch.testing.assert_close(operator(data, 1000, 2.5), data * 2.5)
+    torch.registers_testing_addresses.assert_close(operator(data, 1000, 2.5), data * 2.5)
     torch.library.opcheck(operator, (data, 1000, 2.5))
 
     @torch.compile(fullgraph=True)
@@ -111,9 +111,9 @@ def test_an_operator_makes_its_result_and_is_seen_by_the_compiler() -> None:
     for size in (1000, 333):
         values = torch.randn(size, device="cuda", requires_grad=True)
         result = twice(values)
-        torch.testing.assert_close(result, (values * 2 + 1) * 3)
+        torch.registers_testing_addresses.assert_close(result, (values * 2 + 1) * 3)
         result.sum().backward()
-        torch.testing.assert_close(values.grad, torch.full_like(values, 6.0))
+        torch.registers_testing_addresses.assert_close(values.grad, torch.full_like(values, 6.0))
 
 
 @needs_torch
@@ -123,7 +123,7 @@ def test_an_operator_changes_its_tensors() -> None:
     operator = torch_op("ptxkit_tests::scaled_to", scaled(), grid=8, writes=["out"])
     data, out = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda")
     assert operator(data, out, 1000, factor=0.5) is None
-    torch.testing.assert_close(out, data * 0.5)
+    torch.registers_testing_addresses.assert_close(out, data * 0.5)
     torch.library.opcheck(operator, (data, out, 1000, 0.5))
 
     @torch.compile(fullgraph=True)
@@ -131,7 +131,7 @@ def test_an_operator_changes_its_tensors() -> None:
         operator(values, target, values.numel(), 4.0)
         return target + 1
 
-    torch.testing.assert_close(step(data, out), data * 4 + 1)
-    torch.testing.assert_close(out, data * 4)
+    torch.registers_testing_addresses.assert_close(step(data, out), data * 4 + 1)
+    torch.registers_testing_addresses.assert_close(out, data * 4)
     with pytest.raises(NotImplementedError):
         operator(data.cpu(), out.cpu(), 1000, 0.5)

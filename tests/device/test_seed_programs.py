@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 
 from ptxkit.device import compile as compile_kernel
-from ptxkit.device.signature import of_kernel
-from ptxkit.kernels.check import Subject, check
+from ptxkit.device.signature import make_kernel_signature
+from ptxkit.kernels.check import CheckedKernel, check_kernel
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy
-from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.kernels.seeds.check import CHECKED_SEEDS
 from tests.corpus.support import CORPUS
 
-BY_NAME = {subject.build.__name__: subject for subject in SEEDS}
+BY_NAME = {subject.build.__name__: subject for subject in CHECKED_SEEDS}
 TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
 
 
-def differing(subject: Subject) -> list[object]:
+def differing(subject: CheckedKernel) -> list[object]:
     """The runs in which an element is wrong."""
-    return [found for found in check(subject, 10, np.random.default_rng()) if not found.right]
+    return [found for found in check_kernel(subject, 10, np.random.default_rng()) if not found.is_correct]
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("subject", SEEDS, ids=lambda subject: subject.build.__name__)
-def test_the_builders_program_gives_numpys_answer(subject: Subject) -> None:
+@pytest.mark.parametrize("subject", CHECKED_SEEDS, ids=lambda subject: subject.build.__name__)
+def test_the_builders_program_gives_numpys_answer(subject: CheckedKernel) -> None:
     assert not differing(subject)
 
 
@@ -40,10 +40,10 @@ def test_the_copy_that_a_barrier_tracks_is_right_by_cp_async_too() -> None:
 @pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
 def test_the_twin_in_cuda_takes_the_same_data_to_the_same_answer(path: Path) -> None:
     subject = BY_NAME[path.name.split(".")[0]]
-    signature = of_kernel(subject.build())
+    signature = make_kernel_signature(subject.build())
 
     def twin() -> Any:
         """The cubin, launched as the builder's kernel is."""
         return replace(compile_kernel(path.read_text()), kernels=(signature,))
 
-    assert not differing(Subject(cast("Any", twin), subject.cases))
+    assert not differing(CheckedKernel(cast("Any", twin), subject.cases))

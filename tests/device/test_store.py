@@ -18,7 +18,7 @@ from ptxkit.device import compiler, store
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing compiled is there; the table and the grammar are, which a process takes seconds to make."""
-    made, own = cache.user_folder(), tmp_path / "ptxkit"
+    made, own = cache.user_cache_folder(), tmp_path / "ptxkit"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for path in Path(made).iterdir() if made is not None else ():
         if path.name.startswith(("lark.", "syntax.", "table.")):
@@ -83,12 +83,12 @@ def test_a_damaged_entry_counts_as_missing(folder: Path) -> None:
 
 
 def test_where_nothing_can_be_kept_all_works_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "user_folder", lambda: None)
+    monkeypatch.setattr(store, "user_cache_folder", lambda: None)
     assert compile_kernel(kernel()).code.startswith(b"\x7fELF")
 
 
 def test_the_oldest_entries_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_KEPT", 2)
+    monkeypatch.setattr(store, "_MAX_ENTRIES", 2)
     for value in (1.0, 2.0, 3.0):
         compile_kernel(kernel(value))
     assert len(entries(folder)) == 2

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from ptxkit.device import LaunchError, Signature, TensorMap, marshal, streams
-from ptxkit.device.arrays import view_of
+from ptxkit.device.arrays import view_device_array
 from ptxkit.device.signature import Argument
-from ptxkit.device.streams import _FINDERS, current_stream, stream_handle, torch_stream, wait_for
-from ptxkit.device.tensormap import tensor_of
+from ptxkit.device.streams import _FINDERS, current_stream, get_torch_stream_function, make_stream_wait, stream_handle
+from ptxkit.device.tensormap import make_tensor
 from tests.device.test_arguments import Fake
 
 
@@ -46,15 +46,15 @@ def libraries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     cupy = SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=80)))
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    torch_stream.cache_clear()
+    get_torch_stream_function.cache_clear()
     for kind in (Tensor, Parameter, Array):
         monkeypatch.delitem(_FINDERS, kind, raising=False)
     yield
-    torch_stream.cache_clear()
+    get_torch_stream_function.cache_clear()
 
 
 def map_of(array: Any) -> TensorMap:
-    return TensorMap(tensor_of(Fake(shape=(8, 64)), None), (32, 8), 128, "tiled", bytes(128), array)
+    return TensorMap(make_tensor(Fake(shape=(8, 64)), None), (32, 8), 128, "tiled", bytes(128), array)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_the_current_stream_is_that_of_the_first_array_with_a_library(arguments:
 def test_an_older_pytorch_gives_its_stream_as_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
     cuda = SimpleNamespace(current_stream=lambda device: SimpleNamespace(cuda_stream=90 + device))
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=SimpleNamespace(), cuda=cuda))
-    torch_stream.cache_clear()
+    get_torch_stream_function.cache_clear()
     assert current_stream((Tensor(2),)) == 92
 
 
@@ -121,7 +121,7 @@ class Events:
 @pytest.fixture
 def events(monkeypatch: pytest.MonkeyPatch) -> Events:
     found = Events()
-    monkeypatch.setattr(streams, "driver", lambda: found)
+    monkeypatch.setattr(streams, "import_driver", lambda: found)
     return found
 
 
@@ -129,13 +129,13 @@ WAITED = [("cuEventCreate", 2), ("cuEventRecord", 99, 5), ("cuStreamWaitEvent", 
 
 
 def test_a_stream_waits_for_what_another_has_been_given(events: Events) -> None:
-    wait_for(5, 7)
+    make_stream_wait(5, 7)
     assert events.calls == WAITED
 
 
 def test_a_stream_does_not_wait_for_itself(events: Events) -> None:
     for producer, stream in ((5, 5), (1, 0), (0, 1), (0, 0)):
-        wait_for(producer, stream)
+        make_stream_wait(producer, stream)
     assert events.calls == []
 
 
@@ -148,9 +148,9 @@ class Named(Fake):
 
 
 def test_a_launch_waits_for_the_stream_that_an_array_names(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marshal, "current_context", lambda: 1)
+    monkeypatch.setattr(marshal, "get_current_context", lambda: 1)
     signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
-    run = marshal.Marshal(signature, 0, 1).written((), {})
+    run = marshal.ArgumentMarshaller(signature, 0, 1).compile_function((), {})
     run(7, (Named(), 3))
     assert events.calls == WAITED
     events.calls.clear()
@@ -160,7 +160,7 @@ def test_a_launch_waits_for_the_stream_that_an_array_names(events: Events, monke
 
 
 def test_an_array_is_looked_at_without_waiting(events: Events) -> None:
-    assert view_of(Named(), "an array").address == 0x1000
+    assert view_device_array(Named(), "an array").address == 0x1000
     assert events.calls == []
 
 
@@ -182,5 +182,5 @@ def test_dlpack_is_asked_for_the_array_as_a_stream_sees_it(
 
     monkeypatch.setitem(sys.modules, "cuda.core.utils", SimpleNamespace(StridedMemoryView=View))
     exported = SimpleNamespace(__dlpack_device__=lambda: (2, 0), __dlpack__=None)
-    assert view_of(exported, "an array", given).address == 0x1000
+    assert view_device_array(exported, "an array", given).address == 0x1000
     assert seen == [asked]

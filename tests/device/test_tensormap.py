@@ -10,8 +10,8 @@ import pytest
 from ptxkit.build import Kernel, bf16, f32
 from ptxkit.device import ArgumentError, DeviceError, Signature, TensorMap, TensorMapError, check_device
 from ptxkit.device.arguments import kernel_arguments
-from ptxkit.device.signature import Argument, of_kernel
-from ptxkit.device.tensormap import Tensor, tensor_of
+from ptxkit.device.signature import Argument, make_kernel_signature
+from ptxkit.device.tensormap import MappedTensor, make_tensor
 from tests.device.conftest import reason
 from tests.device.test_arguments import Fake
 
@@ -21,17 +21,17 @@ def matrix(**options: Any) -> Fake:
     return Fake(**{"shape": (128, 64), **options})
 
 
-def made(tensor: Tensor, box: tuple[int, ...], *, swizzle: int = 0, mode: str = "tiled") -> TensorMap:
+def made(tensor: MappedTensor, box: tuple[int, ...], *, swizzle: int = 0, mode: str = "tiled") -> TensorMap:
     """A map as if it were encoded."""
     return TensorMap(tensor, box, swizzle, mode, b"", None)
 
 
 def test_an_array_is_a_tensor_with_its_innermost_dimension_first() -> None:
-    assert tensor_of(matrix(), None) == Tensor("f32", 0x1000, (64, 128), (256,))
-    assert tensor_of(Fake(shape=(8,)), None) == Tensor("f32", 0x1000, (8,), ())
-    assert tensor_of(matrix(strides=(512, 4)), None).strides == (512,)
-    assert tensor_of(matrix(typestr="<V2"), None).element == "bf16"
-    assert tensor_of(matrix(), "tf32").element == "tf32"
+    assert make_tensor(matrix(), None) == MappedTensor("f32", 0x1000, (64, 128), (256,))
+    assert make_tensor(Fake(shape=(8,)), None) == MappedTensor("f32", 0x1000, (8,), ())
+    assert make_tensor(matrix(strides=(512, 4)), None).strides == (512,)
+    assert make_tensor(matrix(typestr="<V2"), None).element == "bf16"
+    assert make_tensor(matrix(), "tf32").element == "tf32"
 
 
 RULES = [
@@ -112,17 +112,17 @@ def test_a_map_in_host_memory_is_refused() -> None:
 def signature() -> Signature:
     k = Kernel("k", threads=32)
     k.tensor_map("source", f32, box=(32, 8), swizzle=128)
-    return of_kernel(k)
+    return make_kernel_signature(k)
 
 
 def test_a_kernel_takes_a_map_that_is_as_it_says() -> None:
-    tensor = tensor_of(matrix(), None)
+    tensor = make_tensor(matrix(), None)
     fitting = made(tensor, (32, 8), swizzle=128)
     assert kernel_arguments(signature(), (fitting,)) == [fitting]
     for wrong, message in (
         (made(tensor, (32, 4), swizzle=128), r"with box \(32, 8\), not \(32, 4\)"),
         (made(tensor, (32, 8)), "with swizzle 128, not 0"),
-        (made(tensor_of(matrix(typestr="<V2"), None), (32, 8), swizzle=128), "with size of an element 4, not 2"),
+        (made(make_tensor(matrix(typestr="<V2"), None), (32, 8), swizzle=128), "with size of an element 4, not 2"),
         (made(tensor, (32, 8), swizzle=128, mode="im2col"), "with mode tiled, not im2col"),
     ):
         with pytest.raises(ArgumentError, match=message):
@@ -186,5 +186,5 @@ def test_an_array_of_one_dimension_is_encoded() -> None:
 def test_half_precision_has_no_numpy_type_and_is_told_by_name() -> None:
     k = Kernel("k")
     k.tensor_map("source", bf16, box=(64, 8), swizzle=128)
-    assert of_kernel(k).arguments[0].tensor is not None
-    assert tensor_of(matrix(typestr="<V2"), "bf16").size == 2
+    assert make_kernel_signature(k).arguments[0].tensor is not None
+    assert make_tensor(matrix(typestr="<V2"), "bf16").size == 2

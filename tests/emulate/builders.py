@@ -5,30 +5,34 @@ from __future__ import annotations
 import numpy
 
 from ptxkit.build.kernel import Kernel
-from ptxkit.emulate import Outcome
-from ptxkit.kernels.check import Case, Subject, as_taken
+from ptxkit.emulate import RunResult
+from ptxkit.kernels.check import CheckedKernel, KernelCase, as_first_argument
 from ptxkit.testing.repeated import small_cases
 
 MOST_WORDS, MOST_CTAS = 50_000, 60
 
 
-def smallest(subject: Subject, count: int) -> list[Case]:
+def smallest(subject: CheckedKernel, count: int) -> list[KernelCase]:
     """So many cases of a subject that take the least time."""
     cases = [*subject.cases(1, numpy.random.default_rng(0)), *small_cases(subject)]
     few = [case for case in cases if case.source.size <= MOST_WORDS and numpy.prod(case.grid) <= MOST_CTAS]
     return sorted(few, key=lambda case: case.source.size * int(numpy.prod(case.grid)))[:count]
 
 
-def launched(kernel: Kernel, case: Case, policy: str, seed: int = 0) -> Outcome:
+def launched(kernel: Kernel, case: KernelCase, policy: str, seed: int = 0) -> RunResult:
     """The outcome of one case; an error where a run shows something wrong, or comes to no end."""
-    before = case.before if case.before is not None else numpy.zeros(case.wanted.shape, case.wanted.dtype)
+    before = (
+        case.initial_target
+        if case.initial_target is not None
+        else numpy.zeros(case.expected.shape, case.expected.dtype)
+    )
     run = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed)
-    return run(as_taken(kernel, case.source), as_taken(kernel, before.copy()), *case.more)
+    return run(as_first_argument(kernel, case.source), as_first_argument(kernel, before.copy()), *case.extra_arguments)
 
 
-def agrees(case: Case, outcome: Outcome) -> bool:
+def agrees(case: KernelCase, outcome: RunResult) -> bool:
     """Whether the second argument is what NumPy says."""
     found = outcome.outputs[1]
     if not case.tolerance:
-        return bool((found.view(numpy.uint8) == case.wanted.view(numpy.uint8)).all())
-    return bool(numpy.allclose(found, case.wanted, rtol=case.tolerance, atol=case.tolerance))
+        return bool((found.view(numpy.uint8) == case.expected.view(numpy.uint8)).all())
+    return bool(numpy.allclose(found, case.expected, rtol=case.tolerance, atol=case.tolerance))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import RunResult, run
 
 HEAD = """.version 8.6
 .target sm_100a
@@ -38,12 +38,12 @@ def computed(
     arguments = [out] if inputs is None else [out, inputs]
     text = kernel(before + body + after, parameters, outside)
     found = run(text, "k", block=threads, arguments=arguments, **launch)
-    assert not found.failed, found.failed
-    assert not found.undecided, found.undecided
+    assert not found.unsupported_reason, found.unsupported_reason
+    assert not found.incomplete_reason, found.incomplete_reason
     assert not found.findings, found.findings
     return found.outputs[0] if words > 1 else found.outputs[0][:, 0]
 
 
-def outcome(body: str, threads: int = 32, *, parameters: str = "", outside: str = "", **launch: Any) -> Outcome:
+def outcome(body: str, threads: int = 32, *, parameters: str = "", outside: str = "", **launch: Any) -> RunResult:
     """What running a kernel with this body shows."""
     return run(kernel(body, parameters, outside), "k", block=threads, **launch)

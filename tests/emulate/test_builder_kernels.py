@@ -7,16 +7,16 @@ from itertools import cycle
 import pytest
 
 from ptxkit.emulate import POLICIES
-from ptxkit.kernels.cases import SUBJECTS
-from ptxkit.kernels.check import Subject
-from ptxkit.kernels.seeds.check import SEEDS
+from ptxkit.kernels.cases import CHECKED_KERNELS
+from ptxkit.kernels.check import CheckedKernel
+from ptxkit.kernels.seeds.check import CHECKED_SEEDS
 from tests.emulate.builders import agrees, launched, smallest
 
-CHOSEN = [*SEEDS, *SUBJECTS]
+CHOSEN = [*CHECKED_SEEDS, *CHECKED_KERNELS]
 
 
 @pytest.mark.parametrize("subject", CHOSEN, ids=[each.build.__name__ for each in CHOSEN])
-def test_a_kernel_is_right_and_clean_under_every_policy(subject: Subject) -> None:
+def test_a_kernel_is_right_and_clean_under_every_policy(subject: CheckedKernel) -> None:
     kernel = subject.build()
     for policy, case in zip(POLICIES, cycle(smallest(subject, 2)), strict=False):
         assert agrees(case, launched(kernel, case, policy)), policy

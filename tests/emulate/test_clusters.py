@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import RunResult, run
 from tests.emulate.support import kernel
 
 START = """
@@ -24,7 +24,7 @@ GENERIC = """cvt.u64.u32 %d3, %r3; cvta.shared.u64 %d3, %d3; mapa.u64 %d4, %d3, 
  getctarank.u64 %r6, %d4;"""
 
 
-def launched(body: str, policy: str = "eager") -> Outcome:
+def launched(body: str, policy: str = "eager") -> RunResult:
     text = kernel(START + body, ".param .u64 a")
     return run(text, "k", grid=2, block=1, cluster=2, arguments=[numpy.zeros((2, 2), numpy.uint32)], policy=policy)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
-from ptxkit.emulate import Budget
+from ptxkit.emulate import RunBudget
 from tests.emulate.support import computed, outcome
 
 THREADS = numpy.arange(64)
@@ -89,8 +89,8 @@ END:
 
 
 def test_a_loop_without_end_is_undecided() -> None:
-    found = outcome("L: add.u32 %r1, %r1, 1; bra L;", budget=Budget(steps=5000))
-    assert found.undecided == "the run has used up its steps"
+    found = outcome("L: add.u32 %r1, %r1, 1; bra L;", budget=RunBudget(steps=5000))
+    assert found.incomplete_reason == "the run has used up its steps"
     assert not found.findings
 
 
@@ -114,7 +114,7 @@ def waited(policy: str, giver: int = 1, more: str = "") -> Any:
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;", "mov.u32 %r9, %clock;"])
 def test_a_thread_that_turns_and_changes_nothing_lets_others_go_at_once(policy: str, more: str) -> None:
     found = waited(policy, more=more)
-    assert found.is_clean, (found.failed, found.undecided, found.findings)
+    assert found.is_clean, (found.unsupported_reason, found.incomplete_reason, found.findings)
     assert more.startswith("mov") or found.steps < 20_000  # of a lane that turns for 4,096 steps of 128 threads: more
 
 
@@ -122,8 +122,8 @@ def test_a_thread_that_turns_and_changes_nothing_lets_others_go_at_once(policy: 
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;"])
 def test_who_waits_for_what_nobody_does_is_undecided_soon(policy: str, more: str) -> None:
     found = waited(policy, giver=9, more=more)
-    assert found.undecided.startswith("thread 3 of CTA (0, 0, 0) turns at line ")
-    assert found.undecided.endswith("for ever: nobody changes what it waits for")
+    assert found.incomplete_reason.startswith("thread 3 of CTA (0, 0, 0) turns at line ")
+    assert found.incomplete_reason.endswith("for ever: nobody changes what it waits for")
     assert not found.findings
     assert found.steps < 20_000
 
@@ -158,4 +158,4 @@ def test_what_the_machine_cannot_do_is_named_and_only_when_it_is_executed() -> N
     body = " mov.u32 %r1, 0; setp.eq.u32 %p1, %r1, 1; @%p1 bra NEVER; bra END;\nNEVER: {what}\nEND:"
     what = "tcgen05.shift.cta_group::1.down [%r1];"
     assert outcome(body.format(what=what)).is_clean
-    assert "tcgen05.shift" in outcome(f" mov.u32 %r1, 0; {what}").failed
+    assert "tcgen05.shift" in outcome(f" mov.u32 %r1, 0; {what}").unsupported_reason

@@ -22,4 +22,4 @@ def test_they_hold_what_was_written(body: str, wanted: int) -> None:
 @pytest.mark.parametrize("declared", [".reg .u32 %tid;", ".shared .u32 %tid;", "%tid:"])
 def test_an_element_of_what_has_none_is_not_one_of_the_special_register(declared: str) -> None:
     found = outcome(f"{declared} mov.u32 %r0, %tid.x;", threads=1)
-    assert found.failed == "`mov.u32`: %tid is declared, and has no element x"
+    assert found.unsupported_reason == "`mov.u32`: %tid is declared, and has no element x"

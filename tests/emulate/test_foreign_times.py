@@ -5,7 +5,7 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.foreign_times import ForeignTimes
-from ptxkit.emulate.knowledge import DONE, Knowledge
+from ptxkit.emulate.knowledge import COMPLETED, CtaClocks
 
 _THREADS, _OTHERS = 8, 8
 
@@ -19,9 +19,9 @@ class _Neighbour:
         size = 2
 
 
-def _neighbour() -> Knowledge:
+def _neighbour() -> CtaClocks:
     cta: Any = _Neighbour()
-    return Knowledge(cta, 1)
+    return CtaClocks(cta, 1)
 
 
 def test_threads_know_what_each_learned_whoever_shares_it() -> None:
@@ -29,7 +29,7 @@ def test_threads_know_what_each_learned_whoever_shares_it() -> None:
     others = [_neighbour() for _ in range(2)]
     found = ForeignTimes(_THREADS)
     expected: dict[tuple[int, int], Any] = {}
-    shape = others[0].common.shape
+    shape = others[0].common_times.shape
     told = [chance.integers(0, 50, shape) for _ in range(4)]
     asked = 0
     for _ in range(200):
@@ -50,9 +50,9 @@ def test_threads_know_what_each_learned_whoever_shares_it() -> None:
         everyone = numpy.arange(_THREADS)
         for each, other in enumerate(others):
             threads, times = chance.integers(0, _OTHERS, _THREADS), chance.integers(1, 50, _THREADS)
-            known = found.knows(everyone, other, threads, times, DONE)
+            known = found.knows(everyone, other, threads, times, COMPLETED)
             held = [expected.get((thread, each)) for thread in range(_THREADS)]
-            wanted = [e is not None and e[DONE, a] >= b for e, a, b in zip(held, threads, times, strict=True)]
+            wanted = [e is not None and e[COMPLETED, a] >= b for e, a, b in zip(held, threads, times, strict=True)]
             assert known.tolist() == wanted
             assert found.has(everyone, other) == all(e is not None for e in held)
             asked += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import RunResult, run
 from tests.emulate.support import computed, kernel, outcome
 
 
@@ -83,7 +83,7 @@ def test_stores_cut_off_what_is_too_wide() -> None:
     assert found.tobytes().hex() == "78007856" + "00000000" + "78563412" * 2
 
 
-def one(body: str, array: object = None) -> Outcome:
+def one(body: str, array: object = None) -> RunResult:
     given = numpy.zeros(4, numpy.uint32) if array is None else array
     text = kernel(f" ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4;\n{body}", ".param .u64 a")
     return run(text, "k", block=8, arguments=[given])

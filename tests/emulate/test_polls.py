@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxkit.emulate import Finding, run
+from ptxkit.emulate import Violation, run
 from tests.emulate.support import kernel
 
 COPY = """
@@ -21,11 +21,11 @@ OUT: mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0; @!%p2 bra OUT;
 LOOP = "POLL: ld.acquire.gpu.global.u32 %r2, [%d2]; setp.eq.u32 %p2, %r2, 0; @%p2 bra POLL;"
 
 
-def found(wait: str, *, strict: bool = True) -> list[Finding]:
+def found(wait: str, *, strict: bool = True) -> list[Violation]:
     text = kernel(COPY.format(wait=wait), ".param .u64 a, .param .u64 flag")
     outcome = run(text, "k", block=64, arguments=[np.zeros(64, np.uint32), np.ones(1, np.uint32)], strict=strict)
-    assert not outcome.failed, outcome.failed
-    assert not outcome.undecided, outcome.undecided
+    assert not outcome.unsupported_reason, outcome.unsupported_reason
+    assert not outcome.incomplete_reason, outcome.incomplete_reason
     return list(outcome.findings)
 
 

@@ -29,7 +29,7 @@ COPY = """
 def found(before: str = "", after: str = "", end: str = "", issuer: int = 0, **launch: Any) -> list[str]:
     text = kernel(COPY.format(before=before, after=after, end=end, issuer=issuer), ".param .u64 a")
     outcome = run(text, "k", block=64, arguments=[numpy.zeros(64, numpy.uint32)], **launch)
-    assert not outcome.failed, outcome.failed
+    assert not outcome.unsupported_reason, outcome.unsupported_reason
     if not outcome.findings:
         assert (outcome.outputs[0] == numpy.arange(64)).all()
     return [each.code for each in outcome.findings]

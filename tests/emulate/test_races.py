@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import RunResult, run
 from ptxkit.emulate.read_log import ReadLog
 from tests.emulate.support import kernel
 
@@ -14,12 +14,12 @@ TILE = """ .shared .align 16 .b8 tile[1024];
 """
 
 
-def shared(body: str, threads: int = 64, **launch: object) -> Outcome:
+def shared(body: str, threads: int = 64, **launch: object) -> RunResult:
     """%r1: the thread; %r4: its own word of `tile`; %r5: its neighbour's (the thread 32 behind, in a ring of 64)."""
     ring = " xor.b32 %r5, %r2, 128; add.u32 %r5, %r3, %r5;\n"
     found = run(kernel(TILE + ring + body), "k", block=threads, **launch)  # type: ignore[arg-type]
-    assert not found.failed, found.failed
-    assert not found.undecided
+    assert not found.unsupported_reason, found.unsupported_reason
+    assert not found.incomplete_reason
     return found
 
 
@@ -239,19 +239,19 @@ def test_of_readers_that_take_turns_each_must_be_known_to_who_writes(silent: int
 def test_the_log_of_reads_keeps_what_no_write_has_ended() -> None:
     log = ReadLog(8, 4)
     log.add(numpy.array([1, 1, 2]), numpy.array([0x13, 0x14, 0x15]), 7)
-    log.cleared(numpy.array([2]))
+    log.clear(numpy.array([2]))
     log.add(numpy.array([2]), numpy.array([0x26]), 8)
-    found = log.of(numpy.array([2, 3, 1]))
+    found = log.reads_of(numpy.array([2, 3, 1]))
     assert found is not None
     assert sorted(zip(*(each.tolist() for each in found), strict=True)) == [(0, 0x26, 8), (2, 0x13, 7), (2, 0x14, 7)]
-    log.refined(4)
-    found = log.of(numpy.array([7]))
+    log.refine(4)
+    found = log.reads_of(numpy.array([7]))
     assert found is not None
     assert found[1].tolist() == [0x13, 0x14]
-    assert log.of(numpy.array([12])) is None
+    assert log.reads_of(numpy.array([12])) is None
     for time in range(1, 40_000):
         log.add(numpy.array([0, 1]), numpy.array([time << 4 | 1, time << 4 | 2]), 9)
-    found = log.of(numpy.array([0]))
+    found = log.reads_of(numpy.array([0]))
     assert found is not None
     assert found[1][0] == 1 << 4 | 1
     assert found[1][-1] == 39_999 << 4 | 1

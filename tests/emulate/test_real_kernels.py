@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import RunResult, run
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Module
 
@@ -22,10 +22,10 @@ def entry(parsed: Module) -> str:
     return next(each.name for each in parsed.functions() if each.kind == "entry")
 
 
-def clean(outcome: Outcome) -> Outcome:
-    assert not outcome.failed
+def clean(outcome: RunResult) -> RunResult:
+    assert not outcome.unsupported_reason
     assert not outcome.findings
-    assert not outcome.undecided
+    assert not outcome.incomplete_reason
     return outcome
 
 
@@ -98,7 +98,7 @@ def test_calls_through_tables_and_printing() -> None:
     for number, wanted in ((3, 6), (4, 12)):  # V::f adds, W::f multiplies
         found = clean(run(parsed, "virt", block=1, arguments=[numpy.zeros(4, numpy.int32), number]))
         assert found.outputs[0][0] == wanted
-        assert found.printed == (f'x {number} hello "q" \\ \n\t\x01\n',)
+        assert found.printed_texts == (f'x {number} hello "q" \\ \n\t\x01\n',)
 
 
 @pytest.mark.parametrize(("case", "wanted"), [(0, 1), (1, 5 * 9), (2, 24), (3, 31 - 2), (5, 7), (6, 6 % 6)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from ptxkit.emulate import Outcome, run
-from ptxkit.emulate.recording import BEHIND, KEPT, Recorder, octets_of
+from ptxkit.emulate import RunResult, run
+from ptxkit.emulate.recording import MAX_EVENTS_AFTER, MAX_EVENTS_BEFORE, EventRecorder, written_bytes
 from ptxkit.traces import StepKind
 from tests.emulate.support import kernel
 
@@ -19,13 +19,15 @@ RACE = """ st.shared.u32 [%r4], %r2; bar.sync 0; st.shared.u32 [%r4], %r1;
 """
 
 
-def recorded(body: str, policy: str = "late", parameters: str = "", **launch: object) -> tuple[Outcome, Recorder]:
+def recorded(
+    body: str, policy: str = "late", parameters: str = "", **launch: object
+) -> tuple[RunResult, EventRecorder]:
     """A run, and one more with a recorder that wants all that the first found."""
     text = kernel(TILE + body, parameters)
     first = run(text, "k", block=64, policy=policy, **launch)  # type: ignore[arg-type]
-    recorder = Recorder([(each.code, each.offset) for each in first.findings])
+    recorder = EventRecorder([(each.code, each.offset) for each in first.findings])
     again = run(text, "k", block=64, policy=policy, order=recorder, **launch)  # type: ignore[arg-type]
-    recorder.look()
+    recorder.capture()
     assert (again.findings, again.steps) == (first.findings, first.steps)
     return first, recorder
 
@@ -51,18 +53,18 @@ def test_the_events_are_in_order_with_their_threads_and_values() -> None:
         StepKind.ARRIVE,
         StepKind.JOIN,
     ]
-    assert [each.number for each in recording.events] == list(range(1, 9))
+    assert [each.serial for each in recording.events] == list(range(1, 9))
     second, read = recording.events[3], recording.events[4]
-    assert recording.at is read
+    assert recording.trigger is read
     assert second.old.view("u4").ravel().tolist() == [4 * thread for thread in range(64)]
     assert second.new.view("u4").ravel().tolist() == list(range(64))
     assert read.old.view("u4").ravel().tolist() == [thread ^ 32 for thread in range(64)]
 
 
 def test_nothing_is_recorded_of_findings_that_are_not_wanted() -> None:
-    recorder = Recorder([])
+    recorder = EventRecorder([])
     outcome = run(kernel(TILE + RACE), "k", block=64, order=recorder)
-    recorder.look()
+    recorder.capture()
     assert len(outcome.findings) == 1
     assert recorder.recordings == []
 
@@ -87,25 +89,25 @@ def test_a_copy_is_heard_from_its_issue_to_its_completion() -> None:
 
 
 def test_a_long_run_is_kept_near_its_finding_only() -> None:
-    turns = KEPT + BEHIND
+    turns = MAX_EVENTS_BEFORE + MAX_EVENTS_AFTER
     loop = f""" mov.u32 %r7, 0;
 TURN: st.shared.u32 [%r4+512], %r7; bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, {turns}; @%p1 bra TURN;
  st.shared.u32 [%r4], %r1; ld.shared.u32 %r6, [%r5];
  mov.u32 %r7, 0;
-BACK: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, {BEHIND}; @%p1 bra BACK;
+BACK: bar.sync 0; add.u32 %r7, %r7, 1; setp.lt.u32 %p1, %r7, {MAX_EVENTS_AFTER}; @%p1 bra BACK;
 """
     _, recorder = recorded(loop)
     (recording,) = recorder.recordings
     assert recording.number == 3 * turns + 2
-    assert len(recording.events) <= 3 * KEPT + BEHIND
-    assert recording.events[-1].number == recording.number + BEHIND
-    assert recording.at in recording.events
+    assert len(recording.events) <= 3 * MAX_EVENTS_BEFORE + MAX_EVENTS_AFTER
+    assert recording.events[-1].serial == recording.number + MAX_EVENTS_AFTER
+    assert recording.trigger in recording.events
 
 
 def test_what_threads_write_is_known_as_octets() -> None:
     words = numpy.array([1, 0x0203], "u2")
-    assert octets_of(words, 2, 2).tolist() == [[1, 0], [3, 2]]
-    assert octets_of((words, words), 2, 4).tolist() == [[1, 0, 1, 0], [3, 2, 3, 2]]
-    assert octets_of(numpy.array(7, "u4"), 2, 4).tolist() == [[7, 0, 0, 0]] * 2
-    assert octets_of((words, None), 2, 4) is None
-    assert octets_of(words, 2, 4) is None
+    assert written_bytes(words, 2, 2).tolist() == [[1, 0], [3, 2]]
+    assert written_bytes((words, words), 2, 4).tolist() == [[1, 0, 1, 0], [3, 2, 3, 2]]
+    assert written_bytes(numpy.array(7, "u4"), 2, 4).tolist() == [[7, 0, 0, 0]] * 2
+    assert written_bytes((words, None), 2, 4) is None
+    assert written_bytes(words, 2, 4) is None

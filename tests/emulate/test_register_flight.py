@@ -34,8 +34,8 @@ FEWER, MORE = "setmaxnreg.dec.sync.aligned.u32 40; ", "setmaxnreg.inc.sync.align
 
 def codes(body: str, *, races: bool = True) -> set[str]:
     found = run(KERNEL.format(body=body), "k", block=128, policy="late", races=races)
-    assert not found.failed
-    assert not found.undecided
+    assert not found.unsupported_reason
+    assert not found.incomplete_reason
     return {each.code for each in found.findings}
 
 

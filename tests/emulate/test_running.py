@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 import pytest
 
-from ptxkit.emulate import Budget, LaunchError, run
-from ptxkit.emulate.launching import Structure
+from ptxkit.emulate import InvalidLaunchError, RunBudget, run
+from ptxkit.emulate.launching import StructArgument
 from tests.emulate.support import kernel
 
 TEXT = kernel("", ".param .u64 a, .param .u32 n, .param .f32 x, .param .align 8 .b8 s[12]")
@@ -45,19 +45,19 @@ def test_a_launch_that_is_as_it_should_be() -> None:
 )
 def test_a_launch_that_cannot_be(change: dict[str, Any], message: str) -> None:
     wanted = message if "\\(" in message else message.replace("(", r"\(").replace(")", r"\)")
-    with pytest.raises(LaunchError, match=wanted):
+    with pytest.raises(InvalidLaunchError, match=wanted):
         run(TEXT, "k", **(GOOD | change))
 
 
 def test_a_kernel_that_is_not_there() -> None:
-    with pytest.raises(LaunchError, match="the module has no kernel q; its kernels: k"):
+    with pytest.raises(InvalidLaunchError, match="the module has no kernel q; its kernels: k"):
         run(TEXT, "q", **GOOD)
 
 
 def test_what_the_kernel_requires_of_its_launch() -> None:
     text = TEXT.replace("s[12])\n{", "s[12])\n.reqntid 32, 2\n{")
     assert run(text, "k", **(GOOD | {"block": None})).is_clean
-    with pytest.raises(LaunchError, match="requires blocks of"):
+    with pytest.raises(InvalidLaunchError, match="requires blocks of"):
         run(text, "k", **GOOD)
 
 
@@ -71,14 +71,14 @@ def test_one_array_given_twice_is_one_buffer_and_is_not_changed() -> None:
 
 def test_seconds_are_a_budget_too() -> None:
     counting = kernel("L: add.u32 %r1, %r1, 1; bra L;")
-    assert run(counting, "k", block=1, budget=Budget(seconds=0.05)).undecided.endswith("its seconds")
+    assert run(counting, "k", block=1, budget=RunBudget(seconds=0.05)).incomplete_reason.endswith("its seconds")
 
 
 def test_the_clock_on_the_wall_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     hours = count(step=3600)
     monkeypatch.setattr(time, "monotonic", lambda: next(hours))
     short = kernel("L: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 20000; @%p1 bra L;")
-    assert run(short, "k", block=1, budget=Budget(seconds=60)).is_clean
+    assert run(short, "k", block=1, budget=RunBudget(seconds=60)).is_clean
 
 
 def test_the_global_timer_goes_on_with_the_steps_of_the_machine() -> None:
@@ -116,10 +116,10 @@ def test_a_structure_carries_addresses() -> None:
     body = " ld.param.u64 %d0, [s+8]; ld.param.u32 %r0, [s]; ld.global.u32 %r1, [%d0+8]; add.u32 %r1, %r1, %r0;"
     store = " ld.param.u64 %d1, [out]; st.global.u32 [%d1], %r1;"
     text = kernel(body + store, ".param .align 8 .b8 s[16], .param .u64 out")
-    given = Structure((100).to_bytes(4, "little") + bytes(12), {8: array})
+    given = StructArgument((100).to_bytes(4, "little") + bytes(12), {8: array})
     assert run(text, "k", block=1, arguments=[given, out]).outputs[1][0] == 109
-    with pytest.raises(LaunchError, match=r"s .* has 16 bytes, and the argument 12"):
-        run(text, "k", block=1, arguments=[Structure(bytes(12), {}), out])
+    with pytest.raises(InvalidLaunchError, match=r"s .* has 16 bytes, and the argument 12"):
+        run(text, "k", block=1, arguments=[StructArgument(bytes(12), {}), out])
 
 
 TABLE = """

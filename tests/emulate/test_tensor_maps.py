@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from ptxkit.emulate import LaunchError, TensorMap
-from ptxkit.emulate.tensor_maps import BYTES, decoded, replaced
+from ptxkit.emulate import InvalidLaunchError, TensorMapArgument
+from ptxkit.emulate.tensor_maps import MAP_BYTES, decode_map, replace_map_field
 
 FIELDS = (
     *(("global_address", 0, 0x7000_0000_0100), ("rank", 0, 1), ("elemtype", 0, 6), ("swizzle_mode", 0, 3)),
@@ -17,24 +17,24 @@ FIELDS = (
 
 
 def test_zeros_become_a_map_field_by_field() -> None:
-    octets = bytes(BYTES)
+    octets = bytes(MAP_BYTES)
     for field, ordinal, value in FIELDS:
-        octets = replaced(octets, field, ordinal, value)
+        octets = replace_map_field(octets, field, ordinal, value)
     array = numpy.zeros((512, 256), numpy.float16)
-    wanted = TensorMap.tiled(array, box=(64, 128), swizzle=128).at(0x7000_0000_0100)
-    assert decoded(octets) == decoded(wanted)
+    wanted = TensorMapArgument.tiled(array, box=(64, 128), swizzle=128).encode_at(0x7000_0000_0100)
+    assert decode_map(octets) == decode_map(wanted)
 
 
 def test_zeros_and_other_bytes_are_no_map() -> None:
-    assert decoded(bytes(BYTES)) is None
-    assert decoded(replaced(b"\x7f" * BYTES, "rank", 0, 1)) is None
+    assert decode_map(bytes(MAP_BYTES)) is None
+    assert decode_map(replace_map_field(b"\x7f" * MAP_BYTES, "rank", 0, 1)) is None
 
 
 @pytest.mark.parametrize(("field", "value"), [("elemtype", 13), ("swizzle_mode", 5), ("fill_mode", 2), ("rank", 5)])
 def test_a_field_does_not_take_what_there_is_not(field: str, value: int) -> None:
     with pytest.raises(ValueError, match=r"cannot hold|a rank is"):
-        replaced(bytes(BYTES), field, 0, value)
-    replaced(bytes(BYTES), field, 0, value - 1)
+        replace_map_field(bytes(MAP_BYTES), field, 0, value)
+    replace_map_field(bytes(MAP_BYTES), field, 0, value - 1)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_a_field_does_not_take_what_there_is_not(field: str, value: int) -> None
     ],
 )
 def test_the_rules_of_the_encoder_hold_here_too(options: dict[str, object], message: str) -> None:
-    with pytest.raises(LaunchError) as caught:
-        TensorMap.tiled(numpy.zeros((128, 64), numpy.float32), **options)  # type: ignore[arg-type]
+    with pytest.raises(InvalidLaunchError) as caught:
+        TensorMapArgument.tiled(numpy.zeros((128, 64), numpy.float32), **options)  # type: ignore[arg-type]
     assert message in str(caught.value)
-    TensorMap.tiled(numpy.zeros((128, 64), numpy.float32), box=(32, 8), swizzle=128)
+    TensorMapArgument.tiled(numpy.zeros((128, 64), numpy.float32), box=(32, 8), swizzle=128)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ptxkit.emulate import LaunchError, Sampler, Surface, Texture, run
+from ptxkit.emulate import InvalidLaunchError, Sampler, Surface, Texture, run
 
 KERNEL = """.version 8.3
 .target sm_80{mode}
@@ -38,7 +38,7 @@ def outcome(body: str, image: Any, coordinates: Any, *more: Any, mode: str = "",
 
 def result(body: str, image: Any, coordinates: Any, *more: Any, **words: str) -> Any:
     found = outcome(HANDLE + body, image, coordinates, *more, **words)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     return found.outputs[len(more) + 2]
 
@@ -190,7 +190,7 @@ def test_a_sampler_of_its_own_and_a_texture_that_is_a_parameter() -> None:
     body = "tex.1d.v4.f32.f32 {%r8, %r9, %r10, %r11}, [t, s, {%f0}];"
     words = {"mode": ", texmode_independent", "parameters": ".param .texref t, .param .samplerref s"}
     found = outcome(body, texture, column(1.0, 1.5), Sampler("linear"), **words)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings
     assert found.outputs[3][:, 0].view(np.float32).tolist() == [15, 20]
 
@@ -245,7 +245,7 @@ def test_what_is_no_texture_is_found() -> None:
     ],
 )
 def test_images_that_cannot_be_are_refused_with_a_reason(image: Texture) -> None:
-    with pytest.raises(LaunchError, match="t: "):
+    with pytest.raises(InvalidLaunchError, match="t: "):
         outcome("", image, column(0.0))
 
 

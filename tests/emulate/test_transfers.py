@@ -3,22 +3,22 @@
 import numpy
 import pytest
 
-from ptxkit.emulate.memory import Pool
-from ptxkit.emulate.transfers import NOWHERE, Combine, Transfer
+from ptxkit.emulate.memory import ByteBuffer
+from ptxkit.emulate.transfers import NO_OFFSET, ByteTransfer, Combine
 
 
 @pytest.mark.parametrize(
     ("targets", "expected", "calls"),
     [
         ([[0, 1], [2, 3]], [1, 2, 3, 4], 1),
-        ([[0, NOWHERE], [NOWHERE, 3]], [1, 0, 0, 4], 1),
+        ([[0, NO_OFFSET], [NO_OFFSET, 3]], [1, 0, 0, 4], 1),
         ([[0, 1], [0, 3]], [1 + 3, 2, 0, 4], 2),
     ],
 )
 def test_each_row_combines_with_what_earlier_ones_left(
     targets: list[list[int]], expected: list[int], calls: int
 ) -> None:
-    pool = Pool(16, "global")
+    pool = ByteBuffer(16, "global")
     counted = []
 
     def add(old: object, new: object) -> object:
@@ -27,7 +27,7 @@ def test_each_row_combines_with_what_earlier_ones_left(
 
     combine: Combine = add
     data = numpy.array([[1, 2], [3, 4]], numpy.uint32)
-    transfer = Transfer(4, None, None, pool, numpy.array(targets), data, combine)
+    transfer = ByteTransfer(4, None, None, pool, numpy.array(targets), data, combine)
     transfer.write(numpy.ones(2, bool))
     assert pool.view(4)[:4].tolist() == expected
     assert len(counted) == calls

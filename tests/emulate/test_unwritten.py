@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ptxkit.emulate import POLICIES
-from ptxkit.emulate.unwritten import CODE, OTHER, depends_on_unwritten
+from ptxkit.emulate.unwritten import PERTURBED_PATTERN, RULE_CODE, find_uninitialized_dependence
 from ptxkit.syntax import parse
 from tests.emulate.support import kernel, outcome
 
@@ -17,14 +17,14 @@ TILE = ".shared .align 4 .b32 tile[64];"
 def lines(body: str, policy: str = "eager") -> list[tuple[str, int]]:
     module = parse(kernel(body, ".param .u64 out", TILE))
     launch = {"block": 32, "arguments": [np.zeros(32, np.uint32)], "policy": policy}
-    found = depends_on_unwritten(module, "k", **launch)
+    found = find_uninitialized_dependence(module, "k", **launch)
     assert all(each.witnesses for each in found)
     return [(each.code, each.line) for each in found]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_word_of_shared_memory_that_nobody_wrote_must_not_be_stored(policy: str) -> None:
-    assert [code for code, _ in lines(f"ld.shared.u32 %r0, [tile];{STORE}", policy)] == [CODE]
+    assert [code for code, _ in lines(f"ld.shared.u32 %r0, [tile];{STORE}", policy)] == [RULE_CODE]
 
 
 def test_a_word_that_was_written_may_be_stored() -> None:
@@ -64,6 +64,6 @@ def test_other_bits_can_be_asked_for() -> None:
         parameters=".param .u64 out",
         outside=TILE,
         arguments=[out],
-        unwritten=OTHER,
+        unwritten=PERTURBED_PATTERN,
     )
-    assert set(found.outputs[0]) == {OTHER << 16 | OTHER}
+    assert set(found.outputs[0]) == {PERTURBED_PATTERN << 16 | PERTURBED_PATTERN}

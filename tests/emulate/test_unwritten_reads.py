@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ptxkit.emulate import run
-from ptxkit.emulate.unwritten import CODE, reads_that_matter
+from ptxkit.emulate.unwritten import RULE_CODE, find_significant_reads
 from ptxkit.syntax import parse
 from tests.emulate.support import kernel
 
@@ -20,9 +20,9 @@ def found(body: str) -> tuple[list[str], list[tuple[str, int]]]:
     launch = {"block": 32, "arguments": [np.zeros(32, np.uint32)]}
     outcome = run(module, "k", **launch)  # type: ignore[arg-type]
     assert outcome.is_clean
-    findings = reads_that_matter(module, "k", outcome.unwritten, **launch)
+    findings = find_significant_reads(module, "k", outcome.uninitialized_reads, **launch)
     assert all(each.witnesses and each.severity == "warning" for each in findings)
-    return [each.register for each in outcome.unwritten], [(each.code, each.line) for each in findings]
+    return [each.register for each in outcome.uninitialized_reads], [(each.code, each.line) for each in findings]
 
 
 def line_of(body: str, text: str) -> int:
@@ -41,7 +41,7 @@ def line_of(body: str, text: str) -> int:
 )
 def test_a_read_that_decides_a_result_is_told_where_it_stands(before: str, register: str) -> None:
     body = before + STORE
-    assert found(body) == ([register], [(CODE, line_of(body, "add.u32 %r0"))])
+    assert found(body) == ([register], [(RULE_CODE, line_of(body, "add.u32 %r0"))])
 
 
 @pytest.mark.parametrize(

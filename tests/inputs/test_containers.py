@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.inputs import Embedded, Found, Passed, Problem, kind_of, texts_in, title
+from ptxkit.inputs import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode, display_name, kind_of, texts_in
 from tests.cli.support import CLEAN
 from tests.inputs.building import (
     CHIP,
@@ -33,7 +33,7 @@ OTHER = TEXT.replace(b"sm_80", b"sm_90a")
 TWO = fatbin(entry(TEXT), entry(OTHER, 90, flags=CHIP | ZSTD))
 
 
-def found(data: bytes, *, mapped: bool = False) -> list[Found]:
+def found(data: bytes, *, mapped: bool = False) -> list[ContainerEntry]:
     """What is inside a file of these bytes."""
     if not mapped:
         return list(texts_in(io.BytesIO(data)))
@@ -45,19 +45,19 @@ def found(data: bytes, *, mapped: bool = False) -> list[Found]:
 
 def texts(data: bytes) -> list[tuple[str, bytes]]:
     """Target and text of each PTX, where nothing else is told."""
-    everything = [each for each in found(data) if not isinstance(each, Passed)]
-    assert everything == [each for each in found(data, mapped=True) if not isinstance(each, Passed)]
-    assert all(isinstance(each, Embedded) for each in everything), everything
-    return [(each.target, each.data) for each in everything if isinstance(each, Embedded)]
+    everything = [each for each in found(data) if not isinstance(each, SkippedCode)]
+    assert everything == [each for each in found(data, mapped=True) if not isinstance(each, SkippedCode)]
+    assert all(isinstance(each, EmbeddedPtx) for each in everything), everything
+    return [(each.target, each.data) for each in everything if isinstance(each, EmbeddedPtx)]
 
 
 def problems(data: bytes) -> list[str]:
     """What is said of a file."""
     everything = found(data, mapped=True)
-    assert [each for each in found(data) if isinstance(each, Problem)] == [
-        each for each in everything if isinstance(each, Problem)
+    assert [each for each in found(data) if isinstance(each, ContainerProblem)] == [
+        each for each in everything if isinstance(each, ContainerProblem)
     ]
-    return [each.message for each in everything if isinstance(each, Problem)]
+    return [each.message for each in everything if isinstance(each, ContainerProblem)]
 
 
 @pytest.mark.parametrize("flags", [0, LZ4, ZSTD])
@@ -72,7 +72,7 @@ def test_code_of_other_kinds_is_passed_over_and_named() -> None:
     data = fatbin(
         entry(b"\x7fELF", 90, kind=CODE, flags=CHIP), entry(b"x", 90, kind=INTERMEDIATE), entry(b"x", kind=64)
     )
-    assert [each.what for each in found(data) if isinstance(each, Passed)] == [
+    assert [each.what for each in found(data) if isinstance(each, SkippedCode)] == [
         "machine code for sm_90a",
         "intermediate code (LTO) for sm_90",
         "code of kind 64 for sm_80",
@@ -85,7 +85,7 @@ def test_several_fat_binaries_may_stand_one_behind_the_other() -> None:
 
 def test_the_name_of_an_entry_is_read() -> None:
     [each] = found(fatbin(entry(TEXT, name=b"kernel.ptx\0")))
-    assert isinstance(each, Embedded)
+    assert isinstance(each, EmbeddedPtx)
     assert each.name == "kernel.ptx"
 
 
@@ -107,13 +107,13 @@ def test_a_program_whose_table_of_sections_was_stripped_is_searched() -> None:
 def test_machine_code_for_debugging_holds_its_ptx() -> None:
     data = elf([(".nv_debug_ptx_txt", TEXT.replace(b"\n", b"\0"))], machine=190)
     assert texts(data) == [("", TEXT)]
-    assert found(elf([(".text", b"x")], machine=190)) == [Passed("machine code")]
+    assert found(elf([(".text", b"x")], machine=190)) == [SkippedCode("machine code")]
 
 
 def test_an_archive_gives_the_texts_of_its_members() -> None:
     members = [("a.o", elf([(".nv_fatbin", TWO)])), ("a_member_with_a_long_name.o", elf([("__nv_relfatbin", TWO)]))]
     everything = found(ar(("readme", b"odd"), *members))
-    assert [each.inside for each in everything if isinstance(each, Embedded)] == [
+    assert [each.inside for each in everything if isinstance(each, EmbeddedPtx)] == [
         ("a.o",),
         ("a.o",),
         ("a_member_with_a_long_name.o",),
@@ -125,7 +125,7 @@ def test_an_archive_in_bsds_form_is_read() -> None:
     name = b"long name.o\0"
     body = name + elf([(".nv_fatbin", TWO)])
     data = b"!<arch>\n" + b"#1/12".ljust(16) + b"0".ljust(32) + b"%-10d`\n" % len(body) + body
-    assert [each.inside for each in found(data) if isinstance(each, Embedded)] == [("long name.o",)] * 2
+    assert [each.inside for each in found(data) if isinstance(each, EmbeddedPtx)] == [("long name.o",)] * 2
 
 
 def test_a_wheel_gives_the_texts_of_its_libraries_and_its_ptx_files() -> None:
@@ -137,8 +137,8 @@ def test_a_wheel_gives_the_texts_of_its_libraries_and_its_ptx_files() -> None:
             "foo/lib.a": ar(("a.o", elf([(".nv_fatbin", TWO)]))),
         }
     )
-    everything = [each for each in found(data) if isinstance(each, Embedded)]
-    assert [title("foo.whl", each, number) for number, each in enumerate(everything, 1)] == [
+    everything = [each for each in found(data) if isinstance(each, EmbeddedPtx)]
+    assert [display_name("foo.whl", each, number) for number, each in enumerate(everything, 1)] == [
         "foo.whl!foo/lib.so!1.sm_80.ptx",
         "foo.whl!foo/lib.so!2.sm_90a.ptx",
         "foo.whl!foo/kernels/k.ptx",
@@ -190,9 +190,9 @@ def test_a_header_that_lies_or_is_cut_off_is_told(data: bytes, message: str) -> 
 
 def test_what_stands_before_the_damage_is_still_read() -> None:
     everything = found(fatbin(entry(TEXT), entry(OTHER, payload=1 << 40)))
-    assert [type(each) for each in everything] == [Embedded, Problem]
+    assert [type(each) for each in everything] == [EmbeddedPtx, ContainerProblem]
     cut = TWO[:-100]
-    assert [type(each) for each in found(cut)] == [Problem, Embedded, Problem]
+    assert [type(each) for each in found(cut)] == [ContainerProblem, EmbeddedPtx, ContainerProblem]
 
 
 def test_a_section_that_leaves_the_file_is_told() -> None:
@@ -239,7 +239,7 @@ def test_a_damaged_member_is_told_and_the_others_are_read() -> None:
     data = bytearray(zipped({"a.ptx": TEXT, "b.ptx": OTHER}))
     data[45] ^= 0xFF
     everything = found(bytes(data))
-    assert [type(each) for each in everything] == [Problem, Embedded]
+    assert [type(each) for each in everything] == [ContainerProblem, EmbeddedPtx]
     assert everything[0].inside == ("a.ptx",)  # type: ignore[union-attr]
 
 
@@ -256,7 +256,7 @@ def test_a_link_in_an_archive_is_a_member_and_leads_nowhere(tmp_path: Path) -> N
         info.external_attr = 0o120777 << 16
         archive.writestr(info, "/etc/passwd")
     [each] = found(stream.getvalue())
-    assert isinstance(each, Embedded)
+    assert isinstance(each, EmbeddedPtx)
     assert each.data == b"/etc/passwd"
 
 

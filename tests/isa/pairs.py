@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from ptxkit.diagnostics import Severity
-from ptxkit.isa.scaffold import scaffold
+from ptxkit.isa.scaffold import harness_module
 from ptxkit.syntax import parse
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.ptxas import Version, installed
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.ptxas import Version, installed_ptxas
 from ptxkit.validate import validate
 
 NEWEST = ((9, 5), "sm_107a")
@@ -66,7 +66,9 @@ def cases_of(each: Pair | Gated) -> list[Case]:
 def _answers(target: str) -> dict[Case, str | None]:
     """What ptxas says of all that is expected for a target."""
     cases = sorted(case for case in _EXPECTED if case[2] == target)
-    refused = installed()[0].refusals([scaffold([text], version, target) for text, version, _ in cases], target)
+    refused = installed_ptxas()[0].refusals(
+        [harness_module([text], version, target) for text, version, _ in cases], target
+    )
     return {case: refused.get(place) for place, case in enumerate(cases)}
 
 
@@ -74,7 +76,7 @@ def _refusal(text: str, version: Version, target: str) -> str | None:
     """What ptxas says of an instruction; None where it takes it."""
     if (text, version, target) in _EXPECTED:
         return _answers(target)[text, version, target]
-    return installed()[0].refusal(scaffold([text], version, target), target)
+    return installed_ptxas()[0].refusal(harness_module([text], version, target), target)
 
 
 def holds(pair: Pair) -> None:
@@ -91,7 +93,7 @@ def opens(gated: Gated) -> None:
 
 def agree(text: str, version: Version, target: str, *, accepted: bool) -> None:
     """ptxkit and the newest ptxas take the instruction, or both refuse it."""
-    theirs, ours = _refusal(text, version, target), why_refused(scaffold([text], version, target))
+    theirs, ours = _refusal(text, version, target), ptxkit_refusal(harness_module([text], version, target))
     assert (theirs is None) == accepted, f"ptxas: {text} {theirs}"
     assert (ours is None) == accepted, f"ptxkit: {text} {ours}"
 
@@ -99,13 +101,13 @@ def agree(text: str, version: Version, target: str, *, accepted: bool) -> None:
 def is_taken(text: str, version: Version = NEWEST[0], target: str = NEWEST[1]) -> None:
     """Both sides take the instruction, and ptxkit says nothing about it."""
     agree(text, version, target, accepted=True)
-    assert not validate(parse(scaffold([text], version, target))).diagnostics
+    assert not validate(parse(harness_module([text], version, target))).diagnostics
 
 
 def is_tolerated(text: str, version: Version = NEWEST[0], target: str = NEWEST[1]) -> str:
     """The warning for an instruction that ptxas takes and the manual does not have."""
     agree(text, version, target, accepted=True)
-    found = validate(parse(scaffold([text], version, target))).diagnostics
+    found = validate(parse(harness_module([text], version, target))).diagnostics
     warnings = [each.message for each in found if each.severity is Severity.WARNING]
     assert len(warnings) == 1, warnings
     assert "tolerated" in warnings[0]

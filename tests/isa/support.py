@@ -6,7 +6,7 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.forms import Match
 from ptxkit.isa.loader import load_texts
-from ptxkit.isa.table import Table
+from ptxkit.isa.table import InstructionTable
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Instruction
 
@@ -33,6 +33,6 @@ def effects(text: str) -> tuple[Effect, ...]:
     return match(text).effects
 
 
-def small_table(text: str) -> Table:
+def small_table(text: str) -> InstructionTable:
     """A table of its own from a text in the notation."""
-    return Table(load_texts({"small.isa": text}))
+    return InstructionTable(load_texts({"small.isa": text}))

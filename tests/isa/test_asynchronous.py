@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.isa.instances import scaffold
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.ptxas import installed
+from ptxkit.isa.instances import harness_module
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.ptxas import installed_ptxas
 
 BULK = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 TENSOR = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
@@ -90,17 +90,17 @@ REFUSED = [
 
 
 def refusal_by_ptxas(text: str, target: str) -> str | None:
-    newest, *_ = installed()
-    return newest.refusals([scaffold([text], (9, 4), target)], target).get(0)
+    newest, *_ = installed_ptxas()
+    return newest.refusals([harness_module([text], (9, 4), target)], target).get(0)
 
 
 @pytest.mark.parametrize(("target", "text"), ACCEPTED)
 def test_takes(target: str, text: str) -> None:
-    assert why_refused(scaffold([text], (9, 4), target)) is None
+    assert ptxkit_refusal(harness_module([text], (9, 4), target)) is None
     assert refusal_by_ptxas(text, target) is None
 
 
 @pytest.mark.parametrize(("target", "text"), [pytest.param(*line, id=why) for *line, why in REFUSED])
 def test_refuses(target: str, text: str) -> None:
-    assert why_refused(scaffold([text], (9, 4), target)) is not None
+    assert ptxkit_refusal(harness_module([text], (9, 4), target)) is not None
     assert refusal_by_ptxas(text, target) is not None

@@ -9,13 +9,13 @@ import pytest
 
 from ptxkit import cache
 from ptxkit.isa import compiled, loader
-from ptxkit.isa.forms import Instructions
-from ptxkit.isa.loader import load
+from ptxkit.isa.forms import InstructionSet
+from ptxkit.isa.loader import load_instructions
 from ptxkit.records import replace
 
 
-def same(left: Instructions, right: Instructions) -> bool:
-    def parts(table: Instructions) -> list[object]:
+def same(left: InstructionSet, right: InstructionSet) -> bool:
+    def parts(table: InstructionSet) -> list[object]:
         values = [getattr(table, name) for name in table.__match_args__]
         return [value if isinstance(value, tuple) or not hasattr(value, "items") else dict(value) for value in values]
 
@@ -23,19 +23,19 @@ def same(left: Instructions, right: Instructions) -> bool:
 
 
 def test_the_table_comes_back_as_it_was() -> None:
-    table = load()
+    table = load_instructions()
     stored = marshal.loads(marshal.dumps(compiled.encode(table)))
     assert same(compiled.decode(stored), table)
 
 
 def test_a_table_without_one_of_its_forms_is_another_one() -> None:
-    table = load()
+    table = load_instructions()
     less = replace(table, forms=dict(list(table.forms.items())[1:]))
     assert not same(compiled.decode(compiled.encode(less)), table)
 
 
 def test_truth_and_numbers_are_kept_apart() -> None:
-    stored = compiled.encode(load())
+    stored = compiled.encode(load_instructions())
     assert len({repr(entry) for entry in stored[0]}) == len(stored[0])
     assert {type(entry) for entry in stored[0] if entry in (0, 1)} == {int, bool}
 
@@ -44,7 +44,7 @@ def test_the_second_load_reads_what_the_first_wrote(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = compiled.load_cached()
     assert list((tmp_path / "ptxkit").glob("table.*"))
-    monkeypatch.setattr(loader, "load", lambda: pytest.fail("the cache was not used"))
+    monkeypatch.setattr(loader, "load_instructions", lambda: pytest.fail("the cache was not used"))
     assert same(compiled.load_cached(), first)
 
 

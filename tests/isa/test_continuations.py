@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from ptxkit.isa import table
-from ptxkit.isa.continuations import continuations
+from ptxkit.isa.continuations import complete_opcode
 from ptxkit.isa.instances import instances
 from ptxkit.isa.targets import parse_target
 
 
 def words(opcode: str) -> list[str]:
-    return [found.word for found in continuations(opcode)]
+    return [found.word for found in complete_opcode(opcode)]
 
 
 def test_the_first_modifiers_of_a_name_are_those_its_forms_begin_with() -> None:
@@ -49,9 +49,9 @@ def test_every_instruction_can_be_written_modifier_by_modifier(name: str) -> Non
 
 
 def test_a_modifier_is_closed_where_every_instruction_behind_it_is() -> None:
-    found = {each.word: each for each in continuations("cp.async.bulk")}
+    found = {each.word: each for each in complete_opcode("cp.async.bulk")}
     old, new = parse_target("sm_90"), parse_target("sm_100")
-    assert found["shared::cta"].closed((8, 0), old)
-    assert not found["shared::cta"].closed((8, 6), new)
-    assert not found["shared::cluster"].closed((8, 0), old)
-    assert not found["shared::cta"].closed(None, None)
+    assert found["shared::cta"].unmet_gates((8, 0), old)
+    assert not found["shared::cta"].unmet_gates((8, 6), new)
+    assert not found["shared::cluster"].unmet_gates((8, 0), old)
+    assert not found["shared::cta"].unmet_gates(None, None)

@@ -13,7 +13,7 @@ import pytest
 from ptxkit.isa.loader import load_texts
 from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.sources import isa_files
-from ptxkit.isa.table import Table
+from ptxkit.isa.table import InstructionTable
 
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in isa_files()}
 CHAPTERS = [
@@ -79,7 +79,7 @@ def damaged(text: str, random: Random) -> str:
     return "".join(parts)
 
 
-def bind_some(table: Table, random: Random) -> None:
+def bind_some(table: InstructionTable, random: Random) -> None:
     for name in random.sample(table.names, min(3, len(table.names))):
         for form in table.forms(name)[:4]:
             words = [
@@ -100,7 +100,7 @@ def test_a_damaged_chapter_loads_or_its_mistake_has_a_place(name: str) -> None:
     for _ in range(COUNT):
         text = damaged(TEXTS[name], random)
         try:
-            bind_some(Table(load_texts(with_sets(name, text))), random)
+            bind_some(InstructionTable(load_texts(with_sets(name, text))), random)
         except NotationError as error:
             mistakes.append((text, error))
     for text, mistake in mistakes:

@@ -12,7 +12,7 @@ from ptxkit.isa import table
 from ptxkit.isa.data import describe_data, describe_json
 from ptxkit.isa.describe import describe
 from ptxkit.isa.expression_text import expression_text
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Form
 from ptxkit.isa.loader import load_texts
 
@@ -146,7 +146,7 @@ def test_an_expression_is_written_so_that_it_is_read_the_same(text: str) -> None
 
 def parts(expression: Expression) -> Iterator[Expression]:
     yield expression
-    if isinstance(expression, Call):
+    if isinstance(expression, CallExpr):
         for argument in expression.arguments:
             yield from parts(argument)
 
@@ -156,7 +156,7 @@ def test_every_expression_of_the_table_has_a_text() -> None:
         for expression in (*(value for _, value in form.lets), *(rule.condition for rule in form.rules)):
             text = expression_text(expression)
             for part in parts(expression):
-                if isinstance(part, Role):
+                if isinstance(part, OperandRole):
                     assert part.name in text
-                elif isinstance(part, Const) and isinstance(part.value, str):
+                elif isinstance(part, ConstantExpr) and isinstance(part.value, str):
                     assert part.value in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.isa import table
-from ptxkit.isa.binding import bind
+from ptxkit.isa.binding import bind_form
 from ptxkit.isa.effects import (
     Access,
     AsyncRegisters,
@@ -27,7 +27,7 @@ from ptxkit.isa.effects import (
     Value,
     WaitGroup,
 )
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.instances import instances
 from tests.isa.support import effects, match
 
@@ -41,30 +41,33 @@ def accesses(text: str) -> list[Access]:
 @pytest.mark.parametrize(
     ("text", "access"),
     [
-        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", Access("read", "global", "a", Const(16))),
-        ("ld.u8 %r1, [%rd1];", Access("read", "generic", "a", Const(1))),
-        ("ld.shared.b64 %rd1, [%r1];", Access("read", "shared::cta", "a", Const(8))),
-        ("ld.volatile.global.u32 %r1, [%rd1];", Access("read", "global", "a", Const(4), order="volatile")),
-        ("ld.acquire.gpu.u32 %r1, [%rd1];", Access("read", "generic", "a", Const(4), order="acquire", scope="gpu")),
+        ("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];", Access("read", "global", "a", ConstantExpr(16))),
+        ("ld.u8 %r1, [%rd1];", Access("read", "generic", "a", ConstantExpr(1))),
+        ("ld.shared.b64 %rd1, [%r1];", Access("read", "shared::cta", "a", ConstantExpr(8))),
+        ("ld.volatile.global.u32 %r1, [%rd1];", Access("read", "global", "a", ConstantExpr(4), order="volatile")),
+        (
+            "ld.acquire.gpu.u32 %r1, [%rd1];",
+            Access("read", "generic", "a", ConstantExpr(4), order="acquire", scope="gpu"),
+        ),
         (
             "ld.mmio.relaxed.sys.global.u32 %r1, [%rd1];",
-            Access("read", "global", "a", Const(4), order="relaxed", scope="sys"),
+            Access("read", "global", "a", ConstantExpr(4), order="relaxed", scope="sys"),
         ),
-        ("ld.param.u64 %rd1, [p];", Access("read", "param", "a", Const(8))),
-        ("st.shared::cluster.u32 [%r1], %r2;", Access("write", "shared::cluster", "a", Const(4))),
+        ("ld.param.u64 %rd1, [p];", Access("read", "param", "a", ConstantExpr(8))),
+        ("st.shared::cluster.u32 [%r1], %r2;", Access("write", "shared::cluster", "a", ConstantExpr(4))),
         (
             "st.release.sys.global.u32 [%rd1], %r2;",
-            Access("write", "global", "a", Const(4), order="release", scope="sys"),
+            Access("write", "global", "a", ConstantExpr(4), order="release", scope="sys"),
         ),
         (
             "atom.shared.add.u32 %r1, [%r2], 1;",
-            Access("update", "shared::cta", "a", Const(4), order="relaxed", scope="gpu"),
+            Access("update", "shared::cta", "a", ConstantExpr(4), order="relaxed", scope="gpu"),
         ),
         (
             "red.release.gpu.global.add.u64 [%rd1], %rd2;",
-            Access("update", "global", "a", Const(8), order="release", scope="gpu"),
+            Access("update", "global", "a", ConstantExpr(8), order="release", scope="gpu"),
         ),
-        ("st.bulk.shared::cta [%r1], 64, 0;", Access("write", "shared::cta", "a", Role("n"))),
+        ("st.bulk.shared::cta [%r1], 64, 0;", Access("write", "shared::cta", "a", OperandRole("n"))),
     ],
 )
 def test_plain_accesses(text: str, access: Access) -> None:
@@ -73,17 +76,17 @@ def test_plain_accesses(text: str, access: Access) -> None:
 
 def test_cp_async_is_a_generic_copy_that_its_group_completes() -> None:
     read, write = accesses("cp.async.cg.shared.global [%r1], [%rd1], 16, %r2;")
-    assert read == Access("read", "global", "s", Role("z"), completion="cp.async")
-    assert write == Access("write", "shared::cta", "d", Role("n"), completion="cp.async")
+    assert read == Access("read", "global", "s", OperandRole("z"), completion="cp.async")
+    assert write == Access("write", "shared::cta", "d", OperandRole("n"), completion="cp.async")
 
 
 def test_a_bulk_load_goes_through_the_async_proxy_and_completes_on_its_mbarrier() -> None:
     found = effects(f"cp.async.bulk.shared::cluster.global{MBAR} [%r1], [%rd1], 64, [%r2];")
     common = {"proxy": "async", "completion": "mbarrier", "barrier": "bar"}
     assert found == (
-        Access("read", "global", "s", Role("n"), **common),
-        Access("write", "shared::cluster", "d", Role("n"), **common),
-        MbarrierComplete("bar", Role("n"), space="shared::cluster"),
+        Access("read", "global", "s", OperandRole("n"), **common),
+        Access("write", "shared::cluster", "d", OperandRole("n"), **common),
+        MbarrierComplete("bar", OperandRole("n"), space="shared::cluster"),
         Home("bar", "same", "d"),
     )
 
@@ -98,7 +101,7 @@ def test_the_box_of_a_tensor_load_is_not_known_and_its_map_is_read_by_the_tensor
     found = effects(f"cp.async.bulk.tensor.2d.shared::cluster.global.tile{MBAR} [%r1], [%rd1, {{%r2, %r3}}], [%r4];")
     by_map, by_tensor, write, complete, home = found
     assert isinstance(by_map, Access)
-    assert (by_map.proxy, by_map.size) == ("tensormap", Const(128))
+    assert (by_map.proxy, by_map.size) == ("tensormap", ConstantExpr(128))
     assert isinstance(by_tensor, Access)
     assert (by_tensor.via, by_tensor.proxy, by_tensor.space, by_tensor.size) == ("tensormap", "async", "global", None)
     assert write == Access("write", "shared::cluster", "d", None, "async", "mbarrier", "bar")
@@ -118,7 +121,7 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
     assert AsyncRegisters("update", "d", "wgmma") in found
     read = {"proxy": "async", "completion": "wgmma", "via": "descriptor"}
     for matrix, rows in (("a", 64), ("b", 8)):
-        shape = {"rows": Const(rows), "width": Const(2), "transposed": Role(f"trans_{matrix}")}
+        shape = {"rows": ConstantExpr(rows), "width": ConstantExpr(2), "transposed": OperandRole(f"trans_{matrix}")}
         assert Access("read", "shared::cta", f"{matrix}desc", **read, **shape) in found
     assert match(text).results == ("d",)
 
@@ -129,9 +132,9 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
         ("cp.async.commit_group;", CommitGroup("cp.async")),
         ("cp.async.bulk.commit_group;", CommitGroup("bulk")),
         ("wgmma.commit_group.sync.aligned;", CommitGroup("wgmma")),
-        ("cp.async.wait_group 2;", WaitGroup("cp.async", Role("n"))),
-        ("cp.async.wait_all;", WaitGroup("cp.async", Const(0), commits=True)),
-        ("cp.async.bulk.wait_group.read 0;", WaitGroup("bulk", Role("n"), read_only=True)),
+        ("cp.async.wait_group 2;", WaitGroup("cp.async", OperandRole("n"))),
+        ("cp.async.wait_all;", WaitGroup("cp.async", ConstantExpr(0), commits=True)),
+        ("cp.async.bulk.wait_group.read 0;", WaitGroup("bulk", OperandRole("n"), read_only=True)),
         ("fence.proxy.async;", ProxyFence("async")),
         ("fence.proxy.async.shared::cta;", ProxyFence("async", ("shared::cta",))),
         (
@@ -145,18 +148,18 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
         ("fence.acq_rel.gpu;", MemoryFence("acq_rel", "gpu")),
         ("membar.gl;", MemoryFence("sc", "gpu")),
         ("fence.mbarrier_init.release.cluster;", MemoryFence("release", "cluster", "mbarrier.init")),
-        ("bar.sync 1, 64;", Barrier("cta", "sync", Role("a"), Role("b"), aligned=True)),
-        ("barrier.sync 0;", Barrier("cta", "sync", Role("a"))),
+        ("bar.sync 1, 64;", Barrier("cta", "sync", OperandRole("a"), OperandRole("b"), aligned=True)),
+        ("barrier.sync 0;", Barrier("cta", "sync", OperandRole("a"))),
         ("barrier.cluster.arrive.relaxed;", Barrier("cluster", "arrive", order="relaxed")),
         ("barrier.cluster.wait.aligned;", Barrier("cluster", "wait", order="acquire", aligned=True)),
-        ("bar.warp.sync 0xffffffff;", Barrier("warp", "sync", Role("mask"))),
-        ("mbarrier.init.shared.b64 [%r1], 32;", MbarrierInit("bar", Role("count"))),
-        ("mbarrier.expect_tx.shared.b64 [%r1], 64;", MbarrierExpect("bar", Role("tx"))),
-        ("mbarrier.arrive.shared.b64 %rd1, [%r1];", MbarrierArrive("bar", Const(1), state="state")),
-        ("mbarrier.arrive.shared.b64 %rd1, [%r1], 3;", MbarrierArrive("bar", Role("count"), state="state")),
+        ("bar.warp.sync 0xffffffff;", Barrier("warp", "sync", OperandRole("mask"))),
+        ("mbarrier.init.shared.b64 [%r1], 32;", MbarrierInit("bar", OperandRole("count"))),
+        ("mbarrier.expect_tx.shared.b64 [%r1], 64;", MbarrierExpect("bar", OperandRole("tx"))),
+        ("mbarrier.arrive.shared.b64 %rd1, [%r1];", MbarrierArrive("bar", ConstantExpr(1), state="state")),
+        ("mbarrier.arrive.shared.b64 %rd1, [%r1], 3;", MbarrierArrive("bar", OperandRole("count"), state="state")),
         (
             "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%r1], 64;",
-            MbarrierArrive("bar", Const(1), Role("tx"), scope="cluster", space="shared::cluster"),
+            MbarrierArrive("bar", ConstantExpr(1), OperandRole("tx"), scope="cluster", space="shared::cluster"),
         ),
         ("cp.async.mbarrier.arrive.noinc.shared.b64 [%r1];", MbarrierTrack("bar", True)),
         (
@@ -168,16 +171,19 @@ def test_wgmma_reads_descriptors_through_the_async_proxy_and_updates_registers()
             MbarrierWait("bar", "state", "state", "d", False, scope="cluster"),
         ),
         ("wgmma.fence.sync.aligned;", RegisterFence("wgmma")),
-        ("cp.async.bulk.prefetch.L2.global [%rd1], 64;", Prefetch("L2", "global", "s", Role("n"), "async")),
+        ("cp.async.bulk.prefetch.L2.global [%rd1], 64;", Prefetch("L2", "global", "s", OperandRole("n"), "async")),
         (
             "st.async.release.gpu.global.u32 [%rd1], %r1;",
-            Access("write", "global", "a", Const(4), completion="nothing", order="release", scope="gpu"),
+            Access("write", "global", "a", ConstantExpr(4), completion="nothing", order="release", scope="gpu"),
         ),
         ("bra done;", Control("branch", "target")),
         ("exit;", Control("exit")),
-        ("cvta.to.shared.u64 %rd1, %rd2;", Value("d", Call("from_generic", (Const("shared::cta"), Role("a"))))),
-        ("add.s32 %r1, %r2, 4;", Value("d", Call("add", (Const(32), Role("a"), Role("b"))))),
-        ("mov.u32 %r1, %tid.x;", Value("d", Call("copy", (Const(32), Role("a"))))),
+        (
+            "cvta.to.shared.u64 %rd1, %rd2;",
+            Value("d", CallExpr("from_generic", (ConstantExpr("shared::cta"), OperandRole("a")))),
+        ),
+        ("add.s32 %r1, %r2, 4;", Value("d", CallExpr("add", (ConstantExpr(32), OperandRole("a"), OperandRole("b"))))),
+        ("mov.u32 %r1, %tid.x;", Value("d", CallExpr("copy", (ConstantExpr(32), OperandRole("a"))))),
     ],
 )
 def test_one_effect(text: str, effect: Effect) -> None:
@@ -186,7 +192,7 @@ def test_one_effect(text: str, effect: Effect) -> None:
 
 def test_elect_gives_its_predicate_to_one_lane() -> None:
     found = match("elect.sync %r1|%p1, -1;")
-    assert Value("p", Call("elected", ())) in found.effects
+    assert Value("p", CallExpr("elected", ())) in found.effects
     assert set(found.results) == {"d", "p"}
 
 
@@ -217,18 +223,18 @@ def test_every_role_that_an_effect_names_is_an_operand() -> None:
 def test_binding_does_not_expand_other_choices() -> None:
     form = table().forms("wgmma")[0]
     chosen = {slot.name: slot.values[0] for slot in form.modifiers}
-    assert len(bind(form, chosen, {})) == 1
+    assert len(bind_form(form, chosen, {})) == 1
 
 
 def _expressions(effect: Effect) -> list[Expression]:
     values = [getattr(effect, name) for name in effect.__slots__]
-    return [value for value in values if isinstance(value, Const | Role | Call)]
+    return [value for value in values if isinstance(value, ConstantExpr | OperandRole | CallExpr)]
 
 
 def _assert_closed(value: Expression, roles: set[str], text: str) -> None:
-    if isinstance(value, Role):
+    if isinstance(value, OperandRole):
         assert value.name in roles, text
-    elif isinstance(value, Call):
+    elif isinstance(value, CallExpr):
         assert value.function not in ("modifier", "let", "default", "present", "case"), text
         for argument in value.arguments:
             _assert_closed(argument, roles, text)
@@ -236,7 +242,7 @@ def _assert_closed(value: Expression, roles: set[str], text: str) -> None:
 
 def test_a_tensor_prefetch_reads_the_map_and_fetches_the_box() -> None:
     assert effects("cp.async.bulk.prefetch.tensor.2d.L2.global [%rd1, {%r1, %r2}];") == (
-        Access("read", "generic", "map", Const(128), proxy="tensormap"),
+        Access("read", "generic", "map", ConstantExpr(128), proxy="tensormap"),
         Prefetch("L2", "global", "map", proxy="async", via="tensormap"),
     )
 

@@ -9,7 +9,7 @@ import pytest
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import instances, scaffold
+from ptxkit.isa.instances import harness_module, instances
 from ptxkit.syntax import parse
 
 FORMS = [form for name in table().names for form in table().forms(name)]
@@ -25,7 +25,7 @@ def made(form: Form, count: int) -> list[str]:
 def test_every_form_has_an_instance_that_parses(name: str) -> None:
     for form in table().forms(name):
         (text,) = made(form, 1)
-        assert parse(scaffold([text], (9, 5), "sm_100a")).functions()
+        assert parse(harness_module([text], (9, 5), "sm_100a")).functions()
 
 
 def test_every_modifier_value_of_every_form_comes_up() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.isa import table
-from ptxkit.isa.loader import load, load_texts
+from ptxkit.isa.loader import load_instructions, load_texts
 from ptxkit.isa.notation import NotationError
 
 GOOD = """\
@@ -134,10 +134,10 @@ def test_a_byte_that_is_not_utf_8_is_reported_at_its_place(tmp_path: Path) -> No
     path = tmp_path / "bad.isa"
     path.write_bytes(GOOD.encode().replace(b"Frobs.", b"Frobs\xff."))
     with pytest.raises(NotationError, match=r"bad\.isa:5:15: this byte is not UTF-8") as caught:
-        load([path])
+        load_instructions([path])
     assert str(caught.value).splitlines()[-1] == " " * 18 + "^"
     path.write_bytes(GOOD.encode().replace(b"\n", b"\r\n"))
-    assert load([path]).forms["frob"]
+    assert load_instructions([path]).forms["frob"]
 
 
 def test_the_caret_stands_under_the_place_behind_tabs_too() -> None:

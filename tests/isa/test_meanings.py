@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.isa.expressions import Const, Role
+from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
-from ptxkit.isa.meanings import Meaning
+from ptxkit.isa.meanings import Semantics
 from ptxkit.isa.mistakes import NotationError
-from ptxkit.isa.table import Table
+from ptxkit.isa.table import InstructionTable
 from tests.isa.support import instruction, small_table
 
 HEAD = 'chapter "C"\nsection "S"\n'
 
 
-def meanings(table: Table, text: str) -> tuple[Meaning, ...]:
+def meanings(table: InstructionTable, text: str) -> tuple[Semantics, ...]:
     found = table.match(instruction(text))
     assert isinstance(found, Match), found
-    return table.meanings(found)
+    return table.semantics_of(found)
 
 
 def test_words_are_decided_when_the_form_is_bound_and_operands_stay_roles() -> None:
@@ -28,10 +28,10 @@ def test_words_are_decided_when_the_form_is_bound_and_operands_stay_roles() -> N
     (found,) = meanings(table, "add.rz.ftz.f32 %f1, %f2, %f3;")
     assert found.function == "fadd"
     assert found.results == ("d",)
-    assert found.operands == (Role("a"), Role("b"), Const(1))
-    assert found.words == {"type": "f32", "rounding": "rz", "ftz": True, "bits": 32}
+    assert found.operands == (OperandRole("a"), OperandRole("b"), ConstantExpr(1))
+    assert found.named_arguments == {"type": "f32", "rounding": "rz", "ftz": True, "bits": 32}
     (other,) = meanings(table, "add.f64 %f1, %f2, %f3;")
-    assert other.words == {"type": "f64", "rounding": "rn", "ftz": False, "bits": 64}
+    assert other.named_arguments == {"type": "f64", "rounding": "rn", "ftz": False, "bits": 64}
 
 
 def test_an_operand_that_the_form_lacks_is_empty_and_so_is_a_result() -> None:
@@ -41,10 +41,10 @@ def test_an_operand_that_the_form_lacks_is_empty_and_so_is_a_result() -> None:
     )
     (found,) = meanings(table, "shfl.up.b32 %r1, %r2;")
     assert found.results == ("d", None)
-    assert found.operands == (Role("a"), Const(None))
+    assert found.operands == (OperandRole("a"), ConstantExpr(None))
     (full,) = meanings(table, "shfl.up.b32 %r1|%p1, %r2, %r3;")
     assert full.results == ("d", "p")
-    assert full.operands == (Role("a"), Role("b"))
+    assert full.operands == (OperandRole("a"), OperandRole("b"))
 
 
 def test_a_line_may_have_a_condition_and_several_may_hold() -> None:
@@ -67,7 +67,7 @@ def test_lines_of_the_form_take_the_place_of_those_of_the_section() -> None:
 
 def test_the_names_of_all_functions_are_known() -> None:
     table = small_table(HEAD + "form neg.s32 d:.s32, a:.s32\n  means d = one(a)\n  means d = two(a)\n")
-    assert table.named_meanings == {"one", "two"}
+    assert table.semantics_names == {"one", "two"}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_versions_targets_options_features_and_pragmas_are_read() -> None:
         ("sm_12", True),
     ]
     assert [(each.name, each.excludes) for each in forms.options] == [("loud", ("quiet",))]
-    assert [(each.name, each.words) for each in forms.features] == [("tables", "a table of names")]
+    assert [(each.name, each.description) for each in forms.features] == [("tables", "a table of names")]
     assert [(each.name, each.places) for each in forms.pragmas] == [("unroll", ("body",))]
 
 

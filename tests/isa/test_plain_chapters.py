@@ -10,18 +10,18 @@ from random import Random
 
 import pytest
 
-from ptxkit.analysis.operations import Operations
+from ptxkit.analysis.operations import SymbolicOps
 from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import Term, Terms, Value
+from ptxkit.analysis.terms import SymbolicValue, SymbolicValueTable, Value
 from ptxkit.isa import effects, table
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Form, Match, OperandForm
-from ptxkit.isa.instances import Instance, instances, scaffold, spell
-from ptxkit.isa.targets import parse_target, unmet
+from ptxkit.isa.instances import InstructionInstance, harness_module, instances, spell_instruction
+from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Body, Instruction, Integer, Name, Operand, Unary
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.ptxas import installed_ptxas
 
 OPCODES = Path(__file__).resolve().parents[2] / "corpus" / "compilers" / "opcodes.tsv"
 
@@ -58,13 +58,13 @@ EACH = 8
 
 def refused_by_ptxas(texts: Sequence[str], version: tuple[int, int], target: str) -> dict[int, str]:
     """Index and message of each instruction that the newest ptxas refuses."""
-    newest, *_ = installed()
-    return newest.refusals([scaffold([text], version, target) for text in texts], target)
+    newest, *_ = installed_ptxas()
+    return newest.refusals([harness_module([text], version, target) for text in texts], target)
 
 
 def refused_by_ptxkit(texts: Sequence[str], version: tuple[int, int], target: str) -> dict[int, str]:
     """Index and message of each instruction that `validate` calls an error."""
-    answers = {index: why_refused(scaffold([text], version, target)) for index, text in enumerate(texts)}
+    answers = {index: ptxkit_refusal(harness_module([text], version, target)) for index, text in enumerate(texts)}
     return {index: why for index, why in answers.items() if why is not None}
 
 
@@ -86,13 +86,13 @@ def compilers_opcodes() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def legal() -> list[Instance]:
+def legal() -> list[InstructionInstance]:
     gates, random = table().value_gates, Random(1994)
     return [found for form in plain_forms() for found in instances(form, gates, random, EACH)]
 
 
 def only_instruction(text: str) -> Instruction:
-    (function,) = parse(scaffold([text], *NEWEST)).functions()
+    (function,) = parse(harness_module([text], *NEWEST)).functions()
     assert isinstance(function.body, Body)
     return next(each for each in function.body.statements if isinstance(each, Instruction))
 
@@ -121,15 +121,17 @@ def test_an_opcode_with_a_foreign_modifier_has_no_form() -> None:
 def test_ptxas_accepts_each_of_these_opcodes_on_a_target_where_the_gates_open() -> None:
     random = Random(8)
     spelt = [
-        Instance(text, match)
+        InstructionInstance(text, match)
         for opcode in compilers_opcodes()
         for match in [each for each in table().candidates(opcode) if not is_of_independent_mode(each)][-1:]
-        if (text := spell(match, random)) is not None
+        if (text := spell_instruction(match, random)) is not None
     ]
     assert len(spelt) > 1200
     waiting = dict(enumerate(spelt))
     for version, target in TARGETS:
-        open_here = [i for i, each in waiting.items() if not unmet(each.match.gates, version, parse_target(target))]
+        open_here = [
+            i for i, each in waiting.items() if not unmet_gates(each.match.gates, version, parse_target(target))
+        ]
         refused = refused_by_ptxas([spelt[index].text for index in open_here], version, target)
         assert {spelt[open_here[index]].text: message for index, message in refused.items()} == {}
         for index in open_here:
@@ -212,7 +214,7 @@ def written_roles(match: Match) -> Iterator[str]:
         yield first.role
 
 
-def test_every_register_that_an_instance_writes_has_a_value(legal: list[Instance]) -> None:
+def test_every_register_that_an_instance_writes_has_a_value(legal: list[InstructionInstance]) -> None:
     silent = []
     for each in legal:
         told = {effect.result for effect in each.match.effects if isinstance(effect, effects.Value)}
@@ -293,7 +295,7 @@ def test_the_second_predicate_of_a_comparison_is_its_negation_combined() -> None
     ],
 )
 def test_what_no_analysis_follows_is_unknown(text: str) -> None:
-    assert value_of(text, "first") == Call("unknown", ())
+    assert value_of(text, "first") == CallExpr("unknown", ())
 
 
 def value_of(text: str, role: str) -> Expression:
@@ -305,7 +307,7 @@ def value_of(text: str, role: str) -> Expression:
 def evaluated(text: str, role: str, registers: tuple[int, ...]) -> Value:
     """The value of a role where the source registers, in their order, hold these numbers."""
     match, instruction = match_of(text), only_instruction(text)
-    operations = Operations(Terms(), SharedWindow())
+    operations = SymbolicOps(SymbolicValueTable(), SharedWindow())
     given = iter(registers)
     sources = {}
     for index, operand in enumerate(instruction.operands[1:], 1):
@@ -314,16 +316,16 @@ def evaluated(text: str, role: str, registers: tuple[int, ...]) -> Value:
 
     def compute(expression: Expression) -> Value:
         match expression:
-            case Const(value):
+            case ConstantExpr(value):
                 return value  # type: ignore[return-value]
-            case Role(name):
+            case OperandRole(name):
                 return sources[name]
-            case Call(name, arguments):
+            case CallExpr(name, arguments):
                 return operations.find(name)(operations, *[compute(argument) for argument in arguments])
         raise AssertionError(expression)
 
     found = compute(value_of(text, role))
-    assert not isinstance(found, Term)
+    assert not isinstance(found, SymbolicValue)
     return found
 
 

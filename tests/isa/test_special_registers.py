@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.ptxas import installed_ptxas
 from tests.isa.pairs import Gated, Pair, holds, opens
 
 PAIRS = [
@@ -60,6 +60,6 @@ BODY = (
 )
 def test_a_kernel_reads_its_memory_per_cta_only_where_it_asks_for_some(heading: str, accepted: bool) -> None:
     text = HEAD + heading + BODY
-    newest, *_ = installed()
+    newest, *_ = installed_ptxas()
     assert (newest.refusal(text, "sm_80") is None) == accepted
-    assert (why_refused(text) is None) == accepted
+    assert (ptxkit_refusal(text) is None) == accepted

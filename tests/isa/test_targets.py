@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.isa.forms import Gate, Requirement
-from ptxkit.isa.targets import Target, has, parse_target, remedy, satisfied, unmet
+from ptxkit.isa.targets import Target, has_features_of, is_satisfied, parse_target, suggest_target, unmet_gates
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from ptxkit.isa.targets import Target, has, parse_target, remedy, satisfied, unm
 def test_a_target_has_a_feature(target: str, wanted: str, answer: bool) -> None:
     known = parse_target(target)
     assert known is not None
-    assert has(known, wanted) is answer
+    assert has_features_of(known, wanted) is answer
 
 
 def test_a_word_that_is_no_target_is_none() -> None:
@@ -37,16 +37,16 @@ def test_a_word_that_is_no_target_is_none() -> None:
 
 
 def test_what_the_module_does_not_say_counts_as_met() -> None:
-    assert satisfied(Requirement((8, 0), 90), None, None)
-    assert not satisfied(Requirement((8, 0), 90), (7, 8), None)
+    assert is_satisfied(Requirement((8, 0), 90), None, None)
+    assert not is_satisfied(Requirement((8, 0), 90), (7, 8), None)
 
 
 def test_a_removed_instruction_is_closed_later_on() -> None:
     gate = Gate("", (Requirement(before=(6, 4)), Requirement(below=70)))
-    assert unmet((gate,), (6, 3), Target(75)) == []
-    assert unmet((gate,), (8, 0), Target(60)) == []
-    assert unmet((gate,), (8, 0), Target(75)) == [gate]
-    assert "before" in remedy([gate], (8, 0), Target(75))
+    assert unmet_gates((gate,), (6, 3), Target(75)) == []
+    assert unmet_gates((gate,), (8, 0), Target(60)) == []
+    assert unmet_gates((gate,), (8, 0), Target(75)) == [gate]
+    assert "before" in suggest_target([gate], (8, 0), Target(75))
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,10 @@ def test_a_removed_instruction_is_closed_later_on() -> None:
 )
 def test_the_remedy_is_the_least_that_opens_the_gate(version: tuple[int, int], target: str, words: str) -> None:
     gate = Gate("", (Requirement((8, 0), 90),))
-    assert remedy([gate], version, parse_target(target)) == words
+    assert suggest_target([gate], version, parse_target(target)) == words
 
 
 def test_of_two_ways_the_remedy_is_the_nearer() -> None:
     gate = Gate("", (Requirement((8, 6), 0, ("sm_100a",)), Requirement((8, 8), 0, ("sm_100f",))))
-    assert remedy([gate], (8, 0), Target(100, "a")) == "`.version 8.6`"
-    assert remedy([gate], (8, 8), Target(90)) == "`.target sm_100a`"
+    assert suggest_target([gate], (8, 0), Target(100, "a")) == "`.version 8.6`"
+    assert suggest_target([gate], (8, 8), Target(90)) == "`.target sm_100a`"

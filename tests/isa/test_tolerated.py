@@ -8,12 +8,12 @@ import pytest
 
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import instances, scaffold
+from ptxkit.isa.instances import harness_module, instances
 from ptxkit.isa.loader import load_texts
 from ptxkit.isa.mistakes import NotationError
-from ptxkit.isa.table import Table
-from ptxkit.testing.agreement import PAIRS, why_refused
-from ptxkit.testing.ptxas import installed
+from ptxkit.isa.table import InstructionTable
+from ptxkit.testing.agreement import VERSION_TARGETS, ptxkit_refusal
+from ptxkit.testing.ptxas import installed_ptxas
 from tests.isa.pairs import NEWEST, agree, is_tolerated, will_be_asked
 
 TOLERATED = [form for name in table().names for form in table().forms(name) if form.tolerated]
@@ -21,12 +21,12 @@ TOLERATED = [form for name in table().names for form in table().forms(name) if f
 
 def is_taken(form: Form) -> bool:
     """Whether ptxas and ptxkit take some instance of the form, on some version and target."""
-    newest = installed()[0]
+    newest = installed_ptxas()[0]
     made = list(instances(form, table().value_gates, Random(form.syntax), 12))
-    for version, target in reversed(PAIRS):
-        modules = [scaffold([each.text], version, target) for each in made]
+    for version, target in reversed(VERSION_TARGETS):
+        modules = [harness_module([each.text], version, target) for each in made]
         # One by one: texturing modes must not differ among the modules of one process.
-        if any(why_refused(module) is None and newest.refusal(module, target) is None for module in modules):
+        if any(ptxkit_refusal(module) is None and newest.refusal(module, target) is None for module in modules):
             return True
     return False
 
@@ -91,12 +91,12 @@ form frob.f32.<t>.<t>.f32.<z> d:.u32
     ],
 )
 def test_a_match_says_why_it_is_tolerated(opcode: str, tolerated: str) -> None:
-    (match,) = Table(load_texts({"test.isa": NOTATION})).candidates(opcode)
+    (match,) = InstructionTable(load_texts({"test.isa": NOTATION})).candidates(opcode)
     assert match.tolerated == tolerated
 
 
 def test_what_nobody_tolerates_has_no_match() -> None:
-    known = Table(load_texts({"test.isa": NOTATION}))
+    known = InstructionTable(load_texts({"test.isa": NOTATION}))
     assert known.candidates("frob.two") == ()
     assert known.candidates("frob.one.blond") == ()
     assert known.candidates("frob.one.two.deaf") == ()
@@ -590,7 +590,7 @@ def test_an_offset_beside_slopes_and_what_to_compare_with_may_be_untyped_where_n
 
 
 def test_a_tolerance_without_a_line_is_reported_with_its_file() -> None:
-    known = Table(load_texts({"test.isa": NOTATION.replace('tolerance odd_order "in an odd order"\n', "")}))
+    known = InstructionTable(load_texts({"test.isa": NOTATION.replace('tolerance odd_order "in an odd order"\n', "")}))
     with pytest.raises(NotationError, match=r"tolerated\.isa.*tolerance odd_order"):
         known.tolerance("odd_order")
 

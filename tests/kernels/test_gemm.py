@@ -11,10 +11,10 @@ import pytest
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import ArgumentError
-from ptxkit.emulate import TensorMap
+from ptxkit.emulate import TensorMapArgument
 from ptxkit.kernels import gemm
 from ptxkit.kernels.gemm_parts import CONSUMERS, THREADS
-from ptxkit.kernels.gemm_schedule import table
+from ptxkit.kernels.gemm_schedule import encode_schedule
 from ptxkit.kernels.matmul import Matmul
 from ptxkit.syntax.tree import Integer
 from tests.build.programs import as_bits
@@ -169,14 +169,14 @@ def test_products_are_right_on_the_reference_machine(element: str, cluster: int)
     out = np.zeros((rows, columns), np.uint16)
     forms = [each.tensor for each in plan.kernel.parameters[:3]]
     maps = [
-        TensorMap.tiled(each, box=form.box, swizzle=form.swizzle)
+        TensorMapArgument.tiled(each, box=form.box, swizzle=form.swizzle)
         for each, form in zip((as_bits(a, element), as_bits(b, element), out), forms, strict=True)
         if form is not None
     ]
     warps = workers * cluster * CONSUMERS
-    room = np.zeros(warps * 32 * plan.form.sums, np.float32)
-    schedule = table(plan.rows_of(workers)).reshape(-1)
-    factors = [np.full(1, value, np.float32) for value in ((0.5, 2.0) if plan.form.scaled else ())]
+    room = np.zeros(warps * 32 * plan.form.sums_per_thread, np.float32)
+    schedule = encode_schedule(plan.rows_of(workers)).reshape(-1)
+    factors = [np.full(1, value, np.float32) for value in ((0.5, 2.0) if plan.form.is_scaled else ())]
     run = plan.kernel.emulate(workers * cluster)  # which raises where anything is found
     run(*maps, schedule, room, np.zeros(warps, np.uint32), *factors)
     assert np.array_equal(out, as_bits(a @ b.T, "bf16"))

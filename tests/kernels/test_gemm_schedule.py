@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.kernels.gemm_schedule import FINISH, LEAST, NORMAL, PARTIAL, cells, pays, schedule, table
+from ptxkit.kernels.gemm_schedule import (
+    FINISH,
+    MIN_K_BLOCKS,
+    NORMAL,
+    PARTIAL,
+    encode_schedule,
+    is_split_worthwhile,
+    make_schedule,
+    order_tiles,
+)
 
 SIZES = [
     (1, 1, 1, 66),
@@ -24,13 +33,13 @@ SIZES = [
 
 def check(down: int, across: int, blocks: int, workers: int, spread: bool | None) -> None:
     """Every k-block of every tile is some worker's once; partial sums find the one that waits for them."""
-    lists = schedule(down, across, blocks, workers, spread=spread)
+    lists = make_schedule(down, across, blocks, workers, spread=spread)
     assert len(lists) == workers
-    blocks = max(blocks, LEAST)
+    blocks = max(blocks, MIN_K_BLOCKS)
     rows = [row for each in lists for row in each]
     done = Counter((row.m, row.n, k) for row in rows for k in range(row.first, row.first + row.blocks))
     assert done == {(m, n, k): 1 for m in range(down) for n in range(across) for k in range(blocks)}
-    assert all(row.blocks >= LEAST for row in rows)
+    assert all(row.blocks >= MIN_K_BLOCKS for row in rows)
     assert all((row.kind == NORMAL) == (row.blocks == blocks) for row in rows)
     given_on = {row.slot: (row.m, row.n, row.first + row.blocks) for row in rows if row.kind == PARTIAL}
     taken = {row.slot: (row.m, row.n, row.first) for row in rows if row.kind == FINISH}
@@ -56,23 +65,23 @@ def test_every_part_is_done_once_whatever_the_shape(m: int, n: int, blocks: int,
 
 
 def test_the_last_wave_is_spread_where_that_pays() -> None:
-    assert pays(32 * 32, 128, 66)
-    assert not pays(16 * 16, 64, 66)
-    shares = [sum(row.blocks for row in rows) for rows in schedule(32, 32, 128, 66)]
-    assert max(shares) - min(shares) <= 2 * LEAST
-    assert {row.kind for rows in schedule(16, 16, 64, 66) for row in rows} == {NORMAL}
+    assert is_split_worthwhile(32 * 32, 128, 66)
+    assert not is_split_worthwhile(16 * 16, 64, 66)
+    shares = [sum(row.blocks for row in rows) for rows in make_schedule(32, 32, 128, 66)]
+    assert max(shares) - min(shares) <= 2 * MIN_K_BLOCKS
+    assert {row.kind for rows in make_schedule(16, 16, 64, 66) for row in rows} == {NORMAL}
 
 
 def test_tiles_in_work_at_once_lie_in_a_block() -> None:
-    order = cells(32, 32)
+    order = order_tiles(32, 32)
     assert sorted(order) == [(m, n) for m in range(32) for n in range(32)]
     first = order[:64]
     assert {m for m, _ in first} == {n for _, n in first} == set(range(8))
 
 
 def test_the_table_has_a_row_for_each_turn_of_each_worker_and_an_end() -> None:
-    lists = schedule(7, 5, 33, 3, spread=True)
-    words = table(lists)
+    lists = make_schedule(7, 5, 33, 3, spread=True)
+    words = encode_schedule(lists)
     assert words.dtype == np.uint32
     assert words.shape == (max(map(len, lists)) + 1, 3, 4)
     for worker, rows in enumerate(lists):

@@ -12,7 +12,7 @@ import pytest
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
-from ptxkit.emulate import TensorMap, run
+from ptxkit.emulate import TensorMapArgument, run
 from ptxkit.kernels import (
     async_copy,
     bulk_add_one,
@@ -26,7 +26,7 @@ from ptxkit.kernels import (
     transpose,
 )
 from ptxkit.kernels.bulk_add_one import ctas
-from ptxkit.kernels.cases import LARGEST, SUBJECTS, Subject, random_sizes
+from ptxkit.kernels.cases import CHECKED_KERNELS, MAX_ELEMENTS, CheckedKernel, draw_sizes
 from ptxkit.kernels.transpose import tiles
 from tests.build.support import assert_ptxas_accepts, instructions
 from tests.kernels.removal import positions, with_replaced, without
@@ -137,16 +137,16 @@ def test_a_row_has_a_length_that_its_threads_share(build: Callable[[int], Kernel
     assert build(2048).verify().diagnostics == ()
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.build.__name__)
-def test_every_case_has_as_many_elements_as_its_kernel_writes(subject: Subject) -> None:
+@pytest.mark.parametrize("subject", CHECKED_KERNELS, ids=lambda subject: subject.build.__name__)
+def test_every_case_has_as_many_elements_as_its_kernel_writes(subject: CheckedKernel) -> None:
     cases = list(subject.cases(1, np.random.default_rng(1)))
     assert len(cases) > 1
     assert all(
-        np.prod(case.grid) > 0 and case.wanted.dtype.itemsize == case.source.dtype.itemsize == 4 for case in cases
+        np.prod(case.grid) > 0 and case.expected.dtype.itemsize == case.source.dtype.itemsize == 4 for case in cases
     )
-    assert all(case.before is None or case.before.size == case.wanted.size for case in cases)
+    assert all(case.initial_target is None or case.initial_target.size == case.expected.size for case in cases)
     if subject.build not in (reduction, cluster_histogram):
-        assert all(case.wanted.size == case.source.size for case in cases)
+        assert all(case.expected.size == case.source.size for case in cases)
 
 
 def test_the_grid_covers_every_element_and_no_more() -> None:
@@ -154,10 +154,10 @@ def test_the_grid_covers_every_element_and_no_more() -> None:
 
 
 def test_the_sizes_to_check_are_of_all_magnitudes() -> None:
-    sizes = random_sizes(200, np.random.default_rng(1))
+    sizes = draw_sizes(200, np.random.default_rng(1))
     assert min(sizes) < 100
-    assert LARGEST >= max(sizes) > LARGEST // 10
-    assert {subject.build for subject in SUBJECTS} == set(KERNELS)
+    assert MAX_ELEMENTS >= max(sizes) > MAX_ELEMENTS // 10
+    assert {subject.build for subject in CHECKED_KERNELS} == set(KERNELS)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(64, 64), (68, 132), (4, 200), (196, 68)])
@@ -166,11 +166,11 @@ def test_a_matrix_is_transposed_on_the_reference_machine(rows: int, columns: int
     source = np.random.default_rng(6).random((rows, columns), np.float32)
     forms = [each.tensor for each in kernel.parameters[:2]]
     maps = [
-        TensorMap.tiled(each, box=form.box, swizzle=form.swizzle)
+        TensorMapArgument.tiled(each, box=form.box, swizzle=form.swizzle)
         for each, form in zip((source, np.zeros((columns, rows), np.float32)), forms, strict=True)
         if form is not None
     ]
     grid = tiles(rows, columns)
     found = run(kernel.module(), kernel.name, grid=grid, arguments=[*maps, np.uint32(rows)], policy="random")
-    assert found.is_clean, (found.findings, found.undecided, found.failed)
+    assert found.is_clean, (found.findings, found.incomplete_reason, found.unsupported_reason)
     assert np.array_equal(found.outputs[1].view(np.float32).reshape(columns, rows), source.T)

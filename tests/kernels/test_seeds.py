@@ -11,17 +11,17 @@ from ptxkit import Severity
 from ptxkit.build import Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
 from ptxkit.kernels import seeds
-from ptxkit.kernels.check import Subject
+from ptxkit.kernels.check import CheckedKernel
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy
-from ptxkit.kernels.seeds.barrier_life import story
-from ptxkit.kernels.seeds.check import SEEDS
-from ptxkit.kernels.seeds.cluster_write import turned
-from ptxkit.kernels.seeds.dropping_out import sums_by_halves
-from ptxkit.kernels.seeds.folding import TILE, folded
-from ptxkit.kernels.seeds.multicast import multiples
-from ptxkit.kernels.seeds.split_barrier import squares_and_opposites
+from ptxkit.kernels.seeds.barrier_life import expected_trace
+from ptxkit.kernels.seeds.check import CHECKED_SEEDS
+from ptxkit.kernels.seeds.cluster_write import rotate_ctas
+from ptxkit.kernels.seeds.dropping_out import sum_by_halves
+from ptxkit.kernels.seeds.folding import TILE, fold_tiles
+from ptxkit.kernels.seeds.multicast import expected_multiples
+from ptxkit.kernels.seeds.split_barrier import expected_sums
 from ptxkit.source import SourceFile
-from ptxkit.surveyor import survey
+from ptxkit.surveyor import survey_transfers
 from ptxkit.transfers import TransferTable
 from tests.build.support import assert_ptxas_accepts
 from tests.corpus.support import CORPUS, assemble, looked_at, told
@@ -30,7 +30,7 @@ from tests.kernels.removal import positions, without
 ROOT = Path(__file__).resolve().parents[2]
 TWINS = sorted((CORPUS / "seeds").glob("*.ptx"))
 each_twin = pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
-each_seed = pytest.mark.parametrize("subject", SEEDS, ids=lambda subject: subject.build.__name__)
+each_seed = pytest.mark.parametrize("subject", CHECKED_SEEDS, ids=lambda subject: subject.build.__name__)
 
 #: What copies in each program, in CUDA C++ and with the builder.
 UNITS = {
@@ -107,27 +107,27 @@ def test_it_says_what_it_does_and_which_rules_it_keeps(path: Path) -> None:
 
 
 @each_seed
-def test_the_builders_kernel_is_verified_clean(subject: Subject) -> None:
+def test_the_builders_kernel_is_verified_clean(subject: CheckedKernel) -> None:
     assert subject.build().verify().diagnostics == ()
 
 
 @each_seed
-def test_ptxas_and_nvjitlink_accept_the_builders_kernel(subject: Subject, tmp_path: Path) -> None:
+def test_ptxas_and_nvjitlink_accept_the_builders_kernel(subject: CheckedKernel, tmp_path: Path) -> None:
     assert_ptxas_accepts(str(subject.build()), tmp_path)
     assert compile_kernel(subject.build(), verify=False).code.startswith(b"\x7fELF")
 
 
 @each_seed
-def test_its_cases_have_whole_numbers_of_ctas_and_elements(subject: Subject) -> None:
+def test_its_cases_have_whole_numbers_of_ctas_and_elements(subject: CheckedKernel) -> None:
     cases = list(subject.cases(1, np.random.default_rng(1)))
     assert len(cases) > 1
-    assert all(case.wanted.size and np.prod(case.grid) > 0 for case in cases)
+    assert all(case.expected.size and np.prod(case.grid) > 0 for case in cases)
 
 
 @pytest.mark.parametrize(("name", "wanted"), UNITS.items())
 def test_the_builders_kernel_copies_by_the_unit_that_the_program_is_about(name: str, wanted: set[str]) -> None:
     assert (CORPUS / "seeds" / f"{name}.ptx").exists()
-    table = survey(SourceFile("seed.ptx", str(built(name)))).table
+    table = survey_transfers(SourceFile("seed.ptx", str(built(name)))).table
     assert table is not None
     assert units(table) == wanted
 
@@ -165,7 +165,7 @@ def test_no_shared_address_is_converted(program: str) -> None:
 
 
 def test_each_program_is_there_twice_and_in_the_readme() -> None:
-    programs = {subject.build.__name__ for subject in SEEDS}
+    programs = {subject.build.__name__ for subject in CHECKED_SEEDS}
     assert programs == set(seeds.__all__) == {path.name.split(".")[0] for path in TWINS}
     assert programs == {path.stem for path in (CORPUS / "seeds" / "src").glob("*.cu")}
     readme = (ROOT / "README.md").read_text("utf-8")
@@ -177,28 +177,28 @@ def test_each_program_is_there_twice_and_in_the_readme() -> None:
 
 def test_a_folded_tile_has_the_sums_of_opposites() -> None:
     source = np.arange(2 * TILE, dtype=np.float32)
-    assert folded(source).tolist() == [TILE - 1] * TILE + [3 * TILE - 1] * TILE
+    assert fold_tiles(source).tolist() == [TILE - 1] * TILE + [3 * TILE - 1] * TILE
 
 
 def test_a_barriers_story_counts_down_three_times() -> None:
     downwards = [4, 0, 3, 0, 2, 0, 1, 1]
-    assert story(np.array([7.5], np.float32)).tolist() == [*downwards, *downwards, *downwards[2:], 7.5]
+    assert expected_trace(np.array([7.5], np.float32)).tolist() == [*downwards, *downwards, *downwards[2:], 7.5]
 
 
 def test_a_sum_by_halves_is_the_sum() -> None:
-    assert sums_by_halves(np.arange(512, dtype=np.float32)).tolist() == [255 * 128, 255 * 128 + 256 * 256]
+    assert sum_by_halves(np.arange(512, dtype=np.float32)).tolist() == [255 * 128, 255 * 128 + 256 * 256]
 
 
 def test_each_cta_of_a_cluster_gets_what_the_one_before_it_sent() -> None:
     source = np.repeat(np.arange(8, dtype=np.float32), 256)
-    assert turned(source)[::256].tolist() == [3, 0, 1, 2, 7, 4, 5, 6]
+    assert rotate_ctas(source)[::256].tolist() == [3, 0, 1, 2, 7, 4, 5, 6]
 
 
 def test_each_cta_of_a_cluster_writes_its_multiple_of_the_tile() -> None:
     source = np.repeat(np.array([1, 5], np.float32), TILE)
-    assert multiples(source)[::TILE].tolist() == [1, 2, 5, 10]
+    assert expected_multiples(source)[::TILE].tolist() == [1, 2, 5, 10]
 
 
 def test_a_tile_is_squared_and_added_to_its_opposites() -> None:
     source = np.arange(256, dtype=np.float32)
-    assert squares_and_opposites(source)[:3].tolist() == [255, 255, 257]
+    assert expected_sums(source)[:3].tolist() == [255, 255, 257]

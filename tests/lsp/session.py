@@ -11,7 +11,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
-from ptxkit.lsp.positions import Lines
+from ptxkit.lsp.positions import TextLines
 
 
 class Client(LanguageClient):
@@ -149,7 +149,7 @@ async def begin(client: LanguageClient, editor: str = "visual_studio_code", **gi
 
 def applied(text: str, edits: Sequence[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]) -> str:
     """A text after edits that the server gave, as a client applies them."""
-    lines = Lines(text)
+    lines = TextLines(text)
     for edit in sorted(edits, key=lambda edit: edit.range.start, reverse=True):
         assert isinstance(edit, types.TextEdit)
         span = lines.span(edit.range)

@@ -8,8 +8,8 @@ import pytest
 from lsprotocol import types
 
 from ptxkit.linter import lint_source
-from ptxkit.lsp.documents import Document
-from ptxkit.lsp.reading import Reading
+from ptxkit.lsp.documents import OpenDocument
+from ptxkit.lsp.reading import TolerantParse
 from ptxkit.source import SourceFile, Span
 from tests.lsp.session import KERNEL
 
@@ -19,74 +19,74 @@ PIECES = ("", "a", "ret;", "\n", "\r\n", "\r", "😀", "ä", "\u2028", "\t{\n\t}
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
 def test_a_text_is_what_its_changes_make_of_it(encoding: str) -> None:
     random = Random(7)
-    document = Document("untitled:a", 1, "", encoding)
+    document = OpenDocument("untitled:a", 1, "", encoding)
     text = ""
     for version in range(2, 300):
         places = [place for place in range(len(text) + 1) if text[place - 1 : place + 1] != "\r\n"]
         start, end = sorted(random.choices(places, k=2)) if random.random() < 0.3 else [random.choice(places)] * 2
         new = random.choice(PIECES)
-        place = document.now.lines.range(Span(start, end))
+        place = document.snapshot.lines.range(Span(start, end))
         document.change(version, [types.TextDocumentContentChangePartial(place, new)])
         text = text[:start] + new + text[end:]
-        assert document.now.text == text
-        assert document.now.version == version
+        assert document.snapshot.text == text
+        assert document.snapshot.version == version
     document.change(300, [types.TextDocumentContentChangeWholeDocument("ret;")])
-    assert document.now.text == "ret;"
+    assert document.snapshot.text == "ret;"
 
 
 def test_several_changes_are_made_one_after_the_other() -> None:
-    document = Document("untitled:a", 1, "ab\ncd", "utf-16")
+    document = OpenDocument("untitled:a", 1, "ab\ncd", "utf-16")
 
     def at(line: int, first: int, last: int, new: str) -> types.TextDocumentContentChangePartial:
         place = types.Range(types.Position(line, first), types.Position(line, last))
         return types.TextDocumentContentChangePartial(place, new)
 
     document.change(2, [at(0, 1, 1, "\n"), at(1, 0, 1, "x"), at(2, 1, 2, "")])
-    assert document.now.text == "a\nx\nc"
+    assert document.snapshot.text == "a\nx\nc"
 
 
 def test_findings_move_with_the_text_and_go_with_theirs() -> None:
-    document = Document("untitled:a", 1, KERNEL, "utf-16")
-    document.found = lint_source(SourceFile("a", KERNEL)).diagnostics
-    [before] = document.found
+    document = OpenDocument("untitled:a", 1, KERNEL, "utf-16")
+    document.diagnostics = lint_source(SourceFile("a", KERNEL)).diagnostics
+    [before] = document.diagnostics
 
     def replaced(old: str, new: str) -> None:
-        start = document.now.text.index(old)
-        place = document.now.lines.range(Span(start, start + len(old)))
+        start = document.snapshot.text.index(old)
+        place = document.snapshot.lines.range(Span(start, start + len(old)))
         document.change(2, [types.TextDocumentContentChangePartial(place, new)])
 
     def shown(span: Span) -> str:
-        return document.now.text[span.start : span.end]
+        return document.snapshot.text[span.start : span.end]
 
     replaced(".version 8.0", "// more\n.version 8.0")
     replaced("\tret;", "\tret; // more")
-    [after] = document.found
+    [after] = document.diagnostics
     assert shown(after.span) == KERNEL[before.span.start : before.span.end]
     assert [shown(label.span) for label in after.labels] == ["st.shared.u32 [%r4], %r1;", "bar.sync 0;"]
     replaced("\tbar.sync 0;\n", "")
-    assert len(document.found[0].labels) == 1
+    assert len(document.diagnostics[0].labels) == 1
     replaced("512;", "256;")
-    assert not document.found
+    assert not document.diagnostics
 
 
 def test_a_text_with_broken_lines_is_read_without_them() -> None:
-    reading = Reading(SourceFile("a", KERNEL.replace("\tbar.sync 0;", "\tbar.sync 0 0;\n\tadd.\n\t@%p1")))
+    reading = TolerantParse(SourceFile("a", KERNEL.replace("\tbar.sync 0;", "\tbar.sync 0 0;\n\tadd.\n\t@%p1")))
     assert reading.module is not None
     assert reading.module.source is not None
     assert len(reading.module.source.text) == len(reading.source.text)
     assert "bar" not in reading.module.source.text
     assert reading.module.source.text.index("cp.reduce") == reading.source.text.index("cp.reduce")
-    assert Reading(SourceFile("a", "")).module is None
-    assert Reading(SourceFile("a", KERNEL)).is_whole
+    assert TolerantParse(SourceFile("a", "")).module is None
+    assert TolerantParse(SourceFile("a", KERNEL)).is_complete
 
 
 def test_a_body_that_is_not_closed_yet_is_read_as_if_it_were() -> None:
     second = KERNEL.partition(".address_size 64\n\n")[2].replace("kernel(", "second(")
     for text in (KERNEL.replace("\tret;\n}\n", "\tret;\n"), KERNEL.replace("\tret;\n}\n", "\tret;\n\n") + second):
-        reading = Reading(SourceFile("a", text))
-        assert not reading.is_whole
+        reading = TolerantParse(SourceFile("a", text))
+        assert not reading.is_complete
         assert reading.module is not None
         assert all(function.body is not None for function in reading.module.functions())
         assert len(list(reading.module.functions())) == text.count(".entry")
     nested = KERNEL.replace("\tret;\n}\n", "\t{\n\t{\n\tadd.s32 %r1, %r1, 1;\n")
-    assert Reading(SourceFile("a", nested)).module is not None
+    assert TolerantParse(SourceFile("a", nested)).module is not None

@@ -8,10 +8,10 @@ import pytest
 from lsprotocol import types
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.lsp.diagnostics import Abilities, converted
-from ptxkit.lsp.documents import Snapshot
-from ptxkit.lsp.hover import code, hover_at, phrase
-from ptxkit.source import Place, Span
+from ptxkit.lsp.diagnostics import ClientFeatures, to_lsp_diagnostic
+from ptxkit.lsp.documents import TextSnapshot
+from ptxkit.lsp.hover import code_block, code_span, hover_at
+from ptxkit.source import SourceLine, Span
 
 LINK = "```[press here](command:run)![](http://example.com/seen.png)<b>\x1b[2J"
 TEXT = f"""\
@@ -31,7 +31,7 @@ DONE:
 
 
 def hovered(word: str) -> str:
-    text = Snapshot("untitled:a", 1, TEXT, "utf-16")
+    text = TextSnapshot("untitled:a", 1, TEXT, "utf-16")
     found = hover_at(text, text.lines.position(TEXT.index(word)))
     assert found is not None
     assert isinstance(found.contents, types.MarkupContent)
@@ -57,7 +57,7 @@ def test_a_line_stays_in_its_marks() -> None:
 
 @pytest.mark.parametrize("text", ["a", "`", "``", "a`b``c```d", "`a", "a`", "\x1b`", "a\nb"])
 def test_marks_are_more_than_stand_in_the_text(text: str) -> None:
-    shown = phrase(text)
+    shown = code_span(text)
     marks = len(shown) - len(shown.lstrip("`"))
     inner = shown[marks:-marks]
     assert shown == "`" * marks + inner + "`" * marks
@@ -65,7 +65,7 @@ def test_marks_are_more_than_stand_in_the_text(text: str) -> None:
     assert not inner.startswith("`")
     assert not inner.endswith("`")
     assert inner.isprintable()
-    first, *lines, last = code(f"```\n{text}").splitlines()
+    first, *lines, last = code_block(f"```\n{text}").splitlines()
     assert first == f"{last}text"
     assert not [line for line in lines if line.startswith(last)]
 
@@ -79,13 +79,13 @@ def test_a_finding_asks_no_other_machine_and_prints_no_control_character(monkeyp
 
     monkeypatch.setattr(os.path, "isfile", is_file)
     monkeypatch.setattr(os.path, "isabs", lambda _: True)
-    text = Snapshot("untitled:a", 1, TEXT, "utf-16")
-    places = tuple(Place(path, 3) for path in ("//host/share/a.cu", r"\\host\share\a.cu", "/here/a.cu"))
+    text = TextSnapshot("untitled:a", 1, TEXT, "utf-16")
+    places = tuple(SourceLine(path, 3) for path in ("//host/share/a.cu", r"\\host\share\a.cu", "/here/a.cu"))
     label = Label(Span(0, 8), "\x1b[2J", places)
     item = Diagnostic(
         "PTX401", Severity.ERROR, "a\x1b[2J", text.source, Span(0, 8), (label,), help="b\r", origin=places
     )
-    shown = converted(item, text, Abilities())
+    shown = to_lsp_diagnostic(item, text, ClientFeatures())
     assert asked == ["/here/a.cu", "/here/a.cu"]
     assert shown.message.startswith(r"a\x1b[2J")
     words = [shown.message, *(each.message for each in shown.related_information or ())]

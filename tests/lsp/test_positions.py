@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lsprotocol.types import Position, Range
 
-from ptxkit.lsp.positions import Lines, units
+from ptxkit.lsp.positions import TextLines, units
 from ptxkit.source import Span
 
 TEXT = "a\r\nä😀b\n\x0cc\u2028d\r\ne\rf"
@@ -15,7 +15,7 @@ TEXT = "a\r\nä😀b\n\x0cc\u2028d\r\ne\rf"
     ("encoding", "columns"), [("utf-16", [0, 1, 3, 4]), ("utf-32", [0, 1, 2, 3]), ("utf-8", [0, 2, 6, 7])]
 )
 def test_columns_are_counted_in_the_units_of_the_encoding(encoding: str, columns: list[int]) -> None:
-    lines = Lines(TEXT, encoding)
+    lines = TextLines(TEXT, encoding)
     start = TEXT.index("ä")
     for offset, column in enumerate(columns, start):
         assert lines.position(offset) == Position(1, column)
@@ -23,7 +23,7 @@ def test_columns_are_counted_in_the_units_of_the_encoding(encoding: str, columns
 
 
 def test_lines_end_where_the_protocol_says_and_nowhere_else() -> None:
-    lines = Lines(TEXT)
+    lines = TextLines(TEXT)
     assert lines.position(TEXT.index("d")) == Position(2, 3)
     assert lines.position(TEXT.index("e")) == Position(3, 0)
     assert lines.position(TEXT.index("f")) == Position(4, 0)
@@ -32,14 +32,14 @@ def test_lines_end_where_the_protocol_says_and_nowhere_else() -> None:
 
 
 def test_a_place_outside_of_the_text_is_its_nearest() -> None:
-    lines = Lines(TEXT)
+    lines = TextLines(TEXT)
     assert lines.offset(Position(0, 99)) == 1
     assert lines.offset(Position(99, 0)) == len(TEXT)
     assert lines.offset(Position(4, 9)) == len(TEXT)
     assert lines.offset(Position(1, 2)) == TEXT.index("😀")
     assert lines.span(Range(Position(4, 0), Position(0, 0))) == Span(TEXT.index("f"), TEXT.index("f"))
-    assert Lines("").position(0) == Position(0, 0)
-    assert Lines("").offset(Position(3, 3)) == 0
+    assert TextLines("").position(0) == Position(0, 0)
+    assert TextLines("").offset(Position(3, 3)) == 0
 
 
 def test_half_of_a_pair_is_one_character() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ptxkit.lsp.analyst import Analyst, AnalystError
-from ptxkit.lsp.jobs import Job
+from ptxkit.lsp.analyst import WorkerClient, WorkerError
+from ptxkit.lsp.jobs import AnalysisRequest
 from ptxkit.settings.model import DEFAULT
 from tests.cli.support import shell
 from tests.lsp.session import KERNEL
@@ -153,7 +153,7 @@ def test_what_breaks_inside_is_logged_and_the_server_goes_on() -> None:
         "import ptxkit.lsp.checking as checking, ptxkit.lsp.server as server\n"
         "from ptxkit.cli.main import main\n"
         "def broken(*_, **__): raise KeyError('inside')\n"
-        "server.hover_at = checking.without_analysis = broken\n"
+        "server.hover_at = checking.without_analysis_rules = broken\n"
         "main(['lsp'])"
     )
     pipe = Pipe("-c", script)
@@ -219,13 +219,13 @@ def test_a_process_is_ended_without_asking_whether_it_has_ended(monkeypatch: pyt
     """Whoever asks takes the answer away from asyncio, which then complains on standard error."""
 
     async def ended() -> int:
-        analyst = Analyst()
-        await analyst.begin()
+        analyst = WorkerClient()
+        await analyst.start()
         process = analyst._process
         assert process is not None
         with monkeypatch.context() as patched:
             patched.setattr(subprocess.Popen, "poll", lambda _: pytest.fail("asks whether the process has ended"))
-            analyst.end()
+            analyst.kill()
         return await process.wait()
 
     assert asyncio.run(ended()) == -signal.SIGKILL
@@ -235,15 +235,15 @@ def test_a_process_that_begins_while_the_server_ends_is_waited_for_too() -> None
     """Or asyncio says on standard error that nobody is there to hear of its end."""
 
     async def session() -> None:
-        analyst = Analyst()
-        beginning = asyncio.create_task(analyst.begin())
+        analyst = WorkerClient()
+        beginning = asyncio.create_task(analyst.start())
         while not analyst.is_busy:
             await asyncio.sleep(0)
         await analyst.close()
         assert beginning.done()
         assert analyst._process is None
-        assert [each.returncode is None for each in analyst._ended] == [False]
-        with pytest.raises(AnalystError, match="at its end"):
-            await analyst.ask(Job("check", "a.ptx", KERNEL, DEFAULT))
+        assert [each.returncode is None for each in analyst._terminating] == [False]
+        with pytest.raises(WorkerError, match="at its end"):
+            await analyst.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT))
 
     asyncio.run(session())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.lsp.written import written_at
+from ptxkit.lsp.written import context_at
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from ptxkit.lsp.written import written_at
     ],
 )
 def test_a_place_has_a_kind(text: str, kind: str, word: str, opcode: str, operand: int) -> None:
-    found = written_at(text, len(text))
+    found = context_at(text, len(text))
     assert found is not None
     assert (found.kind, found.word, found.opcode, found.operand) == (kind, word, opcode, operand)
     assert text[found.start : found.end] == word
@@ -42,4 +42,4 @@ def test_a_place_has_a_kind(text: str, kind: str, word: str, opcode: str, operan
 
 @pytest.mark.parametrize("text", ["// cp.", "ret; /* cp.", '.pragma "no', "add.s32 %r1, 12"])
 def test_nothing_is_written_in_comments_strings_and_numbers(text: str) -> None:
-    assert written_at(text, len(text)) is None
+    assert context_at(text, len(text)) is None

@@ -7,17 +7,17 @@ import signal
 import time
 
 from ptxkit.many import question, worker
-from ptxkit.many.question import Answer, Question
+from ptxkit.many.question import Job, JobResult
 
 PROGRAM = "import sys; sys.path[:] = {path!r}; from tests.many.planted import serve; serve()"
-"""In the place of `ptxkit.many.watched.PROGRAM`."""
+"""In the place of `ptxkit.many.watched.WORKER_PROGRAM`."""
 
 HANGS, SLEEPS, DIES, EXITS, FILLS, PRINTS, BREAKS = (
     f"// {word}" for word in ("hangs", "sleeps", "dies", "exits", "fills", "prints", "breaks")
 )
 
 
-def answered(asked: Question) -> Answer:
+def answered(asked: Job) -> JobResult:
     text = asked.source.text
     if HANGS in text:
         while True:
@@ -29,14 +29,14 @@ def answered(asked: Question) -> Answer:
     if EXITS in text:
         os._exit(3)
     if FILLS in text:
-        return Answer(question.lint_source(asked.source), "x" * (1 << 40))
+        return JobResult(question.lint_source(asked.source), "x" * (1 << 40))
     if PRINTS in text:
         print("something", flush=True)  # noqa: T201
     if BREAKS in text:
         raise RecursionError("too deep")
-    return question.answered(asked)
+    return question.run_job(asked)
 
 
 def serve() -> None:
-    worker.answered = answered  # type: ignore[attr-defined]
+    worker.run_job = answered  # type: ignore[attr-defined]
     worker.serve()

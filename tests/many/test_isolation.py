@@ -11,13 +11,13 @@ import pytest
 
 from ptxkit.linter import lint_source
 from ptxkit.many import processor, watched, worker
-from ptxkit.many.alone import Alone
-from ptxkit.many.failures import out_of_memory
-from ptxkit.many.here import Here
-from ptxkit.many.packing import unpacked
-from ptxkit.many.processor import Processor
-from ptxkit.many.question import Answer, Item, Question
-from ptxkit.many.watched import Watched
+from ptxkit.many.alone import InProcessRunner
+from ptxkit.many.failures import out_of_memory_result
+from ptxkit.many.here import LocalRunner
+from ptxkit.many.packing import decode_result
+from ptxkit.many.processor import CpuUsage
+from ptxkit.many.question import Job, JobResult, JobSlot
+from ptxkit.many.watched import SupervisedChecker
 from ptxkit.results import FileResult, Status
 from ptxkit.settings.model import DEFAULT
 from ptxkit.source import SourceFile
@@ -30,21 +30,21 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
 
 @pytest.fixture
-def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[SupervisedChecker]:
     """A process in which comments of a text do harm."""
-    monkeypatch.setattr(watched, "PROGRAM", planted.PROGRAM)
+    monkeypatch.setattr(watched, "WORKER_PROGRAM", planted.PROGRAM)
     monkeypatch.syspath_prepend(str(ROOT))
-    one = Watched(0.5)
+    one = SupervisedChecker(0.5)
     yield one
     one.close()
 
 
-def asked(text: str, path: str = "k.ptx") -> Question:
-    return Question(SourceFile(path, text), DEFAULT)
+def asked(text: str, path: str = "k.ptx") -> Job:
+    return Job(SourceFile(path, text), DEFAULT)
 
 
-def of(process: Watched, text: str) -> FileResult:
-    return process.answer(asked(text)).result
+def of(process: SupervisedChecker, text: str) -> FileResult:
+    return process.run_job(asked(text)).result
 
 
 def message(result: FileResult) -> str:
@@ -54,7 +54,7 @@ def message(result: FileResult) -> str:
     return item.message
 
 
-def test_a_process_answers_as_the_linter_does(process: Watched) -> None:
+def test_a_process_answers_as_the_linter_does(process: SupervisedChecker) -> None:
     for text in (CLEAN, BROKEN):
         assert of(process, text) == lint_source(SourceFile("k.ptx", text))
 
@@ -68,78 +68,84 @@ def test_a_process_answers_as_the_linter_does(process: Watched) -> None:
         (planted.FILLS, "the check of this file ran out of memory"),
     ],
 )
-def test_a_text_that_does_harm_fails_and_the_next_is_checked(process: Watched, harm: str, expected: str) -> None:
+def test_a_text_that_does_harm_fails_and_the_next_is_checked(
+    process: SupervisedChecker, harm: str, expected: str
+) -> None:
     assert message(of(process, CLEAN + harm)) == expected
     assert of(process, CLEAN).status is Status.CLEAN
 
 
-def test_where_a_check_hung_is_told(process: Watched) -> None:
+def test_where_a_check_hung_is_told(process: SupervisedChecker) -> None:
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
     assert "in answered" in str(item.properties["stack"])
 
 
 def test_a_process_that_is_not_let_run_has_its_processor_time(
-    process: Watched, monkeypatch: pytest.MonkeyPatch
+    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a machine with too much to do: by the clock its time is over at once."""
-    monkeypatch.setattr(watched, "WAITED", 0.01)
-    monkeypatch.setattr(processor, "processor_of", lambda _: Processor(0.0, runs=True))
+    monkeypatch.setattr(watched, "WALL_TIME_FACTOR", 0.01)
+    monkeypatch.setattr(processor, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=True))
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
     assert "in answered" in str(item.properties["stack"])
 
 
-def test_a_process_that_waits_for_ever_is_ended_by_the_clock(process: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched, "WAITED", 4)
+def test_a_process_that_waits_for_ever_is_ended_by_the_clock(
+    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched, "WALL_TIME_FACTOR", 4)
     assert "took longer than 0.5 seconds" in message(of(process, CLEAN + planted.SLEEPS))
 
 
-def test_what_a_check_prints_does_not_come_between_the_answers(process: Watched) -> None:
+def test_what_a_check_prints_does_not_come_between_the_answers(process: SupervisedChecker) -> None:
     assert of(process, CLEAN + planted.PRINTS).status is Status.CLEAN
 
 
-def test_the_same_process_goes_on_after_an_ordinary_text(process: Watched) -> None:
+def test_the_same_process_goes_on_after_an_ordinary_text(process: SupervisedChecker) -> None:
     of(process, CLEAN)
     first = process._process
     of(process, BROKEN)
     assert process._process is first
 
 
-def test_a_process_with_much_memory_makes_place_for_another(process: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched, "MAX_KEPT_MEMORY", 1)
+def test_a_process_with_much_memory_makes_place_for_another(
+    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched, "MAX_RETAINED_MEMORY", 1)
     assert of(process, CLEAN).status is Status.CLEAN
     assert process._process is None
     assert of(process, CLEAN).status is Status.CLEAN
 
 
 def test_among_many_texts_only_those_that_do_harm_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched, "PROGRAM", planted.PROGRAM)
+    monkeypatch.setattr(watched, "WORKER_PROGRAM", planted.PROGRAM)
     monkeypatch.syspath_prepend(str(ROOT))
     harms = {2: planted.DIES, 3: planted.HANGS, 7: planted.EXITS}
-    items = [Item(n, asked(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
-    runner = Here(2, 0.5)
+    items = [JobSlot(n, asked(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
+    runner = LocalRunner(2, 0.5)
     try:
-        results = [answer.result for _, answer in runner.answers(items)]
+        results = [answer.result for _, answer in runner.run_all(items)]
     finally:
-        runner.end()
+        runner.close()
     assert [result.path for result in results] == [f"{n}.ptx" for n in range(9)]
     assert {n for n, result in enumerate(results) if result.status is Status.FAILED} == set(harms)
     assert {results[n].status for n in range(9) if n not in harms} == {Status.CLEAN}
 
 
 def test_an_endless_check_in_this_process_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxkit.many.alone.answered", planted.answered)
-    alone = Alone(0.2)
-    result = alone.answer(asked(CLEAN + planted.HANGS)).result
+    monkeypatch.setattr("ptxkit.many.alone.run_job", planted.answered)
+    alone = InProcessRunner(0.2)
+    result = alone.run_job(asked(CLEAN + planted.HANGS)).result
     assert message(result) == "the check of this file took longer than 0.2 seconds, and was ended"
-    assert alone.answer(asked(CLEAN)).result.status is Status.CLEAN
+    assert alone.run_job(asked(CLEAN)).result.status is Status.CLEAN
 
 
 def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fills(_: Question) -> None:
+    def fills(_: Job) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("ptxkit.many.alone.answered", fills)
-    assert message(Alone(1).answer(asked(CLEAN)).result) == "the check of this file ran out of memory"
+    monkeypatch.setattr("ptxkit.many.alone.run_job", fills)
+    assert message(InProcessRunner(1).run_job(asked(CLEAN)).result) == "the check of this file ran out of memory"
 
 
 @pytest.mark.parametrize("place", ["worker", "alone"])
@@ -153,26 +159,26 @@ def test_what_a_check_had_is_gone_before_it_is_told_that_it_was_too_much(
 
     had: list[weakref.ref[Much]] = []
 
-    def crowds(_: Question) -> Answer:
+    def crowds(_: Job) -> JobResult:
         much = Much()
         had.append(weakref.ref(much))
         raise MemoryError
 
-    def told(source: SourceFile) -> Answer:
+    def told(source: SourceFile) -> JobResult:
         assert had[0]() is None
-        return out_of_memory(source)
+        return out_of_memory_result(source)
 
-    monkeypatch.setattr(f"ptxkit.many.{place}.answered", crowds)
-    monkeypatch.setattr(f"ptxkit.many.{place}.out_of_memory", told)
+    monkeypatch.setattr(f"ptxkit.many.{place}.run_job", crowds)
+    monkeypatch.setattr(f"ptxkit.many.{place}.out_of_memory_result", told)
     question = asked(CLEAN)
-    answer = Alone(1).answer(question) if place == "alone" else told_by_worker(question)
+    answer = InProcessRunner(1).run_job(question) if place == "alone" else told_by_worker(question)
     assert message(answer.result) == "the check of this file ran out of memory"
 
 
-def told_by_worker(question: Question) -> Answer:
-    answer, _ = worker.told(question)
+def told_by_worker(question: Job) -> JobResult:
+    answer, _ = worker.run_reported(question)
     assert answer is not None
-    return unpacked(answer, question.source)
+    return decode_result(answer, question.source)
 
 
 def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path: Path) -> None:
@@ -186,10 +192,10 @@ def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path:
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from ptxkit.many import watched; from tests.many import planted; watched.PROGRAM = planted.PROGRAM\n"
-        "from ptxkit.many.watched import Watched, Question; import threading\n"
+        "from ptxkit.many.watched import SupervisedChecker; from ptxkit.many.question import Job; import threading\n"
         "from tests.many.test_isolation import asked, CLEAN\n"
-        "one = Watched(100)\n"
-        "threading.Thread(target=one.answer, args=(asked(CLEAN + planted.HANGS),), daemon=True).start()\n"
+        "one = SupervisedChecker(100)\n"
+        "threading.Thread(target=one.run_job, args=(asked(CLEAN + planted.HANGS),), daemon=True).start()\n"
         "while one._process is None: pass\n"
         "print(one._process.pid, flush=True); sys.stdin.read()\n"
     )

@@ -11,9 +11,9 @@ import pytest
 from ptxkit import cache
 from ptxkit.diagnostics import Severity
 from ptxkit.many import kept
-from ptxkit.many.kept import Kept, NotOursError, folder_of
-from ptxkit.many.question import Answer, Question, Wish, answered
-from ptxkit.settings.model import DEFAULT, Choice, Settings
+from ptxkit.many.kept import ResultCache, UnusableCacheError, result_folder
+from ptxkit.many.question import Job, JobMode, JobResult, run_job
+from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
 from ptxkit.source import SourceFile
 from tests.cli.support import BROKEN, CLEAN
 
@@ -26,22 +26,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(text: str = BROKEN, path: str = "k.ptx", settings: Settings = DEFAULT, wish: Wish = "find") -> Question:
-    return Question(SourceFile(path, text), settings, wish)
+def asked(text: str = BROKEN, path: str = "k.ptx", settings: Settings = DEFAULT, wish: JobMode = "find") -> Job:
+    return Job(SourceFile(path, text), settings, wish)
 
 
-def filled(folder: Path, question: Question) -> Answer:
+def filled(folder: Path, question: Job) -> JobResult:
     """Keep the answer to a question, as a run does."""
-    store = Kept(str(folder))
-    with_key, known = store.known(question)
+    store = ResultCache(str(folder))
+    with_key, known = store.lookup(question)
     assert known is None
-    answer = answered(with_key)
-    store.keep(with_key, answer)
+    answer = run_job(with_key)
+    store.store(with_key, answer)
     return answer
 
 
-def known(folder: Path, question: Question) -> Answer | None:
-    return Kept(str(folder)).known(question)[1]
+def known(folder: Path, question: Job) -> JobResult | None:
+    return ResultCache(str(folder)).lookup(question)[1]
 
 
 def entries(folder: Path) -> list[Path]:
@@ -70,12 +70,12 @@ def test_the_name_of_the_file_is_that_of_the_question(folder: Path) -> None:
         asked(settings=Settings(notes=True)),
         asked(settings=Settings(target="sm_90a")),
         asked(settings=Settings(version=(8, 7))),
-        asked(settings=Settings(choices=(Choice(("PTX4",)),))),
+        asked(settings=Settings(selections=(CodeSelection(("PTX4",)),))),
         asked(settings=Settings(severities=(("PTX4", Severity.NOTE),))),
         asked(wish="offer"),
     ],
 )
-def test_another_text_or_other_settings_are_asked_anew(folder: Path, other: Question) -> None:
+def test_another_text_or_other_settings_are_asked_anew(folder: Path, other: Job) -> None:
     filled(folder, asked())
     assert known(folder, other) is None
 
@@ -87,12 +87,12 @@ def test_a_baseline_is_no_part_of_what_is_kept(folder: Path) -> None:
 
 def test_another_state_of_ptxkit_asks_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(folder, asked())
-    monkeypatch.setattr(kept, "stamp", lambda: "another")
+    monkeypatch.setattr(kept, "installation_stamp", lambda: "another")
     assert known(folder, asked()) is None
 
 
 def test_nothing_is_kept_when_ptxkit_was_changed_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "is_as_stamped", lambda: False)
+    monkeypatch.setattr(kept, "is_installation_unchanged", lambda: False)
     filled(folder, asked())
     assert entries(folder) == []
 
@@ -101,10 +101,10 @@ def test_a_file_of_ptxkit_that_is_touched_makes_another_state(tmp_path: Path, mo
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "rule.py").write_text("1")
     monkeypatch.setattr(cache, "PACKAGE", str(tmp_path))
-    before = cache._state_now()
-    assert cache._state_now() == before
+    before = cache._installation_state()
+    assert cache._installation_state() == before
     os.utime(tmp_path / "inner" / "rule.py", (1, 1))
-    assert cache._state_now() != before
+    assert cache._installation_state() != before
 
 
 @pytest.mark.parametrize("damage", [b"", b"ptxkit", b"\0" * 500])
@@ -132,7 +132,7 @@ def test_a_failed_result_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPat
     def breaks(*_: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr("ptxkit.linter._checked", breaks)
+    monkeypatch.setattr("ptxkit.linter._lint_with_suppressions", breaks)
     filled(folder, asked())
     assert entries(folder) == []
 
@@ -146,39 +146,39 @@ def test_a_folder_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: p
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(kept, "write", full)
+    monkeypatch.setattr(kept, "write_entry", full)
     filled(folder, asked())
     assert entries(folder) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs permissions")
 def test_a_folder_that_others_may_write_to_is_refused(folder: Path) -> None:
-    assert folder_of(str(folder)) == str(folder)
+    assert result_folder(str(folder)) == str(folder)
     folder.chmod(0o777)
-    with pytest.raises(NotOursError, match="others may write to it"):
-        folder_of(str(folder))
+    with pytest.raises(UnusableCacheError, match="others may write to it"):
+        result_folder(str(folder))
 
 
 def test_the_entries_that_were_used_last_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MAX_KEPT_RESULTS", 3)
-    store = Kept(str(folder))
+    monkeypatch.setattr(kept, "MAX_CACHED_RESULTS", 3)
+    store = ResultCache(str(folder))
     for number in range(5):
-        question, _ = store.known(asked(CLEAN + f"// {number}"))
-        store.keep(question, answered(question))
+        question, _ = store.lookup(asked(CLEAN + f"// {number}"))
+        store.store(question, run_job(question))
         newest = max(entries(folder), key=lambda each: each.stat().st_mtime_ns)
         os.utime(newest, (time.time() - 1000 + number, time.time() - 1000 + number))
-    store.end()
+    store.evict()
     assert len(entries(folder)) == 3
     assert [number for number in range(5) if known(folder, asked(CLEAN + f"// {number}"))] == [2, 3, 4]
 
 
 def test_the_bytes_of_all_entries_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(folder, asked())
-    monkeypatch.setattr(kept, "MAX_KEPT_RESULTS_BYTES", entries(folder)[0].stat().st_size + 10)
-    store = Kept(str(folder))
-    question, _ = store.known(asked(CLEAN))
-    store.keep(question, answered(question))
-    store.end()
+    monkeypatch.setattr(kept, "MAX_CACHED_RESULTS_BYTES", entries(folder)[0].stat().st_size + 10)
+    store = ResultCache(str(folder))
+    question, _ = store.lookup(asked(CLEAN))
+    store.store(question, run_job(question))
+    store.evict()
     assert len(entries(folder)) == 1
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ptxkit.many.turns import MOST_OVERTAKEN, Turns
+from ptxkit.many.turns import MAX_OVERTAKEN, LongestFirstQueue
 
 
 def order(*lengths: int) -> list[int]:
     """The places of some lengths, as they are taken."""
-    turns: Turns[int] = Turns()
+    turns: LongestFirstQueue[int] = LongestFirstQueue()
     for place, length in enumerate(lengths):
         turns.put(length, place)
     return [turns.take() for _ in lengths]
@@ -22,4 +22,4 @@ def test_of_those_that_are_as_long_the_first_comes_first() -> None:
 
 
 def test_a_short_one_waits_for_so_many_only() -> None:
-    assert order(1, *[9] * (3 * MOST_OVERTAKEN)).index(0) == MOST_OVERTAKEN
+    assert order(1, *[9] * (3 * MAX_OVERTAKEN)).index(0) == MAX_OVERTAKEN

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.linter import lint_source
-from ptxkit.mending import mend
-from ptxkit.mending.places import surroundings
+from ptxkit.mending import fix_source
+from ptxkit.mending.places import context_at
 from ptxkit.source import SourceFile
 from tests.testing.test_faults import KERNEL
 
@@ -41,7 +41,7 @@ done:
 
 def added(text: str) -> tuple[list[str], list[str]]:
     """What is left of the findings after all mends, and the lines that came, stripped."""
-    mended = mend(SourceFile("k.ptx", text), unsafe=True)
+    mended = fix_source(SourceFile("k.ptx", text), unsafe=True)
     assert mended.applied
     old = [line.strip() for line in text.splitlines()]
     new = [line.strip() for line in mended.source.text.splitlines()]
@@ -65,7 +65,7 @@ def test_an_arrival_and_its_bytes_are_put_in_for_the_threads_that_copy(old: str,
 
 def test_bytes_are_announced_with_the_arrival_that_is_there() -> None:
     text = KERNEL.replace("arrive.expect_tx.shared::cta.b64 _, [bar], 1024", "arrive.shared::cta.b64 _, [bar]")
-    assert mend(SourceFile("k.ptx", text), unsafe=True).source.text == KERNEL
+    assert fix_source(SourceFile("k.ptx", text), unsafe=True).source.text == KERNEL
 
 
 def test_a_wait_is_put_in_before_the_read() -> None:
@@ -86,27 +86,27 @@ def test_a_barrier_is_put_in_where_all_threads_come_by() -> None:
     text = RACE
     assert [item.code for item in lint_source(SourceFile("k.ptx", text)).diagnostics] == ["PTX621"]
     assert added(text) == ([], ["bar.sync 0;"])
-    after = mend(SourceFile("k.ptx", text), unsafe=True).source.text
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
     assert after.index("bar.sync") < after.index("@%p bra done;")
 
 
 def test_nothing_is_put_in_without_being_asked_for() -> None:
-    assert mend(SourceFile("k.ptx", RACE)).applied == ()
+    assert fix_source(SourceFile("k.ptx", RACE)).applied == ()
     ordered = RACE.replace("\tsetp.ne", "\tbar.sync 0;\n\tsetp.ne")
-    assert mend(SourceFile("k.ptx", ordered), unsafe=True).applied == ()
+    assert fix_source(SourceFile("k.ptx", ordered), unsafe=True).applied == ()
 
 
 def test_places_go_out_of_the_branches_around_a_statement() -> None:
     source = SourceFile("k.ptx", RACE)
     start = RACE.index("ld.shared.u32")
-    around = surroundings(source, start)
+    around = context_at(source, start)
     assert around is not None
     step = around.step_at(start)
     assert step is not None
-    assert list(around.ahead(step)) == [start, RACE.index("@%p bra")]
-    assert list(around.behind(step)) == [RACE.index("\n\tst.global"), RACE.index("ret;")]
+    assert list(around.points_before(step)) == [start, RACE.index("@%p bra")]
+    assert list(around.points_after(step)) == [RACE.index("\n\tst.global"), RACE.index("ret;")]
     assert around.step_at(start + 1) is None
-    assert surroundings(SourceFile("k.ptx", "not PTX"), 0) is None
+    assert context_at(SourceFile("k.ptx", "not PTX"), 0) is None
 
 
 def test_an_address_in_a_register_is_named_after_its_variable() -> None:
@@ -150,4 +150,4 @@ def test_the_missing_half_of_a_cluster_barrier_is_put_beside_the_other(half: str
     whole = CLUSTER.replace("\tst.", f"{meeting}\tst.").replace("\tret", f"{meeting}\tret")
     assert lint_source(SourceFile("k.ptx", whole)).diagnostics == ()
     text = whole.replace(f"\t{half}\n", "", 1)
-    assert mend(SourceFile("k.ptx", text), unsafe=True).source.text == whole
+    assert fix_source(SourceFile("k.ptx", text), unsafe=True).source.text == whole

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.linter import lint_source
-from ptxkit.mending import mend, offered
+from ptxkit.mending import fix_source, with_verified_fixes
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 from tests.testing.test_faults import KERNEL
@@ -22,7 +22,7 @@ def mended(text: str) -> str:
     """A text after all mends, of which nothing is found any more."""
     found = SourceFile("k.ptx", text)
     assert lint_source(found).diagnostics
-    after = mend(found, unsafe=True)
+    after = fix_source(found, unsafe=True)
     assert after.result.diagnostics == ()
     assert not any(applied.fix.safe for applied in after.applied)
     return after.source.text
@@ -86,7 +86,7 @@ def test_a_parity_follows_the_laps() -> None:
     text = mended(in_laps(KERNEL))
     assert f"{WAIT}, %awaited;\n\t@!%done bra wait;\n\txor.b32 %awaited, %awaited, 1;" in text
     assert "mov.b32 %awaited, 0;" in text
-    assert mend(SourceFile("k.ptx", text), unsafe=True).applied == ()
+    assert fix_source(SourceFile("k.ptx", text), unsafe=True).applied == ()
 
 
 def test_a_missing_wait_follows_the_laps() -> None:
@@ -98,7 +98,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
     """A group that is not committed, of which the wait, the bytes read and those copied again are found."""
     path = RULES / "PTX301_bad_cp_async_without_commit.ptx"
     source = SourceFile(str(path), path.read_text())
-    shown = offered(source, lint_source(source)).diagnostics
+    shown = with_verified_fixes(source, lint_source(source)).diagnostics
     assert {item.fix.message for item in shown if item.fix} == {"add `cp.async.commit_group;`"}
     assert all(item.fix for item in shown)
 
@@ -137,7 +137,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
 def test_the_likeliest_mend_is_offered(name: str, words: str) -> None:
     source = SourceFile(name, (RULES / f"{name}.ptx").read_text())
     settings = Settings(notes=name.startswith("PTX9"))
-    shown = offered(source, lint_source(source, settings), settings).diagnostics
+    shown = with_verified_fixes(source, lint_source(source, settings), settings).diagnostics
     assert [item.fix.message if item.fix else None for item in shown if item.code == name[:6]] == [words]
 
 
@@ -146,10 +146,10 @@ def test_a_count_that_a_register_holds_is_made_a_number() -> None:
     given = "@%p1 mbarrier.init.shared::cta.b64 [%r5], 1;"
     assert given in text
     held = "{ .reg .b32 %count; mov.u32 %count, 1; @%p1 mbarrier.init.shared::cta.b64 [%r5], %count; }"
-    mended = mend(SourceFile("k.ptx", text.replace(given, held)), unsafe=True)
+    mended = fix_source(SourceFile("k.ptx", text.replace(given, held)), unsafe=True)
     assert held.replace("[%r5], %count", "[%r5], 2") in mended.source.text
 
 
 def test_a_wider_scope_is_safe() -> None:
     text = (RULES / "PTX622_bad_counter_of_all_ctas.ptx").read_text()
-    assert [each.fix.safe for each in mend(SourceFile("k.ptx", text)).applied] == [True]
+    assert [each.fix.safe for each in fix_source(SourceFile("k.ptx", text)).applied] == [True]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Verdict
-from ptxkit.linter import growing, lint_source
-from ptxkit.mending import edited, mend, offered, trying
+from ptxkit.linter import lint_incremental, lint_source
+from ptxkit.mending import apply_edits, fix_source, trying, with_verified_fixes
 from ptxkit.results import FileResult
-from ptxkit.settings.model import Level, Settings
+from ptxkit.settings.model import ConfigLayer, Settings
 from ptxkit.source import SourceFile, Span
 from tests.cli.support import CLEAN
 from tests.corpus.support import assemble
@@ -101,7 +101,7 @@ def test_a_mended_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monk
     for path in FIXTURES:
         if path.name.startswith(code):
             found, settings = fixture(path)
-            mended = mend(found, settings, unsafe=True)
+            mended = fix_source(found, settings, unsafe=True)
             before = checks.pop()
             assert not checks
             assert len(mended.result.diagnostics) <= len(before.diagnostics) - len(mended.applied), path.name
@@ -120,21 +120,21 @@ def test_a_kept_rule_is_left_alone() -> None:
     for path in sorted(RULES.glob("PTX401_ok_*.ptx")):
         found, settings = fixture(path)
         if "expect" not in found.text:
-            assert mend(found, settings, unsafe=True).source is found
+            assert fix_source(found, settings, unsafe=True).source is found
 
 
 def test_only_safe_mends_are_applied_unless_others_are_asked_for() -> None:
     found, settings = fixture(RULES / "PTX301_bad_cp_async_without_commit.ptx")
-    assert mend(found, settings).applied == ()
-    [applied] = mend(found, settings, unsafe=True).applied
+    assert fix_source(found, settings).applied == ()
+    [applied] = fix_source(found, settings, unsafe=True).applied
     assert (applied.finding.code, applied.fix.safe) == ("PTX301", False)
     found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
-    assert [each.fix.safe for each in mend(found, settings).applied] == [True]
+    assert [each.fix.safe for each in fix_source(found, settings).applied] == [True]
 
 
 def test_the_mend_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
     found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
-    old, new = found.text.splitlines(), mend(found, settings).source.text.splitlines()
+    old, new = found.text.splitlines(), fix_source(found, settings).source.text.splitlines()
     [added] = (Counter(new) - Counter(old)).elements()
     assert added.strip() == "fence.proxy.async.shared::cta;"
     at = new.index(added)
@@ -144,26 +144,26 @@ def test_the_mend_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
 
 def test_a_target_that_is_too_old_is_raised() -> None:
     text = CLEAN.replace("ret;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tret;").replace("8.0", "7.0")
-    mended = mend(source(text), unsafe=True)
+    mended = fix_source(source(text), unsafe=True)
     assert mended.result.diagnostics == ()
     assert mended.source.text.startswith(".version 7.8\n.target sm_90\n")
-    assert mend(source(text)).applied == ()
+    assert fix_source(source(text)).applied == ()
 
 
 def test_an_idle_comment_is_taken_out() -> None:
     text = CLEAN.replace("ret;", "ret; // ptxkit: ignore[PTX401] why")
-    assert mend(source(text)).source.text == CLEAN
+    assert fix_source(source(text)).source.text == CLEAN
 
 
 def test_a_missing_semicolon_is_put_in() -> None:
     text = CLEAN.replace("%r1, 7;", "%r1, 7")
     assert [item.code for item in lint_source(source(text)).diagnostics] == ["PTX101"]
-    assert mend(source(text), unsafe=True).source.text.split() == CLEAN.split()
+    assert fix_source(source(text), unsafe=True).source.text.split() == CLEAN.split()
 
 
 def test_what_is_not_reported_is_not_mended() -> None:
     found, _ = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
-    assert mend(found, Settings.of([Level("x", ignore=("PTX401",))])).applied == ()
+    assert fix_source(found, Settings.of([ConfigLayer("x", ignore=("PTX401",))])).applied == ()
 
 
 def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,24 +177,24 @@ def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatc
     def proposals(item: Diagnostic) -> tuple[Fix, ...]:
         return fixes if item.code == "PTX106" else ()
 
-    monkeypatch.setattr("ptxkit.mending.trying.proposals", proposals)
+    monkeypatch.setattr("ptxkit.mending.trying.propose_fixes", proposals)
     result = lint_source(source(text))
-    [shown] = offered(source(text), result).diagnostics
+    [shown] = with_verified_fixes(source(text), result).diagnostics
     assert shown.fix is not None
     assert shown.fix.message == "%r0"
-    assert mend(source(text)).source.text == text.replace("%q", "%r0")
+    assert fix_source(source(text)).source.text == text.replace("%q", "%r0")
     fixes = fixes[:2]
-    assert [item.fix for item in offered(source(text), result).diagnostics] == [None]
-    assert mend(source(text)).applied == ()
+    assert [item.fix for item in with_verified_fixes(source(text), result).diagnostics] == [None]
+    assert fix_source(source(text)).applied == ()
 
 
 def test_so_many_mends_are_tried_as_the_size_of_a_text_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
     result = lint_source(found, settings)
-    assert [item.fix is not None for item in offered(found, result, settings).diagnostics] == [True]
-    monkeypatch.setattr("ptxkit.mending.trying.MAX_MENDING", 0)
-    monkeypatch.setattr("ptxkit.mending.trying.LEAST_TRIED", 0)
-    assert [item.fix is not None for item in offered(found, result, settings).diagnostics] == [False]
+    assert [item.fix is not None for item in with_verified_fixes(found, result, settings).diagnostics] == [True]
+    monkeypatch.setattr("ptxkit.mending.trying.MAX_FIX_WORK", 0)
+    monkeypatch.setattr("ptxkit.mending.trying.MIN_FIX_ATTEMPTS", 0)
+    assert [item.fix is not None for item in with_verified_fixes(found, result, settings).diagnostics] == [False]
 
 
 def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,39 +204,39 @@ def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyP
     heard = []
 
     def counted(*given: object) -> Iterator[FileResult]:
-        for result in growing(*given):  # type: ignore[arg-type]
+        for result in lint_incremental(*given):  # type: ignore[arg-type]
             heard.append(result)
             yield result
 
-    monkeypatch.setattr("ptxkit.mending.trying.growing", counted)
-    checks = trying._Checks(settings)
+    monkeypatch.setattr("ptxkit.mending.trying.lint_incremental", counted)
+    checks = trying._FixValidator(settings)
     [item] = before.diagnostics
     same = SourceFile(found.path, found.text + "\n")
-    assert checks.settled(same, before, item) is None
+    assert checks.check(same, before, item) is None
     whole = lint_source(same, settings)
     assert [part.diagnostics for part in heard] == [(), whole.diagnostics]
-    assert checks.settled(same, before, item) is None
+    assert checks.check(same, before, item) is None
     assert len(heard) == 2
 
 
 def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     from ptxkit.diagnostics import Undecided
-    from ptxkit.mending.trying import _settles
+    from ptxkit.mending.trying import _is_resolved
 
     here = source("x;")
     found = Diagnostic("PTX401", Severity.ERROR, "x", here, Span(0, 2))
     asked = Undecided("PTX401", "unknown", here, Span(0, 2))
     before = FileResult.of("k.ptx", Verdict((found,)))
-    assert _settles(before, FileResult.of("k.ptx", Verdict(())), found)
-    assert not _settles(before, FileResult.of("k.ptx", Verdict((), (asked,))), found)
+    assert _is_resolved(before, FileResult.of("k.ptx", Verdict(())), found)
+    assert not _is_resolved(before, FileResult.of("k.ptx", Verdict((), (asked,))), found)
 
 
 def test_edits_that_touch_are_not_made() -> None:
     def at(start: int, end: int, text: str) -> Edit:
         return Edit(Span(start, end), text)
 
-    assert edited("abcd", [at(2, 3, "X"), at(0, 1, "Y")]) == "YbXd"
-    assert edited("abcd", [at(1, 1, "X"), at(1, 2, "Y")]) == "aXYcd"
-    assert edited("abcd", [at(0, 2, "X"), at(1, 3, "Y")]) is None
-    assert edited("abcd", [at(3, 9, "X")]) is None
-    assert edited("abcd", [at(1, 1, "X"), at(1, 1, "X")]) == "aXbcd"
+    assert apply_edits("abcd", [at(2, 3, "X"), at(0, 1, "Y")]) == "YbXd"
+    assert apply_edits("abcd", [at(1, 1, "X"), at(1, 2, "Y")]) == "aXYcd"
+    assert apply_edits("abcd", [at(0, 2, "X"), at(1, 3, "Y")]) is None
+    assert apply_edits("abcd", [at(3, 9, "X")]) is None
+    assert apply_edits("abcd", [at(1, 1, "X"), at(1, 1, "X")]) == "aXbcd"

@@ -9,7 +9,7 @@ import pytest
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.linter import lint_source
-from ptxkit.mending import mend
+from ptxkit.mending import fix_source
 from ptxkit.source import SourceFile
 from tests.mending.rings import (
     ANNOUNCED,
@@ -38,7 +38,7 @@ def told(text: str) -> list[tuple[str, str]]:
 
 def mended(text: str) -> tuple[list[str], list[str]]:
     """The lines that mends took out of a text, and those that they put in; nothing is found in it behind that."""
-    after = mend(SourceFile("k.ptx", text), unsafe=True)
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True)
     assert after.applied
     assert after.result.diagnostics == ()
     assert after.result.undecided == ()
@@ -71,7 +71,7 @@ def test_a_warp_meets_before_one_lane_hands_a_slot_back(release: str) -> None:
     assert item.help is not None
     assert "`bar.warp.sync -1;`" in item.help
     assert mended(text) == ([], ["bar.warp.sync -1;"])
-    after = mend(SourceFile("k.ptx", text), unsafe=True).source.text
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
     assert after.index(READ) < after.index("bar.warp.sync -1;") < after.index(release.split(";", maxsplit=1)[0].strip())
 
 
@@ -156,7 +156,7 @@ def test_what_a_lane_counts_for_its_warp_is_behind_the_waits_of_the_warp(
     assert item.code == "PTX507"
     assert item.help is not None
     assert item.help.startswith(help_)
-    after = mend(SourceFile("k.ptx", text), unsafe=True)
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True)
     assert after.result.diagnostics == ()
     assert _without(_lines(after.source.text), _lines(text)) == lines
 
@@ -204,7 +204,7 @@ def test_a_relaxed_arrival_is_made_a_release() -> None:
     assert item.code == "PTX302"
     assert "line 25 is relaxed" in item.message
     assert item.help == "make the arrival at line 25 a release, and the wait for it an acquire"
-    after = mend(SourceFile("k.ptx", text))
+    after = fix_source(SourceFile("k.ptx", text))
     assert after.source.text == CLUSTER
     assert [each.fix.safe for each in after.applied] == [True]
 
@@ -331,7 +331,7 @@ def test_nothing_is_put_where_its_registers_hold_something_else(changes: list[tu
     """An arrival or a wait of the producer's would be clean where nobody knows yet what its address register holds."""
     text = ring(*changes)
     assert found(text)
-    after = mend(SourceFile("k.ptx", text), unsafe=True).source.text
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
     beginning = after[: after.index("produce:")]
     assert "mbarrier.arrive" not in beginning
     assert "try_wait" not in beginning

@@ -14,13 +14,13 @@ import pytest
 from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided, Verdict
-from ptxkit.linter import not_checked
+from ptxkit.linter import unchecked_result
 from ptxkit.report import plain
 from ptxkit.report.formats import FORMATS, STYLED, styled_report, text_report
 from ptxkit.report.paths import from_root
 from ptxkit.report.statistics import statistics_json, statistics_report
 from ptxkit.results import CodePage, FileResult
-from ptxkit.source import Place, SourceFile, Span
+from ptxkit.source import SourceFile, SourceLine, Span
 
 STORE, BARRIER, COPY = "st.shared.f32 [%r35], %f1;", "bar.sync 0;", "cp.async.bulk [%rd1], [%r35], 16;"
 SOURCE = SourceFile("dir/k 1.ptx", f"\t{STORE}\n\t{BARRIER}\n\t{COPY}\n")
@@ -31,7 +31,7 @@ def at(text: str) -> Span:
     return Span(start, start + len(text))
 
 
-INLINED = (Place("lib.h", 50), Place("k.cu", 7))
+INLINED = (SourceLine("lib.h", 50), SourceLine("k.cu", 7))
 FOUND = Diagnostic(
     code="PTX401",
     severity=Severity.ERROR,
@@ -52,7 +52,7 @@ ASKED = Undecided("PTX501", "the address comes from a call", SOURCE, at(COPY))
 RESULTS = [
     FileResult.of(SOURCE.path, Verdict((FOUND, WARNED, NOTED), (ASKED,))),
     FileResult.of("clean.ptx", Verdict(())),
-    not_checked("no\x1b\udcff.ptx", "cannot be read: no such file", remedy="check the spelling"),
+    unchecked_result("no\x1b\udcff.ptx", "cannot be read: no such file", remedy="check the spelling"),
 ]
 PAGES = (
     CodePage("PTX401", "missing-proxy-fence", "a fence is missing.", (("What it does", "Finds."), ("Example", "x;"))),

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided, Verdict
-from ptxkit.linter import not_checked
+from ptxkit.linter import unchecked_result
 from ptxkit.report import full_report, json_report, plain, to_terminal
 from ptxkit.results import ExitStatus, FileResult, Status, Summary
 from ptxkit.source import SourceFile, Span
@@ -42,7 +42,7 @@ RESULTS = [
     FileResult.of("k.ptx", Verdict((FOUND, NOTED), (ASKED,))),
     FileResult.of("n.ptx", Verdict((NOTED,))),
     FileResult.of("u.ptx", Verdict((), (ASKED,))),
-    not_checked("no\x1b.ptx", "cannot be read: no such file or directory", remedy="check the spelling"),
+    unchecked_result("no\x1b.ptx", "cannot be read: no such file or directory", remedy="check the spelling"),
 ]
 
 

@@ -7,7 +7,7 @@ from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Label
 from ptxkit.report import plain
-from ptxkit.report.frame import LABELLED_WIDTH, WIDTH, frame
+from ptxkit.report.frame import LABELLED_WIDTH, WIDTH, code_frame
 from ptxkit.source import SourceFile, Span
 
 KERNEL = """\
@@ -28,7 +28,7 @@ def at(text: str, source: str = KERNEL) -> Span:
 
 
 def shown(span: Span, *labels: Label, text: str = KERNEL) -> str:
-    return plain(frame(SourceFile("k.ptx", text), span, labels))
+    return plain(code_frame(SourceFile("k.ptx", text), span, labels))
 
 
 def test_labels_stand_in_one_column_and_lines_in_the_order_of_the_file() -> None:

@@ -12,28 +12,30 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from ptxkit.report.trace import MOST_FINDINGS, MOST_LINES, trace_page
+from ptxkit.report.trace import MAX_FINDINGS, MAX_LINES, trace_page
 from ptxkit.report.trace_style import SCRIPT, STYLE
 from ptxkit.source import SourceFile
-from ptxkit.traces import Bar, Column, Part, Step, StepKind, Trace, TracedAccess
+from ptxkit.traces import FindingRole, FindingTrace, StepKind, ThreadColumn, TraceAccess, TraceBar, TraceStep
 from tests.report.browser import Browser, Shown
 
 ZERO = (0, 0, 0)
 SOURCE = SourceFile("k.ptx", "".join(f"\tmov.u32 %r{number}, 0;\n" for number in range(1, 301)))
 COLUMNS = (
-    Column("thread 0", ZERO, 1, Part.FAULT),
-    Column("threads 1-31", ZERO, 31),
-    Column("thread 32", ZERO, 1, Part.OTHER),
+    ThreadColumn("thread 0", ZERO, 1, FindingRole.FAULT),
+    ThreadColumn("threads 1-31", ZERO, 31),
+    ThreadColumn("thread 32", ZERO, 1, FindingRole.OTHER),
 )
 STEPS = (
-    Step(1, StepKind.ISSUE, 10, "cp.async.ca.shared.global", "begins", (0, 1, 2), (2,), Part.OTHER),
-    Step(2, StepKind.COMMIT, 11, "cp.async.commit_group", "close their cp.async group", (0, 1, 2)),
-    Step(7, StepKind.JOIN, 12, "bar.sync", "barrier 0 joins 33 threads", (0, 1, 2), left_out=3),
-    Step(8, StepKind.READ, 14, "ld.shared.u32", "thread 0 reads 4 bytes: 00000000", (0, 1, 2), (0,), Part.FAULT),
-    Step(9, StepKind.PHASE, 0, "", "phase 0 of the mbarrier is complete", ()),
-    Step(10, StepKind.COMPLETE, 10, "cp.async.ca.shared.global", "is complete", (0, 1, 2)),
+    TraceStep(1, StepKind.ISSUE, 10, "cp.async.ca.shared.global", "begins", (0, 1, 2), (2,), FindingRole.OTHER),
+    TraceStep(2, StepKind.COMMIT, 11, "cp.async.commit_group", "close their cp.async group", (0, 1, 2)),
+    TraceStep(7, StepKind.JOIN, 12, "bar.sync", "barrier 0 joins 33 threads", (0, 1, 2), omitted_before=3),
+    TraceStep(
+        8, StepKind.READ, 14, "ld.shared.u32", "thread 0 reads 4 bytes: 00000000", (0, 1, 2), (0,), FindingRole.FAULT
+    ),
+    TraceStep(9, StepKind.PHASE, 0, "", "phase 0 of the mbarrier is complete", ()),
+    TraceStep(10, StepKind.COMPLETE, 10, "cp.async.ca.shared.global", "is complete", (0, 1, 2)),
 )
-TRACE = Trace(
+TRACE = FindingTrace(
     "PTX302",
     "error",
     "`ld.shared.u32` reads bytes that a copy may still write",
@@ -43,14 +45,14 @@ TRACE = Trace(
     ("grid 2, block 33", "policy late", "seed 0"),
     "a wait that tells the thread that the copy is complete",
     (
-        TracedAccess(Part.FAULT, "ld.shared.u32", 14, ZERO, ZERO, "shared", 0x480, 4, "00000000"),
-        TracedAccess(
-            Part.OTHER, "cp.async.ca.shared.global", 10, (32, 0, 0), ZERO, "shared", 0x480, 4, "00000000", "2a"
+        TraceAccess(FindingRole.FAULT, "ld.shared.u32", 14, ZERO, ZERO, "shared", 0x480, 4, "00000000"),
+        TraceAccess(
+            FindingRole.OTHER, "cp.async.ca.shared.global", 10, (32, 0, 0), ZERO, "shared", 0x480, 4, "00000000", "2a"
         ),
     ),
     COLUMNS,
     STEPS,
-    (Bar("cp.async.ca.shared.global", 10, 2, 0, 5, Part.OTHER),),
+    (TraceBar("cp.async.ca.shared.global", 10, 2, 0, 5, FindingRole.OTHER),),
     ("3 steps in between",),
 )
 RACE = replace(TRACE, code="PTX621", severity="warning", message="nothing orders the two", bars=(), steps=STEPS[1:4])
@@ -68,7 +70,7 @@ def test_the_page_runs_its_own_script_and_no_other() -> None:
     assert "default-src &#x27;none&#x27;" in policy
 
 
-def parsed(*traces: Trace) -> Element:
+def parsed(*traces: FindingTrace) -> Element:
     """The page as a tree."""
     page = trace_page(traces)
     head, _, rest = page.partition("\n")
@@ -176,7 +178,7 @@ def test_the_two_accesses_are_marked_and_what_is_missing_stands_between_them() -
 def test_the_ptx_beside_it_is_short_and_marks_the_lines() -> None:
     (pre,) = parsed(replace(TRACE, steps=tuple(replace(STEPS[1], line=5 * at) for at in range(1, 60)))).iter("pre")
     lines = [each for each in pre if each.get("data-line")]
-    assert len(lines) == MOST_LINES
+    assert len(lines) == MAX_LINES
     marked = {each.get("data-line"): each.get("class") for each in lines if each.get("class")}
     assert marked == {"14": "fault", "10": "other"}
     assert said(next(each for each in lines if each.get("data-line") == "14")) == "14 mov.u32 %r14, 0;"
@@ -188,13 +190,13 @@ def test_names_that_look_like_markup_are_text() -> None:
         TRACE,
         message=odd,
         kernel=odd,
-        missing=odd,
+        missing_ordering=odd,
         source=SourceFile(f"{odd}.ptx", f"{odd}\n" * 20),
         launch=(odd,),
         columns=tuple(replace(each, label=odd) for each in COLUMNS),
         steps=tuple(replace(each, text=odd, instruction=odd) for each in STEPS),
         accesses=tuple(replace(each, instruction=odd, space=odd) for each in TRACE.accesses),
-        left_out=(odd,),
+        omissions=(odd,),
     )
     page = parsed(trace, trace)
     assert len(list(page.iter("script"))) == 1
@@ -212,15 +214,15 @@ def test_the_page_needs_nobody_else() -> None:
 
 
 def test_a_finding_that_did_not_show_again_has_words_and_no_drawing() -> None:
-    bare = replace(TRACE, columns=(), steps=(), bars=(), accesses=(), left_out=("all: a second run did not show it",))
+    bare = replace(TRACE, columns=(), steps=(), bars=(), accesses=(), omissions=("all: a second run did not show it",))
     page = parsed(bare)
     assert not [each for each in page.iter() if each.get("role") == "img"]
     assert "Left out: all: a second run did not show it." in said(page)
 
 
 def test_many_findings_are_cut_and_said_to_be_and_none_are_said_to_be_none() -> None:
-    page = parsed(*[TRACE] * (MOST_FINDINGS + 2))
-    assert len(list(page.iter("article"))) == MOST_FINDINGS
+    page = parsed(*[TRACE] * (MAX_FINDINGS + 2))
+    assert len(list(page.iter("article"))) == MAX_FINDINGS
     assert "Left out: 2 more findings." in said(page)
     assert "found nothing" in said(parsed())
 

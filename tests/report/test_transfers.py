@@ -8,29 +8,29 @@ from dataclasses import replace
 from inline_snapshot import snapshot
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.linter import not_checked
+from ptxkit.linter import unchecked_result
 from ptxkit.report import plain
 from ptxkit.report.transfers import WIDTH, transfer_report
 from ptxkit.report.transfers_json import transfers_json
 from ptxkit.results import Status
 from ptxkit.source import SourceFile, Span
 from ptxkit.transfers import (
-    Choice,
     Completion,
     Fence,
     FileTransfers,
     KernelTransfers,
-    Place,
     Size,
+    SourceLine,
     Transfer,
     TransferTable,
     Unit,
+    UnitSelection,
     Wait,
 )
 
 LOAD = Transfer(
     line=67,
-    place=Place("/src/k.cu", 22),
+    source_line=SourceLine("/src/k.cu", 22),
     operation="copy",
     source="global",
     destination="shared",
@@ -39,11 +39,11 @@ LOAD = Transfer(
     completion=Completion("mbarrier", "bar"),
     variable="tile",
     waits=(Wait(78),),
-    choice=Choice("compile time", "nothing tests for the alignment to 16 bytes"),
+    choice=UnitSelection("compile time", "nothing tests for the alignment to 16 bytes"),
 )
 STORE = Transfer(
     line=158,
-    place=Place("/src/k.cu", 31),
+    source_line=SourceLine("/src/k.cu", 31),
     operation="reduction",
     source="shared",
     destination="global",
@@ -56,18 +56,20 @@ STORE = Transfer(
 )
 SLOW = Transfer(
     line=90,
-    place=None,
+    source_line=None,
     operation="copy",
     source="global",
     destination="shared",
     unit=Unit.PLAIN,
     size=Size(16, "", None),
     completion=Completion("at once"),
-    choice=Choice("run time", "when the addresses do not differ by a multiple of 16 " + "or so or not", 80, (67,)),
+    choice=UnitSelection(
+        "run time", "when the addresses do not differ by a multiple of 16 " + "or so or not", 80, (67,)
+    ),
     fences=(Fence(None, "generic and async", 126),),
     loads=(89,),
 )
-LOST = replace(LOAD, line=200, place=None, waits=(), reached=False, choice=None, size=Size(None, "by n"))
+LOST = replace(LOAD, line=200, source_line=None, waits=(), reached=False, choice=None, size=Size(None, "by n"))
 
 
 def table(*transfers: Transfer, kind: str = "entry", name: str = "copy") -> FileTransfers:
@@ -126,13 +128,13 @@ def test_rows_of_a_called_function_stand_under_its_name() -> None:
 
 
 def test_what_comes_from_the_text_cannot_act_on_the_terminal() -> None:
-    report = text(table(replace(LOAD, variable="a\x1b[1m", place=Place("\x1b]0;k.cu", 1)), name="k\x07"))
+    report = text(table(replace(LOAD, variable="a\x1b[1m", source_line=SourceLine("\x1b]0;k.cu", 1)), name="k\x07"))
     assert "\x1b" not in report
     assert "\x07" not in report
 
 
 def test_a_file_without_a_table_shows_why() -> None:
-    failed = FileTransfers("lost.ptx", None, not_checked("lost.ptx", "cannot be read").diagnostics)
+    failed = FileTransfers("lost.ptx", None, unchecked_result("lost.ptx", "cannot be read").diagnostics)
     assert failed.status == Status.FAILED
     assert text(failed) == "lost.ptx: PTX100 error: cannot be read\n\n0 transfers in 0 kernels: 1 not checked\n"
 

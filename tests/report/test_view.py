@@ -12,14 +12,14 @@ import pytest
 
 from ptxkit.records import dataclass, field
 from ptxkit.report.view import view_page
-from ptxkit.report.view_listing import PORTION
-from ptxkit.rules.book import book
+from ptxkit.report.view_listing import LINES_PER_PORTION
+from ptxkit.rules.book import all_pages
 from ptxkit.source import SourceFile
-from ptxkit.viewer import view
+from ptxkit.viewer import build_file_view
 from ptxkit.views import FileView
 
 KERNELS = Path(__file__).resolve().parents[2] / "corpus/kernels"
-PAGES = {page.code: page for page in book()}
+PAGES = {page.code: page for page in all_pages()}
 BULK = (KERNELS / "bulk_add_one.sm_90.ptx").read_text("utf-8")
 UNFENCED = "".join(line for line in BULK.splitlines(keepends=True) if "fence.proxy.async" not in line)
 ODD = "<script>alert('\"&\x01\u202e')</script>"
@@ -92,7 +92,7 @@ def parsed(page: str) -> Element:
 
 @cache
 def pictured(text: str, path: str = "k.ptx") -> FileView:
-    return view(SourceFile(path, text))
+    return build_file_view(SourceFile(path, text))
 
 
 def shown(text: str, path: str = "k.ptx") -> Element:
@@ -120,7 +120,7 @@ def test_every_line_is_there_with_its_number_and_its_text() -> None:
     assert [line.attributes["id"] for line in found] == [f"L{at}" for at in range(1, len(found) + 1)]
     assert [line.text for line in found] == BULK.split("\n")
     starts = [int(portion.attributes["start"]) for portion in page.one(id="listing").all("ol")]
-    assert starts == list(range(1, len(found) + 1, PORTION))
+    assert starts == list(range(1, len(found) + 1, LINES_PER_PORTION))
 
 
 def test_the_colours_are_those_of_the_parse() -> None:

@@ -4,53 +4,55 @@ from __future__ import annotations
 
 import re
 
-from ptxkit.report.view_graph import COLLAPSE_OVER, MOST_DRAWN, graph, nodes_of
-from ptxkit.views import Block, Edge, FunctionView, Sort, Way
+from ptxkit.report.view_graph import COLLAPSE_THRESHOLD, MAX_NODES, draw_graph, nodes_of
+from ptxkit.views import AsyncOpCategory, BlockView, ControlFlowEdge, EdgeKind, FunctionView
 
 
-def function(blocks: list[Block], edges: list[Edge], name: str = "k") -> FunctionView:
+def function(blocks: list[BlockView], edges: list[ControlFlowEdge], name: str = "k") -> FunctionView:
     return FunctionView(name, "entry", 1, 9, blocks=tuple(blocks), edges=tuple(edges))
 
 
 def chain(count: int) -> FunctionView:
     """Blocks one behind the other; the first one branches over the second."""
-    blocks = [Block(10 * at + 1, 10 * at + 9, 5, f"L{at}") for at in range(count)]
-    edges = [Edge(at, at + 1, Way.NEXT) for at in range(count - 1)]
-    return function(blocks, [*edges, Edge(0, 2, Way.TAKEN, "@%p1")])
+    blocks = [BlockView(10 * at + 1, 10 * at + 9, 5, f"L{at}") for at in range(count)]
+    edges = [ControlFlowEdge(at, at + 1, EdgeKind.NEXT) for at in range(count - 1)]
+    return function(blocks, [*edges, ControlFlowEdge(0, 2, EdgeKind.TAKEN, "@%p1")])
 
 
 def test_a_small_function_has_a_node_for_each_block() -> None:
-    nodes, edges = nodes_of(chain(COLLAPSE_OVER))
-    assert len(nodes) == COLLAPSE_OVER
-    assert len(edges) == COLLAPSE_OVER
+    nodes, edges = nodes_of(chain(COLLAPSE_THRESHOLD))
+    assert len(nodes) == COLLAPSE_THRESHOLD
+    assert len(edges) == COLLAPSE_THRESHOLD
 
 
 def test_straight_chains_of_a_large_one_are_one_node_and_are_said_to_be() -> None:
-    nodes, edges = nodes_of(chain(COLLAPSE_OVER + 1))
-    assert [len(node.blocks) for node in nodes] == [1, 1, COLLAPSE_OVER - 1]
+    nodes, edges = nodes_of(chain(COLLAPSE_THRESHOLD + 1))
+    assert [len(node.blocks) for node in nodes] == [1, 1, COLLAPSE_THRESHOLD - 1]
     assert [(each.source, each.target) for each in edges] == [(0, 1), (1, 2), (0, 2)]
-    page = graph(chain(COLLAPSE_OVER + 1))
+    page = draw_graph(chain(COLLAPSE_THRESHOLD + 1))
     assert "straight chains of blocks are drawn as one, 3 in all" in page
-    assert f"{5 * (COLLAPSE_OVER - 1)} instructions, {COLLAPSE_OVER - 1} blocks" in page
+    assert f"{5 * (COLLAPSE_THRESHOLD - 1)} instructions, {COLLAPSE_THRESHOLD - 1} blocks" in page
 
 
 def test_what_is_too_large_is_told_and_not_drawn() -> None:
-    count = 2 * MOST_DRAWN
-    blocks = [Block(at, at, 1) for at in range(1, count + 1)]
-    edges = [Edge(at, at + step, Way.TAKEN, "@p") for at in range(count - 2) for step in (1, 2)]
-    page = graph(function(blocks, edges))
+    count = 2 * MAX_NODES
+    blocks = [BlockView(at, at, 1) for at in range(1, count + 1)]
+    edges = [ControlFlowEdge(at, at + step, EdgeKind.TAKEN, "@p") for at in range(count - 2) for step in (1, 2)]
+    page = draw_graph(function(blocks, edges))
     assert "<svg" not in page
-    assert f"up to {MOST_DRAWN:,} are drawn" in page
+    assert f"up to {MAX_NODES:,} are drawn" in page
 
 
 def test_a_block_says_its_label_lines_instructions_and_end() -> None:
-    block = Block(3, 7, 4, "$L__BB0_1", (Sort.WAIT, Sort.ISSUE, Sort.WAIT), "return")
-    page = graph(function([block], []))
+    block = BlockView(
+        3, 7, 4, "$L__BB0_1", (AsyncOpCategory.WAIT, AsyncOpCategory.ISSUE, AsyncOpCategory.WAIT), "return"
+    )
+    page = draw_graph(function([block], []))
     words = re.findall(r"<text[^>]*>([^<]*)</text>", page)
     assert words == ["$L__BB0_1", "lines 3–7", "4 instructions, return", "1", "2"]
     assert re.findall(r'href="#(m-\w+)"', page) == ["m-issue", "m-wait"]
     assert 'href="#L3"' in page
-    assert re.findall(r"<text[^>]*>([^<]*)</text>", graph(function([Block(3, 3, 1)], []))) == [
+    assert re.findall(r"<text[^>]*>([^<]*)</text>", draw_graph(function([BlockView(3, 3, 1)], []))) == [
         "entry",
         "line 3",
         "1 instruction",
@@ -58,13 +60,17 @@ def test_a_block_says_its_label_lines_instructions_and_end() -> None:
 
 
 def test_long_labels_and_predicates_are_cut() -> None:
-    blocks = [Block(1, 1, 1, "L" * 300), Block(2, 2, 1)]
-    page = graph(function(blocks, [Edge(0, 1, Way.TAKEN, "@%" + "p" * 300), Edge(0, 1, Way.NEXT)]))
+    blocks = [BlockView(1, 1, 1, "L" * 300), BlockView(2, 2, 1)]
+    page = draw_graph(
+        function(
+            blocks, [ControlFlowEdge(0, 1, EdgeKind.TAKEN, "@%" + "p" * 300), ControlFlowEdge(0, 1, EdgeKind.NEXT)]
+        )
+    )
     assert all(len(words) < 40 for words in re.findall(r"<text[^>]*>([^<]*)</text>", page))
 
 
 def test_names_are_text() -> None:
-    page = graph(function([Block(1, 1, 1, "<b>&")], [], name='"<i>'))
+    page = draw_graph(function([BlockView(1, 1, 1, "<b>&")], [], name='"<i>'))
     assert "<b>" not in page
     assert "<i>" not in page
     assert "&lt;b&gt;&amp;" in page

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptxkit.report.view_lanes import FARTHEST, MOST_LANES, MOST_ROWS, Chart, chart
+from ptxkit.report.view_lanes import MAX_DISTANCE, MAX_LANES, MAX_ROWS, AsyncChart, build_chart
 from ptxkit.transfers import Completion, Fence, KernelTransfers, Size, Transfer, Unit, Wait
-from ptxkit.views import FunctionView, Happening, LoopView, Sort
+from ptxkit.views import AsyncOp, AsyncOpCategory, FunctionView, LoopView
 
 
 def copy(
@@ -25,28 +25,28 @@ def copy(
     )
 
 
-def happening(line: int, sort: Sort = Sort.WAIT, opcode: str = "") -> Happening:
-    return Happening(line, sort, opcode or f"wait{line}")
+def happening(line: int, sort: AsyncOpCategory = AsyncOpCategory.WAIT, opcode: str = "") -> AsyncOp:
+    return AsyncOp(line, sort, opcode or f"wait{line}")
 
 
 def charted(
     transfers: list[Transfer],
-    others: list[Happening],
+    others: list[AsyncOp],
     loops: tuple[LoopView, ...] = (),
     *,
     elsewhere: tuple[int, ...] = (),
-) -> Chart:
-    own = [happening(each.line, Sort.ISSUE, "cp.async") for each in transfers] + others
+) -> AsyncChart:
+    own = [happening(each.line, AsyncOpCategory.ISSUE, "cp.async") for each in transfers] + others
     function = FunctionView(
         "k",
         "entry",
         1,
         99,
         loops=loops,
-        happenings=tuple(own),
+        async_ops=tuple(own),
         transfers=KernelTransfers("k", "entry", tuple(transfers)),
     )
-    return chart(function, {each.line: each for each in (*own, *(happening(line) for line in elsewhere))})
+    return build_chart(function, {each.line: each for each in (*own, *(happening(line) for line in elsewhere))})
 
 
 def test_a_bar_goes_from_its_issue_to_the_first_wait_and_faintly_to_the_last() -> None:
@@ -72,7 +72,13 @@ def test_a_bar_without_a_wait_is_open() -> None:
 
 def test_a_wait_further_up_is_reached_by_the_smallest_loop_that_holds_both_and_the_commit() -> None:
     loops = (LoopView((0, 1), 5, 40), LoopView((1,), 8, 12))
-    others = [happening(6), happening(9), happening(12, Sort.COMMIT), happening(30, Sort.COMMIT), happening(50)]
+    others = [
+        happening(6),
+        happening(9),
+        happening(12, AsyncOpCategory.COMMIT),
+        happening(30, AsyncOpCategory.COMMIT),
+        happening(50),
+    ]
     (bar,) = charted([copy(10, Wait(9), commits=(12,))], others, loops).bars
     assert bar.spans == ((2, 3), (1, 1))
     (bar,) = charted([copy(10, Wait(9), commits=(30,))], others, loops).bars
@@ -110,10 +116,10 @@ def test_bars_side_by_side_have_lanes_of_their_own_and_later_ones_the_first_that
 
 
 def test_a_fence_far_away_is_not_drawn_at_the_bar() -> None:
-    between = [happening(line) for line in range(30, 30 + 2 * FARTHEST)]
+    between = [happening(line) for line in range(30, 30 + 2 * MAX_DISTANCE)]
     transfers = [copy(100, Wait(101), fences=(29, 99))]
-    (bar,) = charted(transfers, [happening(29), *between, happening(99, Sort.FENCE), happening(101)]).bars
-    assert list(bar.fences) == [2 * FARTHEST + 1]
+    (bar,) = charted(transfers, [happening(29), *between, happening(99, AsyncOpCategory.FENCE), happening(101)]).bars
+    assert list(bar.fences) == [2 * MAX_DISTANCE + 1]
 
 
 def test_lines_of_called_functions_are_rows_where_a_bar_needs_them() -> None:
@@ -122,9 +128,9 @@ def test_lines_of_called_functions_are_rows_where_a_bar_needs_them() -> None:
 
 
 def test_what_is_over_the_limits_is_counted() -> None:
-    many = [happening(line) for line in range(1, MOST_ROWS + 8)]
-    assert charted([], many).left_rows == 7
-    wide = [copy(line, Wait(900), to=str(line)) for line in range(1, MOST_LANES + 4)]
+    many = [happening(line) for line in range(1, MAX_ROWS + 8)]
+    assert charted([], many).omitted_rows == 7
+    wide = [copy(line, Wait(900), to=str(line)) for line in range(1, MAX_LANES + 4)]
     drawn = charted(wide, [happening(900)])
-    assert (len(drawn.bars), drawn.left_bars, drawn.lanes) == (MOST_LANES, 3, MOST_LANES)
-    assert charted([], []) == Chart()
+    assert (len(drawn.bars), drawn.omitted_bars, drawn.lanes) == (MAX_LANES, 3, MAX_LANES)
+    assert charted([], []) == AsyncChart()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.report.view_layers import LONGEST, layered, ranks, ways_back
-from ptxkit.report.view_routes import Box, Layout, Route
+from ptxkit.report.view_layers import MAX_RANKS_CROSSED, find_back_edges, layout_graph, longest_path_ranks
+from ptxkit.report.view_routes import EdgeRoute, GraphLayout, NodeBox
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 LOOPS = [(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 4), (0, 4)]
@@ -21,22 +21,22 @@ def sized(count: int) -> list[tuple[float, float]]:
     return [(110 + 17.0 * (at % 5), 41 + 19.0 * (at % 2)) for at in range(count)]
 
 
-def laid(edges: Sequence[tuple[int, int]]) -> Layout:
-    return layered(sized(1 + max(max(edge) for edge in edges)), edges)
+def laid(edges: Sequence[tuple[int, int]]) -> GraphLayout:
+    return layout_graph(sized(1 + max(max(edge) for edge in edges)), edges)
 
 
-def points(route: Route) -> Iterator[tuple[float, float]]:
+def points(route: EdgeRoute) -> Iterator[tuple[float, float]]:
     """The corners and what lies between them; of a curve it lies between the heights of its ends, and so does this."""
     for (x, y), (to_x, to_y) in zip(route.points, route.points[1:], strict=False):
         for part in range(11):
             yield x + (to_x - x) * part / 10, y + (to_y - y) * part / 10
 
 
-def inside(box: Box, x: float, y: float) -> bool:
+def inside(box: NodeBox, x: float, y: float) -> bool:
     return box.x + 0.5 < x < box.x + box.width - 0.5 and box.y + 0.5 < y < box.y + box.height - 0.5
 
 
-def overlap(one: Box, other: Box) -> bool:
+def overlap(one: NodeBox, other: NodeBox) -> bool:
     return (
         one.x < other.x + other.width
         and other.x < one.x + one.width
@@ -45,7 +45,7 @@ def overlap(one: Box, other: Box) -> bool:
     )
 
 
-def check(edges: Sequence[tuple[int, int]], layout: Layout) -> None:
+def check(edges: Sequence[tuple[int, int]], layout: GraphLayout) -> None:
     for number, one in enumerate(layout.boxes):
         assert one.x >= 0
         assert one.y >= 0
@@ -90,20 +90,20 @@ def test_loops_in_one_another_go_back_in_lanes_of_their_own() -> None:
 def test_a_way_past_many_ranks_goes_along_the_right_side() -> None:
     layout = laid(LONG)
     route = layout.routes[LONG.index((0, 12))]
-    assert ranks(13, [edge for edge in LONG if edge != (11, 2)])[12] > LONGEST
+    assert longest_path_ranks(13, [edge for edge in LONG if edge != (11, 2)])[12] > MAX_RANKS_CROSSED
     assert max(x for x, _ in route.points) > max(box.x + box.width for box in layout.boxes)
     near = layout.routes[LONG.index((0, 3))]
     assert max(x for x, _ in near.points) <= max(x for x, _ in route.points)
 
 
 def test_a_rank_is_the_longest_path() -> None:
-    assert ranks(4, DIAMOND) == [0, 1, 1, 2]
-    assert ranks(4, [*DIAMOND, (1, 2)]) == [0, 1, 2, 3]
+    assert longest_path_ranks(4, DIAMOND) == [0, 1, 1, 2]
+    assert longest_path_ranks(4, [*DIAMOND, (1, 2)]) == [0, 1, 2, 3]
 
 
 def test_ways_back_are_those_to_what_is_not_done() -> None:
-    assert ways_back(4, DIAMOND) == set()
-    assert ways_back(2, [(0, 1), (1, 0), (1, 1)]) == {1, 2}
+    assert find_back_edges(4, DIAMOND) == set()
+    assert find_back_edges(2, [(0, 1), (1, 0), (1, 1)]) == {1, 2}
 
 
 def test_crossings_that_need_not_be_are_taken_out() -> None:
@@ -115,8 +115,8 @@ def test_crossings_that_need_not_be_are_taken_out() -> None:
 
 
 def test_no_block_and_a_block_alone_have_a_layout() -> None:
-    assert layered([], []).boxes == ()
-    assert len(layered([(100, 40)], []).boxes) == 1
+    assert layout_graph([], []).boxes == ()
+    assert len(layout_graph([(100, 40)], []).boxes) == 1
 
 
 graphs = st.integers(1, 14).flatmap(
@@ -131,12 +131,12 @@ graphs = st.integers(1, 14).flatmap(
 @settings(max_examples=150, deadline=None)
 def test_any_graph_is_laid_out_without_overlaps(graph: tuple[int, list[tuple[int, int]]]) -> None:
     count, edges = graph
-    check(edges, layered(sized(count), edges))
+    check(edges, layout_graph(sized(count), edges))
 
 
 def test_two_thousand_blocks_take_no_time_worth_speaking_of() -> None:
     edges = [(at, at + 1) for at in range(1999)] + [(at, at - 7) for at in range(7, 1999, 11)]
     edges += [(at, at + 3) for at in range(0, 1990, 2)]
-    layout = layered(sized(2000), edges)
+    layout = layout_graph(sized(2000), edges)
     assert len(layout.boxes) == 2000
     assert layout.height < 300_000

@@ -6,10 +6,10 @@ import gc
 from collections.abc import Iterator
 
 from ptxkit import parse
-from ptxkit.analysis.budget import Budget
-from ptxkit.analysis.kernel import Kernel
-from ptxkit.rules.finding import Doubt, Observation, Rule
-from ptxkit.rules.holding import Holding
+from ptxkit.analysis.budget import AnalysisBudget
+from ptxkit.analysis.kernel import KernelFacts
+from ptxkit.rules.finding import Observation, OpenObligation, Rule
+from ptxkit.rules.holding import RuleRun
 
 TWO = """
 .version 8.0
@@ -23,11 +23,11 @@ TWO = """
 def test_garbage_is_looked_for_between_kernels_only() -> None:
     collecting: list[bool] = []
 
-    def check(kernel: Kernel) -> Iterator[Observation | Doubt]:
+    def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         collecting.append(gc.isenabled())
-        yield Doubt(kernel.program.steps[0], "whether garbage is looked for")
+        yield OpenObligation(kernel.program.steps[0], "whether garbage is looked for")
 
-    held = Holding(parse(TWO), "isa", [Rule("PTX201", "asks", (), check)], Budget())
+    held = RuleRun(parse(TWO), "isa", [Rule("PTX201", "asks", (), check)], AnalysisBudget())
     for _ in held.verdicts():
         pass
     assert collecting == [False, False]

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ptxkit.analysis.budget import Budget
+from ptxkit.analysis.budget import AnalysisBudget
 from ptxkit.analysis.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.rules import RULES, analyse
-from ptxkit.rules.finding import Doubt, Finding, Observation, Rule
-from ptxkit.rules.judge import Judge
+from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.judge import VerdictBuilder
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of
 
@@ -31,11 +31,11 @@ def broken(step: Step = SECOND, other: Step | None = FIRST) -> Finding:
     return Finding(step, "line {0} after line {1}" if other else "line {0}", labels, "mend line {0}")
 
 
-def judged(observed: Iterable[Observation | Doubt]) -> Judge:
+def judged(observed: Iterable[Observation | OpenObligation]) -> VerdictBuilder:
     source = MODULE.source
     assert source is not None
-    judge = Judge(source)
-    judge.hear(RULE, observed)
+    judge = VerdictBuilder(source)
+    judge.add_observations(RULE, observed)
     return judge
 
 
@@ -43,7 +43,7 @@ def seen(world: int, exact: bool, finding: Finding | None, threads: int = 1) -> 
     return Observation((SECOND, FIRST), world, exact, finding, threads)
 
 
-def outcome(*observed: Observation | Doubt) -> tuple[int, int]:
+def outcome(*observed: Observation | OpenObligation) -> tuple[int, int]:
     """How many findings, how many doubts."""
     judge = judged(observed)
     return len(judge.diagnostics), len(judge.undecided)
@@ -90,7 +90,7 @@ def test_one_place_is_reported_once_and_two_places_twice() -> None:
 
 
 def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> None:
-    findings = [replace(broken(step), cause="the missing fence") for step in (THIRD, SECOND)]
+    findings = [replace(broken(step), group_key="the missing fence") for step in (THIRD, SECOND)]
     observed = [Observation((finding.primary, FIRST), 0, True, finding) for finding in findings]
     (found,) = judged(observed).diagnostics
     line = found.source.position(found.span.start)[0]
@@ -99,14 +99,19 @@ def test_findings_of_one_cause_are_one_report_that_names_the_other_lines() -> No
 
 
 def test_findings_of_different_causes_are_reported_apart_in_the_order_of_the_text() -> None:
-    observed = [Observation((step, FIRST), 0, True, replace(broken(step), cause=step)) for step in (THIRD, SECOND)]
+    observed = [Observation((step, FIRST), 0, True, replace(broken(step), group_key=step)) for step in (THIRD, SECOND)]
     found = judged(observed).diagnostics
     assert [diagnostic.notes for diagnostic in found] == [(), ()]
     assert found[0].span.start < found[1].span.start
 
 
 def test_a_doubt_is_counted_once_for_each_place_and_reason() -> None:
-    assert outcome(Doubt(FIRST, "why"), Doubt(FIRST, "why"), Doubt(FIRST, "else"), Doubt(SECOND, "why")) == (0, 3)
+    assert outcome(
+        OpenObligation(FIRST, "why"),
+        OpenObligation(FIRST, "why"),
+        OpenObligation(FIRST, "else"),
+        OpenObligation(SECOND, "why"),
+    ) == (0, 3)
 
 
 def test_a_finding_becomes_a_diagnostic_with_lines_in_its_words() -> None:
@@ -122,7 +127,7 @@ def test_a_finding_becomes_a_diagnostic_with_lines_in_its_words() -> None:
 
 
 def test_a_doubt_names_its_rule_and_place() -> None:
-    (doubt,) = judged([Doubt(THIRD, "the address comes from a call")]).undecided
+    (doubt,) = judged([OpenObligation(THIRD, "the address comes from a call")]).undecided
     assert (doubt.code, doubt.reason) == ("PTX999", "the address comes from a call")
     assert doubt.source.text[doubt.span.start : doubt.span.end] == "mov.u32 %r3, 0;"
 
@@ -174,7 +179,7 @@ def test_no_more_is_heard_than_is_in_the_budget() -> None:
     """A rule may have something to say of each pair among thousands."""
     source = MODULE.source
     assert source is not None
-    budget = Budget(lookups=3)
+    budget = AnalysisBudget(pair_checks=3)
     observed = (seen(world, True, broken()) for world in itertools.count())
-    Judge(source).hear(RULE, observed, (), budget)
-    assert budget.is_over
+    VerdictBuilder(source).add_observations(RULE, observed, (), budget)
+    assert budget.is_exhausted

@@ -10,8 +10,8 @@ import pytest
 
 import ptxkit
 from ptxkit.rules import RULES
-from ptxkit.rules.book import as_markdown, as_text, book
-from ptxkit.rules.pages import PAGES, Page
+from ptxkit.rules.book import all_pages, as_markdown, as_text
+from ptxkit.rules.pages import PAGES, DocPage
 from tests.validate.modules import diagnostics
 
 HEAD = """\
@@ -22,13 +22,17 @@ HEAD = """\
 .func (.reg .b32 r) helper(.reg .b32 x);
 """
 REGISTERS = ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;"
-SHOWN = [page for page in PAGES if page.place]
+SHOWN = [page for page in PAGES if page.example_context]
 
 
-def whole(page: Page, text: str) -> str:
-    if page.place == "file":
+def whole(page: DocPage, text: str) -> str:
+    if page.example_context == "file":
         return text
-    return f"{HEAD}{text}\n" if page.place == "module" else f"{HEAD}.entry k() {{\n{REGISTERS}\n{text}\nret;\n}}\n"
+    return (
+        f"{HEAD}{text}\n"
+        if page.example_context == "module"
+        else f"{HEAD}.entry k() {{\n{REGISTERS}\n{text}\nret;\n}}\n"
+    )
 
 
 def test_every_code_that_the_program_can_give_has_one_page() -> None:
@@ -46,23 +50,23 @@ def test_names_are_used_once() -> None:
 
 
 @pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.code)
-def test_the_example_fails_with_its_code_and_the_other_one_passes(page: Page) -> None:
+def test_the_example_fails_with_its_code_and_the_other_one_passes(page: DocPage) -> None:
     assert {found.code for found in diagnostics(whole(page, page.example))} == {page.code}
-    assert [found.message for found in diagnostics(whole(page, page.instead))] == []
+    assert [found.message for found in diagnostics(whole(page, page.replacement))] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.code)
-def test_a_page_has_its_parts_and_fits_a_terminal(page: Page) -> None:
-    [shown] = [each for each in book() if each.code == page.code]
+def test_a_page_has_its_parts_and_fits_a_terminal(page: DocPage) -> None:
+    [shown] = [each for each in all_pages() if each.code == page.code]
     text = as_text(shown)
     assert text.startswith(f"{page.name}\n\n{page.code}: {page.headline}\n\nWhat it does\n    ")
     assert [part in text for part in ("Why it matters", "Use instead", "ISA section")] == [True] * 3
-    assert ("Example" in text) == bool(page.place)
+    assert ("Example" in text) == bool(page.example_context)
     assert max(map(len, text.split("\n"))) <= 100
 
 
 def test_the_book_has_the_same_parts_of_rules_and_of_other_codes() -> None:
-    pages = book()
+    pages = all_pages()
     assert [page.code for page in pages] == sorted({rule.code for rule in RULES} | {page.code for page in PAGES})
     for page in pages:
         titles = [title for title, _ in page.parts]
@@ -78,16 +82,16 @@ def test_the_book_has_the_same_parts_of_rules_and_of_other_codes() -> None:
 
 def test_a_rule_is_printed_as_its_file_says_it() -> None:
     for rule in RULES:
-        [page] = [each for each in book() if each.code == rule.code]
+        [page] = [each for each in all_pages() if each.code == rule.code]
         written = (sys.modules[rule.check.__module__].__doc__ or "").split()
         assert as_text(page).split() == [rule.name, *written], rule.code
 
 
 def test_a_page_in_markdown_shows_its_example_as_code() -> None:
-    [page] = [each for each in book() if each.code == "PTX303"]
+    [page] = [each for each in all_pages() if each.code == "PTX303"]
     text = as_markdown(page)
     assert text.startswith("## PTX303: ")
     assert "### Why it matters\n\nThe bulk copy engine" in text
     assert "### Example\n\n```ptx\n@%p1 cp.async.bulk.global" in text
-    [words] = [each for each in book() if each.code == "PTX100"]
+    [words] = [each for each in all_pages() if each.code == "PTX100"]
     assert "```" not in as_markdown(words)

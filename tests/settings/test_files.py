@@ -10,12 +10,12 @@ import pytest
 from ptxkit.diagnostics import Severity
 from ptxkit.settings.files import SettingsFiles, read_level
 from ptxkit.settings.mistakes import SettingsError
-from ptxkit.settings.model import Level
+from ptxkit.settings.model import ConfigLayer
 from ptxkit.settings.places import line_of
 
 
-def level(folder: Path) -> Level | None:
-    return SettingsFiles().level_for(str(folder))
+def level(folder: Path) -> ConfigLayer | None:
+    return SettingsFiles().find_level(str(folder))
 
 
 def test_the_nearest_file_counts_alone(tmp_path: Path) -> None:

@@ -7,54 +7,56 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Severity
-from ptxkit.settings.model import DEFAULT, Level, Settings
-from ptxkit.settings.patterns import fits
+from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
+from ptxkit.settings.patterns import matches
 from ptxkit.settings.words import known_codes
 
 
-def shown(*levels: Level, path: str | None = None) -> set[str]:
+def shown(*levels: ConfigLayer, path: str | None = None) -> set[str]:
     settings = Settings.of(levels, path)
-    return {code for code in known_codes() if settings.shows(code)}
+    return {code for code in known_codes() if settings.is_enabled(code)}
 
 
 def test_by_default_all_codes_are_shown_but_those_on_request() -> None:
     assert shown() == {code for code in known_codes() if not code.startswith("PTX9")}
-    assert shown(Level("x", notes=True)) == set(known_codes())
-    assert all(DEFAULT.shows(code) == (code in shown()) for code in known_codes())
+    assert shown(ConfigLayer("x", notes=True)) == set(known_codes())
+    assert all(DEFAULT.is_enabled(code) == (code in shown()) for code in known_codes())
 
 
 def test_select_leaves_the_selected_codes_and_those_behind_which_nothing_is_checked() -> None:
-    assert shown(Level("x", select=("PTX40",))) == {"PTX100", "PTX101"} | {c for c in known_codes() if c[:5] == "PTX40"}
+    assert shown(ConfigLayer("x", select=("PTX40",))) == {"PTX100", "PTX101"} | {
+        c for c in known_codes() if c[:5] == "PTX40"
+    }
 
 
 def test_the_longest_prefix_decides_and_of_equal_ones_the_ignored_one() -> None:
-    refined = shown(Level("x", ignore=("PTX4",), extend_select=("PTX401",)))
+    refined = shown(ConfigLayer("x", ignore=("PTX4",), extend_select=("PTX401",)))
     assert ("PTX401" in refined, "PTX403" in refined, "PTX501" in refined) == (True, False, True)
-    assert "PTX401" not in shown(Level("x", select=("PTX401",), ignore=("PTX401",)))
+    assert "PTX401" not in shown(ConfigLayer("x", select=("PTX401",), ignore=("PTX401",)))
 
 
 def test_a_later_level_refines_an_earlier_one_and_starts_anew_with_select() -> None:
-    file = Level("file", select=("PTX4",), ignore=("PTX401",))
-    assert "PTX401" not in shown(file, Level("options", extend_select=("PTX5",)))
-    assert "PTX403" in shown(file, Level("options", extend_select=("PTX5",)))
-    assert "PTX401" in shown(file, Level("options", extend_select=("PTX401",)))
-    assert shown(file, Level("options", select=("PTX5",))) == shown(Level("options", select=("PTX5",)))
+    file = ConfigLayer("file", select=("PTX4",), ignore=("PTX401",))
+    assert "PTX401" not in shown(file, ConfigLayer("options", extend_select=("PTX5",)))
+    assert "PTX403" in shown(file, ConfigLayer("options", extend_select=("PTX5",)))
+    assert "PTX401" in shown(file, ConfigLayer("options", extend_select=("PTX401",)))
+    assert shown(file, ConfigLayer("options", select=("PTX5",))) == shown(ConfigLayer("options", select=("PTX5",)))
 
 
 def test_what_is_on_request_can_be_selected_and_one_of_it_ignored() -> None:
-    assert "PTX903" in shown(Level("x", extend_select=("PTX9",)))
-    assert "PTX903" not in shown(Level("file", ignore=("PTX903",)), Level("options", notes=True))
-    assert "PTX901" in shown(Level("file", ignore=("PTX903",)), Level("options", notes=True))
+    assert "PTX903" in shown(ConfigLayer("x", extend_select=("PTX9",)))
+    assert "PTX903" not in shown(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
+    assert "PTX901" in shown(ConfigLayer("file", ignore=("PTX903",)), ConfigLayer("options", notes=True))
 
 
 def test_syntax_errors_are_shown_whatever_is_ignored() -> None:
-    assert {"PTX100", "PTX101"} == shown(Level("x", ignore=("PTX",)))
+    assert {"PTX100", "PTX101"} == shown(ConfigLayer("x", ignore=("PTX",)))
 
 
 def test_a_severity_is_that_of_the_longest_prefix_and_then_of_the_last_level() -> None:
     levels = [
-        Level("file", severity=(("PTX4", Severity.NOTE), ("PTX401", Severity.WARNING))),
-        Level("options", severity=(("PTX4", Severity.WARNING),)),
+        ConfigLayer("file", severity=(("PTX4", Severity.NOTE), ("PTX401", Severity.WARNING))),
+        ConfigLayer("options", severity=(("PTX4", Severity.WARNING),)),
     ]
     settings = Settings.of(levels)
     assert settings.severity("PTX403", Severity.ERROR) is Severity.WARNING
@@ -64,19 +66,19 @@ def test_a_severity_is_that_of_the_longest_prefix_and_then_of_the_last_level() -
 
 
 def test_no_severity_softens_a_syntax_error() -> None:
-    settings = Settings.of([Level("x", severity=(("PTX", Severity.NOTE),))])
+    settings = Settings.of([ConfigLayer("x", severity=(("PTX", Severity.NOTE),))])
     assert settings.severity("PTX101", Severity.ERROR) is Severity.ERROR
     assert settings.severity("PTX102", Severity.ERROR) is Severity.NOTE
 
 
 def test_the_last_level_that_says_something_counts() -> None:
-    low = Level("file", policy="strict", target="sm_90", version=(8, 0), baseline="a.json")
-    both = Settings.of([low, Level("options", target="sm_90a")])
+    low = ConfigLayer("file", policy="strict", target="sm_90", version=(8, 0), baseline="a.json")
+    both = Settings.of([low, ConfigLayer("options", target="sm_90a")])
     assert (both.policy, both.target, both.version, both.baseline) == ("strict", "sm_90a", (8, 0), "a.json")
 
 
 def test_codes_are_ignored_in_the_files_that_fit(tmp_path: Path) -> None:
-    level = Level("x", str(tmp_path), per_file_ignores=(("generated/*", ("PTX4",)),))
+    level = ConfigLayer("x", str(tmp_path), per_file_ignores=(("generated/*", ("PTX4",)),))
     assert "PTX401" not in shown(level, path=str(tmp_path / "generated" / "deep" / "k.ptx"))
     assert "PTX401" in shown(level, path=str(tmp_path / "k.ptx"))
     assert "PTX401" in shown(level)
@@ -101,11 +103,11 @@ def test_codes_are_ignored_in_the_files_that_fit(tmp_path: Path) -> None:
     ],
 )
 def test_a_pattern_is_for_names_and_for_paths_from_its_folder_on(tmp_path: Path, pattern: str, fit: bool) -> None:
-    assert fits(str(tmp_path / "build" / "sm_90" / "k.ptx"), pattern, str(tmp_path)) is fit
+    assert matches(str(tmp_path / "build" / "sm_90" / "k.ptx"), pattern, str(tmp_path)) is fit
 
 
 def test_a_pattern_with_a_star_or_a_whole_path_reaches_outside_its_folder(tmp_path: Path) -> None:
     outside = str(tmp_path / "other" / "k.ptx")
     inside = str(tmp_path / "project")
-    assert fits(outside, f"{tmp_path.as_posix()}/other/*", inside)
-    assert not fits(outside, "other/*", inside)
+    assert matches(outside, f"{tmp_path.as_posix()}/other/*", inside)
+    assert not matches(outside, "other/*", inside)

@@ -12,9 +12,9 @@ import pytest
 from ptxkit import PTXSyntaxError
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
-from ptxkit.syntax.constants import MalformedError
-from ptxkit.syntax.errors import RefusedError
-from ptxkit.syntax.reference import parse_plainly
+from ptxkit.syntax.constants import MalformedConstructError
+from ptxkit.syntax.errors import UnexpectedTokenError
+from ptxkit.syntax.reference import parse_with_lark
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Operand, Statement
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,8 +92,8 @@ def operand(text: str) -> Operand:
 def plainly(text: str) -> Module | None:
     """The tree as Lark makes it, without any of the fast parser's shortcuts; None where Lark refuses the text."""
     try:
-        return parse_plainly(SourceFile("plain.ptx", text))
-    except (RefusedError, MalformedError):
+        return parse_with_lark(SourceFile("plain.ptx", text))
+    except (UnexpectedTokenError, MalformedConstructError):
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.syntax import parse
-from ptxkit.syntax.constants import constants, evaluate
+from ptxkit.syntax.constants import directive_constants, evaluate
 from ptxkit.syntax.tree import Directive
 from tests.syntax.support import operand
 
@@ -78,9 +78,9 @@ def test_what_is_no_integer_constant_has_none(text: str) -> None:
 )
 def test_the_constants_behind_a_directive_may_be_written_in_any_base(written: str, values: tuple[int, ...]) -> None:
     (function,) = parse(f".version 8.0\n.target sm_80\n.entry k() .reqntid {written} {{ ret; }}").functions()
-    assert constants(function.directive("reqntid")) == values
-    assert constants(function.directive("maxntid")) == ()
+    assert directive_constants(function.directive("reqntid")) == values
+    assert directive_constants(function.directive("maxntid")) == ()
 
 
 def test_the_words_of_a_directive_that_are_no_constants_are_left_out() -> None:
-    assert constants(Directive("branchtargets", ("A", "7"))) == (7,)
+    assert directive_constants(Directive("branchtargets", ("A", "7"))) == (7,)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ptxkit.source import SourceFile
 from ptxkit.syntax import format_source, parse, print_module
-from ptxkit.syntax.constants import bits_float, decimal_float, integer
+from ptxkit.syntax.constants import parse_bits_float, parse_decimal_float, parse_integer
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -50,11 +50,11 @@ numbers = st.one_of(
     st.integers(0, 2**64 - 1).map(str),
     st.integers(0, 2**64 - 1).map(hex),
     st.integers(0, 2**32 - 1).map(lambda value: f"{value}U"),
-).map(lambda text: integer(text if text == "0" or text.lstrip("0") == text or "x" in text else "1"))
+).map(lambda text: parse_integer(text if text == "0" or text.lstrip("0") == text or "x" in text else "1"))
 floats = st.one_of(
-    st.integers(0, 2**32 - 1).map(lambda value: bits_float(f"0f{value:08X}")),
-    st.integers(0, 2**64 - 1).map(lambda value: bits_float(f"0d{value:016X}")),
-    st.floats(0, 1e30).map(lambda value: decimal_float(f"{value:.6e}")),
+    st.integers(0, 2**32 - 1).map(lambda value: parse_bits_float(f"0f{value:08X}")),
+    st.integers(0, 2**64 - 1).map(lambda value: parse_bits_float(f"0d{value:016X}")),
+    st.floats(0, 1e30).map(lambda value: parse_decimal_float(f"{value:.6e}")),
 )
 constants: st.SearchStrategy[Operand] = st.recursive(
     st.one_of(numbers, floats),

@@ -11,7 +11,7 @@ import pytest
 from ptxkit import PTXSyntaxError
 from ptxkit.cache import grammar_files
 from ptxkit.syntax import parse
-from ptxkit.syntax.errors import RefusedError
+from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.grammar import Grammar, compile_grammar, grammar
 from ptxkit.syntax.lark_tables import lark_parser, terminals
 from tests.syntax.support import CORPUS, HEADING, ROOT, plainly
@@ -87,7 +87,7 @@ def test_every_shape_is_a_sentence_of_the_grammar() -> None:
 
 
 def test_a_shape_that_is_no_sentence_is_refused() -> None:
-    with pytest.raises(RefusedError):
+    with pytest.raises(UnexpectedTokenError):
         Grammar(terminals()).plan("add.s32 %r1 %r2;", "statement")
     assert Grammar(terminals()).plan("add.s32 %r1, %r2;", "statement")
 

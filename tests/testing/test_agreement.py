@@ -12,9 +12,19 @@ import pytest
 
 from ptxkit.isa.sources import isa_files
 from ptxkit.testing import agreement
-from ptxkit.testing.agreement import BROKEN, PAIRS, Difference, Question, Share, Tally, all_forms, run, shares
-from ptxkit.testing.ptxas import installed
-from ptxkit.testing.summary import described, kinds, totals
+from ptxkit.testing.agreement import (
+    CRASH_PREFIX,
+    VERSION_TARGETS,
+    Difference,
+    DifferentialCounts,
+    FormWorkUnit,
+    InstructionProbe,
+    all_forms,
+    form_work_units,
+    run_form_unit,
+)
+from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.summary import group_differences, kind_lines, total_lines
 
 EACH = 1
 """Instances of each form on each pair, and as many mutations."""
@@ -34,30 +44,30 @@ def seed() -> int:
 
 
 def test_ptxkit_and_ptxas_accept_and_refuse_the_same() -> None:
-    chosen = Random(seed()).sample(PAIRS, PAIRS_ASKED)
-    whole = Tally()
-    for share in shares(range(len(all_forms())), chosen, EACH, seed()):
-        whole.add(run(share, installed()))
-    assert whole.asked > 2500
-    assert not whole.without
-    found = [line for kind in kinds(whole.differences) for line in described(kind)]
-    assert len(whole.differences) <= ALLOWED * whole.asked, "\n".join([*found, *totals(whole)])
+    chosen = Random(seed()).sample(VERSION_TARGETS, PAIRS_ASKED)
+    whole = DifferentialCounts()
+    for share in form_work_units(range(len(all_forms())), chosen, EACH, seed()):
+        whole.merge(run_form_unit(share, installed_ptxas()))
+    assert whole.probe_count > 2500
+    assert not whole.forms_without_instance
+    found = [line for kind in group_differences(whole.differences) for line in kind_lines(kind)]
+    assert len(whole.differences) <= ALLOWED * whole.probe_count, "\n".join([*found, *total_lines(whole)])
 
 
 def test_a_share_asks_the_same_whenever_it_is_run() -> None:
-    share = Share(PAIRS[0], (0, 5), 4, 9)
-    one, other = run(share, installed()[:1]), run(share, installed()[:1])
+    share = FormWorkUnit(VERSION_TARGETS[0], (0, 5), 4, 9)
+    one, other = run_form_unit(share, installed_ptxas()[:1]), run_form_unit(share, installed_ptxas()[:1])
     assert one.counts == other.counts
-    assert one.asked == 16
+    assert one.probe_count == 16
 
 
 def test_a_difference_is_told_by_who_accepts_and_why_the_other_does_not() -> None:
-    question = Question("add.u32 %u32_1, 3;", "integer.isa:15 add.u32", None)
-    open_ = Difference(question, PAIRS[0], "13.5", None, "Arguments mismatch for instruction 'add'")
-    closed = Difference(question, PAIRS[1], "13.5", "PTX104 `add` takes 3 operands", None)
-    first, second = kinds([open_, closed, open_])
-    assert next(described(first)).startswith("only ptxas accepts  add.u32")
-    assert next(described(second)).startswith("only ptxkit accepts  add.u32")
+    question = InstructionProbe("add.u32 %u32_1, 3;", "integer.isa:15 add.u32", None)
+    open_ = Difference(question, VERSION_TARGETS[0], "13.5", None, "Arguments mismatch for instruction 'add'")
+    closed = Difference(question, VERSION_TARGETS[1], "13.5", "PTX104 `add` takes 3 operands", None)
+    first, second = group_differences([open_, closed, open_])
+    assert next(kind_lines(first)).startswith("only ptxas accepts  add.u32")
+    assert next(kind_lines(second)).startswith("only ptxkit accepts  add.u32")
     assert second.count == 2
 
 
@@ -66,6 +76,6 @@ def test_a_break_of_ptxkit_agrees_with_nobody(monkeypatch: pytest.MonkeyPatch) -
         raise RecursionError(text[:3] + path[:3])
 
     monkeypatch.setattr(agreement, "parse", break_down)
-    tally = run(Share(PAIRS[0], (0,), 1, 1), installed()[:1])
-    assert len(tally.differences) == tally.asked == 2
-    assert all((each.ours or "").startswith(BROKEN) for each in tally.differences)
+    tally = run_form_unit(FormWorkUnit(VERSION_TARGETS[0], (0,), 1, 1), installed_ptxas()[:1])
+    assert len(tally.differences) == tally.probe_count == 2
+    assert all((each.ours or "").startswith(CRASH_PREFIX) for each in tally.differences)

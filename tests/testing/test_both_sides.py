@@ -5,20 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxkit.emulate import Outcome, TensorMap
-from ptxkit.testing.both_sides import Pair, judged, open_bits, pairs, spread
+from ptxkit.emulate import RunResult, TensorMapArgument
+from ptxkit.testing.both_sides import (
+    ComparedLaunch,
+    compare_outputs,
+    compared_launches,
+    spread_evenly,
+    unspecified_bits,
+)
 from ptxkit.testing.device_process import DeviceLaunch
-from ptxkit.testing.repeated import small_cases, subject_of, tasks
+from ptxkit.testing.repeated import find_subject, small_cases, task_names
 
 VALUES = np.linspace(0.5, 8, 16, dtype=np.float32)
 
 
-def pair(open_: str = "", **more: object) -> Pair:
-    return Pair("k", "16", "", DeviceLaunch("k", 1, 32, (VALUES,)), open_, **more)  # type: ignore[arg-type]
+def pair(open_: str = "", **more: object) -> ComparedLaunch:
+    return ComparedLaunch("k", "16", "", DeviceLaunch("k", 1, 32, (VALUES,)), open_, **more)  # type: ignore[arg-type]
 
 
-def outcome(array: np.ndarray) -> Outcome:  # type: ignore[type-arg]
-    return Outcome(outputs={0: array})
+def outcome(array: np.ndarray) -> RunResult:  # type: ignore[type-arg]
+    return RunResult(outputs={0: array})
 
 
 def changed(by: float, at: int = 5) -> np.ndarray:  # type: ignore[type-arg]
@@ -28,49 +34,52 @@ def changed(by: float, at: int = 5) -> np.ndarray:  # type: ignore[type-arg]
 
 
 def test_equal_bits_are_equal_whatever_is_open() -> None:
-    assert judged(pair(), outcome(VALUES), {0: VALUES.copy()}).kind == "equal"
-    assert judged(pair("sums"), outcome(VALUES), {0: VALUES.copy()}).kind == "equal"
+    assert compare_outputs(pair(), outcome(VALUES), {0: VALUES.copy()}).kind == "equal"
+    assert compare_outputs(pair("sums"), outcome(VALUES), {0: VALUES.copy()}).kind == "equal"
 
 
 def test_one_bit_is_a_difference_where_the_manual_fixes_all() -> None:
-    found = judged(pair(), outcome(VALUES), {0: np.nextafter(VALUES, np.float32(9))})
+    found = compare_outputs(pair(), outcome(VALUES), {0: np.nextafter(VALUES, np.float32(9))})
     assert found.kind == "different"
-    assert "argument 0: 16 of 16 elements differ, the first at 0: 0x3f000000 on the machine, 0x3f000001" in found.words
-    negative = judged(pair(), outcome(np.zeros(4, np.float32)), {0: -np.zeros(4, np.float32)})
+    assert (
+        "argument 0: 16 of 16 elements differ, the first at 0: 0x3f000000 on the machine, 0x3f000001"
+        in found.description
+    )
+    negative = compare_outputs(pair(), outcome(np.zeros(4, np.float32)), {0: -np.zeros(4, np.float32)})
     assert negative.kind == "different"  # zeros of two signs
 
 
 def test_open_bits_may_differ_within_bounds_and_not_beyond() -> None:
-    near = judged(pair("sums"), outcome(VALUES), {0: changed(6e-5)})
+    near = compare_outputs(pair("sums"), outcome(VALUES), {0: changed(6e-5)})
     assert near.kind == "in bounds"
     assert near.is_right
-    assert 0.4 < near.share < 0.6
-    assert judged(pair("sums"), outcome(VALUES), {0: changed(2e-4)}).kind == "different"
-    assert judged(pair("sums", tolerance=1e-4), outcome(VALUES), {0: changed(2e-4)}).kind == "in bounds"
-    assert judged(pair("sums"), outcome(VALUES), {0: changed(np.nan)}).kind == "different"
+    assert 0.4 < near.bound_fraction < 0.6
+    assert compare_outputs(pair("sums"), outcome(VALUES), {0: changed(2e-4)}).kind == "different"
+    assert compare_outputs(pair("sums", tolerance=1e-4), outcome(VALUES), {0: changed(2e-4)}).kind == "in bounds"
+    assert compare_outputs(pair("sums"), outcome(VALUES), {0: changed(np.nan)}).kind == "different"
 
 
 def test_numbers_that_numpy_does_not_know_are_taken_for_what_they_are() -> None:
     mine, theirs = np.full(4, 0x3F80, np.uint16), np.full(4, 0x3F81, np.uint16)
-    assert judged(pair("sums"), outcome(mine), {0: theirs}).kind == "different"
-    assert judged(pair("sums", elements={0: "bf16"}), outcome(mine), {0: theirs}).kind == "in bounds"
-    assert judged(pair("sums", elements={0: "bf16"}), outcome(mine), {0: theirs + 9}).kind == "different"
+    assert compare_outputs(pair("sums"), outcome(mine), {0: theirs}).kind == "different"
+    assert compare_outputs(pair("sums", elements={0: "bf16"}), outcome(mine), {0: theirs}).kind == "in bounds"
+    assert compare_outputs(pair("sums", elements={0: "bf16"}), outcome(mine), {0: theirs + 9}).kind == "different"
 
 
 def test_tensor_maps_in_memory_have_bytes_of_their_own_and_what_stands_beside_them_has_not() -> None:
-    octets = np.frombuffer(TensorMap.tiled(VALUES, box=(16,)).layout.encoded(), np.uint8)
+    octets = np.frombuffer(TensorMapArgument.tiled(VALUES, box=(16,)).fields.encode(), np.uint8)
     mine = np.concatenate([octets, np.zeros(128, np.uint8)])
     theirs = mine.copy()
     theirs[:128] ^= 0x5A
-    assert judged(pair(), outcome(mine), {0: theirs}).kind == "equal"
+    assert compare_outputs(pair(), outcome(mine), {0: theirs}).kind == "equal"
     theirs[200] = 1
-    assert judged(pair(), outcome(mine), {0: theirs}).kind == "different"
+    assert compare_outputs(pair(), outcome(mine), {0: theirs}).kind == "different"
 
 
 def test_what_did_not_run_is_no_agreement() -> None:
-    assert judged(pair(), Outcome(undecided="too long"), {0: VALUES}).kind == "refused"
-    failed = judged(pair(), outcome(VALUES), "hangs: no end within 20 s")
-    assert (failed.kind, failed.is_right, failed.words) == ("failed", False, "hangs: no end within 20 s")
+    assert compare_outputs(pair(), RunResult(incomplete_reason="too long"), {0: VALUES}).kind == "refused"
+    failed = compare_outputs(pair(), outcome(VALUES), "hangs: no end within 20 s")
+    assert (failed.kind, failed.is_right, failed.description) == ("failed", False, "hangs: no end within 20 s")
 
 
 @pytest.mark.parametrize(
@@ -84,13 +93,13 @@ def test_what_did_not_run_is_no_agreement() -> None:
     ],
 )
 def test_bits_are_open_where_an_instruction_leaves_them_open(name: str, reason: str) -> None:
-    said = open_bits(pairs(name, 1)[0].text)
+    said = unspecified_bits(compared_launches(name, 1)[0].text)
     assert reason in said
     assert bool(said) == bool(reason)
 
 
 def test_sums_of_whole_numbers_are_exact_so_their_bits_are_fixed() -> None:
-    first, second = pairs("corpus/kernels/wgmma_tma.sm_90a")
+    first, second = compared_launches("corpus/kernels/wgmma_tma.sm_90a")
     assert first.open_bits
     assert not second.open_bits
     arrays = [getattr(each, "array", each) for each in second.launch.arguments]
@@ -101,8 +110,8 @@ def test_sums_of_whole_numbers_are_exact_so_their_bits_are_fixed() -> None:
 
 def test_every_subject_has_launches_and_the_same_each_time() -> None:
     for name in ("builder/transpose", "corpus/seeds/launch_sized.sm_80", "corpus/kernels/tensormap_replace.sm_90a"):
-        assert name in tasks()
-        first, again = pairs(name, 3), pairs(name, 3)
+        assert name in task_names()
+        first, again = compared_launches(name, 3), compared_launches(name, 3)
         assert [each.size for each in first] == [each.size for each in again] != []
         one, other = (each[0].emulate() for each in (first, again))
         assert one.is_clean
@@ -110,15 +119,15 @@ def test_every_subject_has_launches_and_the_same_each_time() -> None:
 
 
 def test_of_many_cases_the_largest_and_the_smallest_are_among_the_chosen() -> None:
-    subject = subject_of("builder/async_copy")
+    subject = find_subject("builder/async_copy")
     assert subject is not None
     cases = small_cases(subject)
-    chosen = spread(cases, 3)
+    chosen = spread_evenly(cases, 3)
     assert (chosen[0], chosen[-1], len(chosen)) == (cases[0], cases[-1], 3)
-    assert spread(cases[:2], 3) == cases[:2]
+    assert spread_evenly(cases[:2], 3) == cases[:2]
 
 
 def test_each_array_of_a_table_is_compared() -> None:
-    mine = Outcome(outputs={0: [VALUES, VALUES]})
-    assert judged(pair(), mine, {0: [VALUES.copy(), VALUES.copy()]}).kind == "equal"
-    assert judged(pair(), mine, {0: [changed(1), VALUES.copy()]}).kind == "different"
+    mine = RunResult(outputs={0: [VALUES, VALUES]})
+    assert compare_outputs(pair(), mine, {0: [VALUES.copy(), VALUES.copy()]}).kind == "equal"
+    assert compare_outputs(pair(), mine, {0: [changed(1), VALUES.copy()]}).kind == "different"

@@ -6,9 +6,9 @@ from collections import Counter
 
 from ptxkit.isa.forms import Form
 from ptxkit.testing.agreement import all_forms
-from ptxkit.testing.compared import OTHERWISE, compared, forms_in, is_on, key, told
+from ptxkit.testing.compared import DEFAULT_REASON, compare_coverage, form_key, forms_in, is_supported_on, summary_lines
 from ptxkit.testing.form_kernels import form_kernels
-from ptxkit.testing.meanings import Coverage, Lack
+from ptxkit.testing.meanings import SemanticsCoverage, UnsupportedForm
 
 TEXT = """.version 8.7
 .target sm_90a
@@ -22,34 +22,36 @@ def form(start: str) -> Form:
 
 
 def test_the_forms_of_a_text_are_found_in_its_blocks_too() -> None:
-    assert forms_in([TEXT, TEXT]) == {key(form(each)) for each in ("add{.sat}.<t>", "popc", "ret")}
+    assert forms_in([TEXT, TEXT]) == {form_key(form(each)) for each in ("add{.sat}.<t>", "popc", "ret")}
 
 
 def test_each_form_that_is_executed_is_compared_or_has_a_reason() -> None:
     lacking = form("tcgen05.shift")
-    coverage = Coverage(Counter(all=7), Counter(), [Lack(lacking, "", "", True)])
-    found = compared(coverage, {"one": forms_in([TEXT]), "two": forms_in([TEXT])}, lambda each: "cvt" in each.syntax)
-    by_key = {key(each.form): each for each in found}
-    assert key(lacking) not in by_key
-    assert by_key[key(form("popc"))].scripts == ("one", "two")
-    assert by_key[key(form("brev"))].reason == "sm_90a does not have it"
-    assert by_key[key(form("cvt.<"))].reason == OTHERWISE
-    lines = list(told(found, 7))
+    coverage = SemanticsCoverage(Counter(all=7), Counter(), [UnsupportedForm(lacking, "", "", True)])
+    found = compare_coverage(
+        coverage, {"one": forms_in([TEXT]), "two": forms_in([TEXT])}, lambda each: "cvt" in each.syntax
+    )
+    by_key = {form_key(each.form): each for each in found}
+    assert form_key(lacking) not in by_key
+    assert by_key[form_key(form("popc"))].scripts == ("one", "two")
+    assert by_key[form_key(form("brev"))].reason == "sm_90a does not have it"
+    assert by_key[form_key(form("cvt.<"))].reason == DEFAULT_REASON
+    lines = list(summary_lines(found, 7))
     assert lines[0].startswith(f"3 of {len(found)} forms that the machine executes (of 7)")
     assert "     3 by one" in lines
 
 
 def test_a_reason_of_its_own_goes_before_that_no_kernel_has_it() -> None:
-    found = {each.form.syntax: each.reason for each in compared(Coverage(), {}, lambda _: True)}
+    found = {each.form.syntax: each.reason for each in compare_coverage(SemanticsCoverage(), {}, lambda _: True)}
     assert next(why for syntax, why in found.items() if syntax.startswith("form trap")).startswith("it ends the kernel")
 
 
 def test_what_the_gpu_has_is_known_by_the_gates() -> None:
-    assert is_on(form("mbarrier.init"))
-    assert not is_on(form("tcgen05.alloc"))
+    assert is_supported_on(form("mbarrier.init"))
+    assert not is_supported_on(form("tcgen05.alloc"))
 
 
 def test_the_small_kernels_reach_what_they_are_for() -> None:
     reached = forms_in(each.module() for each in form_kernels())
     for start in ("stacksave", "bar.red.<op>.<t> d:t", "clmad.lo", "mov.b128", "getctarank", "ldu"):
-        assert key(form(start)) in reached, start
+        assert form_key(form(start)) in reached, start

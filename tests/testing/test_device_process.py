@@ -8,14 +8,14 @@ from multiprocessing.connection import Connection
 import pytest
 
 from ptxkit.device import Cubin, NoDeviceError
-from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, Ready
+from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 LAUNCHES = [DeviceLaunch(name, 1, 32, (7,)) for name in ("first", "second", "third")]
 
 
 def serve(connection: Connection) -> None:
     """Answers with the argument, hangs at `hangs`, fails at `fails`, breaks down at `dies`."""
-    connection.send(Ready("sm_90a"))
+    connection.send(DeviceReady("sm_90a"))
     while True:
         cubin, launches = connection.recv()
         for each in launches:

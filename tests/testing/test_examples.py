@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import ptxkit.testing
-from ptxkit.emulate import TensorMap
+from ptxkit.emulate import TensorMapArgument
 from ptxkit.testing import litmus, oracles, replaying, verdicts
-from ptxkit.testing.arrangements.kernel import Pipeline, random_pipeline
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline, random_pipeline
 from ptxkit.testing.device_process import DeviceLaunch
-from ptxkit.testing.examples import Example, ExampleError, cause_of, example_of, load
+from ptxkit.testing.examples import Example, ExampleError, build_example, failure_cause, load_example
 from ptxkit.testing.litmus import Litmus, litmus_test
 from tests.testing.test_oracles import DOUBLE
 
@@ -23,11 +23,19 @@ DATA = np.arange(64, dtype=np.float32).reshape(4, 16)
 
 
 def test_texts_launch_and_options_come_back(tmp_path: Path) -> None:
-    arguments = (DATA, 3, 0.5, np.uint16(7), b"\1\2", TensorMap.tiled(DATA, box=(16, 2), swizzle=64), [DATA, DATA])
+    arguments = (
+        DATA,
+        3,
+        0.5,
+        np.uint16(7),
+        b"\1\2",
+        TensorMapArgument.tiled(DATA, box=(16, 2), swizzle=64),
+        [DATA, DATA],
+    )
     launch = DeviceLaunch("k", (2, 1), 64, arguments, cluster=2, shared=512)
     example = Example("assert_same_kernel", ("first", "second \udcff"), launch, {"on": "machine"}, "said", "why")
-    again = load(example.save(tmp_path / "kept"))
-    assert (again.oracle, again.texts, again.options, again.said, again.cause) == (
+    again = load_example(example.save(tmp_path / "kept"))
+    assert (again.oracle, again.texts, again.options, again.message, again.cause) == (
         "assert_same_kernel",
         ("first", "second \udcff"),
         {"on": "machine"},
@@ -43,14 +51,14 @@ def test_texts_launch_and_options_come_back(tmp_path: Path) -> None:
     assert (whole, half, octets) == (3, 0.5, b"\1\2")
     assert short.dtype == np.uint16
     assert tensor.array is array
-    assert tensor.layout == arguments[5].layout
+    assert tensor.fields == arguments[5].fields
     assert entries[0] is entries[1] is array
 
 
 def test_a_folder_is_written_anew(tmp_path: Path) -> None:
     Example("assert_lints", ("one", "two")).save(tmp_path)
     Example("assert_lints", ("three",)).save(tmp_path)
-    assert load(tmp_path).texts == ("three",)
+    assert load_example(tmp_path).texts == ("three",)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +68,7 @@ def test_a_folder_is_written_anew(tmp_path: Path) -> None:
 def test_a_folder_without_an_example_is_told(tmp_path: Path, document: str, said: str) -> None:
     (tmp_path / "launch.json").write_text(document)
     with pytest.raises(ExampleError, match=said):
-        load(tmp_path)
+        load_example(tmp_path)
 
 
 def test_an_argument_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
@@ -69,24 +77,24 @@ def test_an_argument_that_cannot_be_kept_is_told(tmp_path: Path) -> None:
 
 
 def test_an_example_is_asked_again() -> None:
-    replaying.ask(Example("assert_round_trips", (DOUBLE,)))
+    replaying.run_oracle(Example("assert_round_trips", (DOUBLE,)))
     with pytest.raises(AssertionError, match="PTX401 is not found"):
-        replaying.ask(Example("assert_lints", (DOUBLE,), None, {"codes": ["PTX401"]}))
+        replaying.run_oracle(Example("assert_lints", (DOUBLE,), None, {"codes": ["PTX401"]}))
     with pytest.raises(ExampleError, match="there is no oracle 'os'"):
-        replaying.ask(Example("os", (DOUBLE,)))
+        replaying.run_oracle(Example("os", (DOUBLE,)))
     with pytest.raises(ExampleError, match="cannot be loaded"):
-        replaying.ask(Example("nobody.there:function", (DOUBLE,)))
+        replaying.run_oracle(Example("nobody.there:function", (DOUBLE,)))
 
 
 def test_a_replay_calls_no_function_that_only_the_folder_names(tmp_path: Path) -> None:
     """Not whatever function the folder names: `os:system` would run the text as a command."""
     trace = tmp_path / "called"
     harmful = f"touch {trace}"
-    for oracle in ("os:system", "subprocess:getoutput", "ptxkit.testing.oracles:cubin_of", "cubin_of", ""):
+    for oracle in ("os:system", "subprocess:getoutput", "ptxkit.testing.oracles:compile_at_level", "cubin_of", ""):
         with pytest.raises(ExampleError, match="no other is called unasked"):
-            replaying.replay(load(Example(oracle, (harmful,)).save(tmp_path / "kept")))
+            replaying.replay(load_example(Example(oracle, (harmful,)).save(tmp_path / "kept")))
         with pytest.raises(ExampleError, match="no other is called unasked"):
-            replaying.replay(load(Example(oracle, (harmful,)).save(tmp_path / "kept")), ["other.module:judge"])
+            replaying.replay(load_example(Example(oracle, (harmful,)).save(tmp_path / "kept")), ["other.module:judge"])
     assert not trace.exists()
     own = Example("tests.testing.fuzz.planted:judge", ("// fail",))
     with pytest.raises(AssertionError, match="it fails with 7 characters"):
@@ -97,7 +105,7 @@ def test_every_built_in_oracle_is_there() -> None:
     """Whoever replays calls by name what the campaigns and the plugin of pytest keep."""
     assert len(replaying.BUILT_IN) == 10
     for name in replaying.BUILT_IN:
-        assert callable(replaying._function(name))
+        assert callable(replaying._load_oracle(name))
     assert {name for name in (*oracles.__all__, *ptxkit.testing.__all__) if name.startswith("assert_")} <= set(
         replaying.BUILT_IN
     )
@@ -111,7 +119,7 @@ def test_a_pipe_in_the_place_of_a_file_is_told(tmp_path: Path, name: str) -> Non
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
     with pytest.raises(ExampleError, match=r"no (regular )?file"):
-        load(tmp_path)
+        load_example(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -130,24 +138,24 @@ def test_a_document_that_is_made_to_break_the_reader_is_told(tmp_path: Path, doc
     (tmp_path / "kernel.ptx").write_text(DOUBLE)
     (tmp_path / "launch.json").write_text(document)
     with pytest.raises(ExampleError, match=r"launch\.json"):
-        load(tmp_path)
+        load_example(tmp_path)
 
 
 def kept_again(oracle: str, folder: Path, **given: object) -> None:
     """An argument of an oracle kept as one that it refused, read, and asked about again."""
-    example_of(oracle, given, AssertionError("x")).save(folder)
-    replaying.ask(load(folder))
+    build_example(oracle, given, AssertionError("x")).save(folder)
+    replaying.run_oracle(load_example(folder))
 
 
 def test_pipelines_are_made_again_with_their_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Pipeline] = []
+    asked: list[GeneratedPipeline] = []
 
-    def judge(source: Pipeline) -> None:
+    def judge(source: GeneratedPipeline) -> None:
         asked.append(source)
 
     monkeypatch.setattr(verdicts, "assert_verdicts_agree", judge)
     correct = random_pipeline(Random(3))
-    broken = correct.broken(0)
+    broken = correct.with_fault(0)
     for each in (correct, broken):
         kept_again("assert_verdicts_agree", tmp_path, source=each)
     assert asked == [correct, broken]
@@ -170,12 +178,12 @@ def test_text_with_its_launch_is_put_to_both_verdicts_again(tmp_path: Path) -> N
 def test_what_cannot_be_made_again_is_told() -> None:
     recipe = {"class": "Pipeline", "fields": {"plan": 3, "nothing": 4}}
     with pytest.raises(ExampleError, match="cannot be made again"):
-        replaying.ask(Example("assert_verdicts_agree", (DOUBLE,), None, {"made": {"source": recipe}}))
+        replaying.run_oracle(Example("assert_verdicts_agree", (DOUBLE,), None, {"made": {"source": recipe}}))
 
 
 def test_what_is_said_can_be_stored_whatever_the_text_holds() -> None:
-    example = example_of("assert_survives", {"source": DOUBLE}, AssertionError("\udcff is wrong"))
-    assert (example.said, example.cause) == ("\\udcff is wrong", "\\udcff is wrong")
+    example = build_example("assert_survives", {"source": DOUBLE}, AssertionError("\udcff is wrong"))
+    assert (example.message, example.cause) == ("\\udcff is wrong", "\\udcff is wrong")
 
 
 def raised(error: Exception) -> Exception:
@@ -188,16 +196,18 @@ def raised(error: Exception) -> Exception:
 def test_a_cause_is_the_same_for_other_numbers_and_names() -> None:
     first = raised(AssertionError("argument 0: 31 bytes differ, first in element 1: machine np.uint32(2), GPU 3\ntext"))
     other = raised(AssertionError("argument 1: 4 bytes differ, first in element 17: machine np.uint32(0), GPU 5\nmore"))
-    assert cause_of(first) == cause_of(other) == "argument # # bytes differ, first in element # machine # GPU #"
-    assert cause_of(raised(KeyError("x"))) == cause_of(raised(KeyError("y"))) == "KeyError"
+    assert (
+        failure_cause(first) == failure_cause(other) == "argument # # bytes differ, first in element # machine # GPU #"
+    )
+    assert failure_cause(raised(KeyError("x"))) == failure_cause(raised(KeyError("y"))) == "KeyError"
 
 
 def test_a_cause_names_a_place_of_this_package_wherever_the_folders_are() -> None:
     with pytest.raises(ExampleError) as caught:
-        load(Path("/no/such/folder"))
-    assert cause_of(caught.value) == "ExampleError at examples.py:load"
+        load_example(Path("/no/such/folder"))
+    assert failure_cause(caught.value) == "ExampleError at examples.py:load_example"
     text = "def fails():\n    raise KeyError('x')\ntry:\n    fails()\nexcept KeyError as caught:\n    error = caught\n"
     for name, place in (("mine", ""), ("ptxkit_of_mine", ""), ("ptxkit.rules", " at mine.py:fails")):
         known: dict[str, Any] = {"__name__": name}
         exec(compile(text, "/home/me/ptxkit/mine.py", "exec"), known)
-        assert cause_of(known["error"]) == f"KeyError{place}"
+        assert failure_cause(known["error"]) == f"KeyError{place}"

@@ -10,11 +10,11 @@ from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile, Span
 from ptxkit.testing.faults import mends
-from ptxkit.testing.faults.campaign import OPERATORS, Kernel, assembled, mutants
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.faults.campaign import OPERATORS, CorpusKernel, filter_assemblable, generate_mutants
+from ptxkit.testing.ptxas import installed_ptxas
 from tests.testing.test_faults import KERNEL
 
-HERE = Kernel("k.ptx", Path("k.ptx"), KERNEL)
+HERE = CorpusKernel("k.ptx", Path("k.ptx"), KERNEL)
 MENDED = {
     "delete-proxy-fence": "PTX401",
     "delete-commit": "PTX301",
@@ -23,20 +23,22 @@ MENDED = {
 }
 
 
-def tried(*families: str, until: float | None = None) -> mends.Tried:
+def tried(*families: str, until: float | None = None) -> mends.FixTrialBatch:
     wanted = [each for each in OPERATORS if each.family in families]
-    return mends.trials(HERE, assembled(HERE, mutants(HERE, wanted), installed()[0]), until)
+    return mends.run_fix_trials(
+        HERE, filter_assemblable(HERE, generate_mutants(HERE, wanted), installed_ptxas()[0]), until
+    )
 
 
-def trials(*families: str) -> tuple[mends.Trial, ...]:
+def trials(*families: str) -> tuple[mends.FixTrial, ...]:
     return tried(*families).trials
 
 
 @pytest.mark.parametrize(("family", "code"), MENDED.items())
 def test_the_finding_of_a_mutant_is_mended_and_the_mend_keeps_its_promises(family: str, code: str) -> None:
     found = trials(family)
-    assert any(each.code == code and each.mend is not None for each in found)
-    assert all(each.kept is None or each.kept.whole for each in found)
+    assert any(each.code == code and each.fix is not None for each in found)
+    assert all(each.check is None or each.check.is_valid for each in found)
 
 
 def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,38 +48,38 @@ def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPa
         words = Fix("guess", (Edit(Span(place, place), guess),))
         return FileResult(result.path, result.status, tuple(_with(each, words) for each in result.diagnostics))
 
-    monkeypatch.setattr(mends, "offered", blind)
+    monkeypatch.setattr(mends, "with_verified_fixes", blind)
     for guess, kept in {
-        "%%;": mends.Kept(parses=False, assembles=False, gone=False, quiet=False),
-        "bar.sync 0;": mends.Kept(parses=True, assembles=True, gone=False, quiet=True),
-        "mov.u32 %t, %q;": mends.Kept(parses=True, assembles=False, gone=False, quiet=False),
+        "%%;": mends.FixCheck(parses=False, assembles=False, gone=False, quiet=False),
+        "bar.sync 0;": mends.FixCheck(parses=True, assembles=True, gone=False, quiet=True),
+        "mov.u32 %t, %q;": mends.FixCheck(parses=True, assembles=False, gone=False, quiet=False),
     }.items():
         found = trials("delete-commit")
-        assert found[0].kept == kept, guess
-        lines, well = mends.report(found, listed=False)
+        assert found[0].check == kept, guess
+        lines, well = mends.report_trials(found, listed=False)
         assert not well
         assert any(line.startswith("broken mend: PTX301: delete-commit: k.ptx:") for line in lines)
 
 
 def test_what_time_was_up_for_is_not_counted_as_tried() -> None:
-    assert tried("delete-commit", until=0.0) == mends.Tried(0, ())
-    assert tried("delete-commit").mutants > 0
+    assert tried("delete-commit", until=0.0) == mends.FixTrialBatch(0, ())
+    assert tried("delete-commit").mutant_count > 0
 
 
 def test_a_mend_that_gives_the_kernel_back_is_checked_once() -> None:
-    mends._linted.cache_clear()
+    mends._lint_cached.cache_clear()
     found = trials("delete-proxy-fence")
-    assert [each.kept is not None and each.kept.whole for each in found] == [True]
-    assert mends._linted.cache_info().misses == 1
+    assert [each.check is not None and each.check.is_valid for each in found] == [True]
+    assert mends._lint_cached.cache_info().misses == 1
 
 
 def test_the_tables_count_what_has_a_mend_and_list_what_has_none() -> None:
     found = trials("delete-proxy-fence", "other-space")
-    lines, well = mends.report(found, listed=True)
+    lines, well = mends.report_trials(found, listed=True)
     assert well
     assert any(line.startswith("delete-proxy-fence") for line in lines)
-    assert sum(line.startswith("no mend: ") for line in lines) == sum(each.mend is None for each in found)
-    assert mends.report([], listed=True) == (mends.report([], listed=False)[0], True)
+    assert sum(line.startswith("no mend: ") for line in lines) == sum(each.fix is None for each in found)
+    assert mends.report_trials([], listed=True) == (mends.report_trials([], listed=False)[0], True)
 
 
 def _with(item: Diagnostic, fix: Fix) -> Diagnostic:

@@ -9,12 +9,21 @@ from pathlib import Path
 import pytest
 
 from ptxkit.testing.faults import equivalents, tables
-from ptxkit.testing.faults.campaign import OPERATORS, Kernel, Outcome, assembled, chosen, kernels, mutants, tried
+from ptxkit.testing.faults.campaign import (
+    OPERATORS,
+    CorpusKernel,
+    MutantOutcome,
+    evaluate_mutants,
+    filter_assemblable,
+    generate_mutants,
+    load_kernels,
+    sample_mutants,
+)
 from ptxkit.testing.faults.mutant import Mutant
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.ptxas import installed_ptxas
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
-CLEAN = kernels([CORPUS / "kernels"])
+CLEAN = load_kernels([CORPUS / "kernels"])
 EXPLAINED = CORPUS / "kernels" / "equivalent.toml"
 FLOORS = tomllib.loads((Path(__file__).parent / "fault_floors.toml").read_text(encoding="utf-8"))
 
@@ -54,12 +63,12 @@ wait:
 
 
 def made(family: str, text: str = KERNEL) -> list[Mutant]:
-    return [each for each in mutants(Kernel("k.ptx", Path("k.ptx"), text)) if each.family == family]
+    return [each for each in generate_mutants(CorpusKernel("k.ptx", Path("k.ptx"), text)) if each.family == family]
 
 
 def only(family: str, text: str = KERNEL) -> list[str]:
     """The lines of the first mutant of a family that the kernel does not have, stripped."""
-    lines = made(family, text)[0].applied(text).splitlines()
+    lines = made(family, text)[0].apply(text).splitlines()
     return [line.strip() for line, old in zip(lines, text.splitlines(), strict=True) if line != old]
 
 
@@ -101,10 +110,10 @@ def test_an_instruction_that_moves_leaves_its_place() -> None:
 
 
 def test_lines_keep_their_numbers_and_identities_are_unique() -> None:
-    found = mutants(Kernel("k.ptx", Path("k.ptx"), KERNEL))
-    assert all(each.applied(KERNEL).count("\n") == KERNEL.count("\n") for each in found)
+    found = generate_mutants(CorpusKernel("k.ptx", Path("k.ptx"), KERNEL))
+    assert all(each.apply(KERNEL).count("\n") == KERNEL.count("\n") for each in found)
     assert len({each.identity for each in found}) == len(found)
-    assert len({each.applied(KERNEL) for each in found}) == len(found)
+    assert len({each.apply(KERNEL) for each in found}) == len(found)
 
 
 def test_what_a_barrier_hands_over_names_the_rule() -> None:
@@ -278,31 +287,31 @@ def test_an_acquire_is_moved_behind_the_copy_by_its_own_map() -> None:
 
 
 def test_the_same_seed_chooses_the_same() -> None:
-    found = [mutant for kernel in CLEAN[:6] for mutant in mutants(kernel)]
-    assert chosen(found, 3, 0.5, 7) == chosen(found, 3, 0.5, 7)
-    assert chosen(found, 3, 0.5, 7) != chosen(found, 3, 0.5, 8)
-    kept = Counter((each.kernel, each.family) for each in chosen(found, 3, 1.0, 1))
+    found = [mutant for kernel in CLEAN[:6] for mutant in generate_mutants(kernel)]
+    assert sample_mutants(found, 3, 0.5, 7) == sample_mutants(found, 3, 0.5, 7)
+    assert sample_mutants(found, 3, 0.5, 7) != sample_mutants(found, 3, 0.5, 8)
+    kept = Counter((each.kernel, each.family) for each in sample_mutants(found, 3, 1.0, 1))
     assert max(kept.values()) == 3
 
 
 def test_ptxas_sorts_out_what_is_no_program() -> None:
-    kernel = Kernel("k.ptx", Path("k.ptx"), KERNEL)
+    kernel = CorpusKernel("k.ptx", Path("k.ptx"), KERNEL)
     found = made("odd-size")
     assert found
-    assert assembled(kernel, found, installed()[0]) == []
-    assert assembled(kernel, made("delete-commit"), installed()[0]) == made("delete-commit")
+    assert filter_assemblable(kernel, found, installed_ptxas()[0]) == []
+    assert filter_assemblable(kernel, made("delete-commit"), installed_ptxas()[0]) == made("delete-commit")
 
 
 def test_an_explanation_must_have_its_mutant_and_not_be_reported() -> None:
     mutant = made("delete-init")[0]
-    holds = equivalents.Explanations((equivalents.Equivalent(*mutant.identity, "because", "mbarrier.init"),))
+    holds = equivalents.Explanations((equivalents.EquivalentMutant(*mutant.identity, "because", "mbarrier.init"),))
     lost = equivalents.Explanations(
-        (equivalents.Equivalent("k.ptx", "delete-init", "x", 1, "because", "mbarrier.init"),)
+        (equivalents.EquivalentMutant("k.ptx", "delete-init", "x", 1, "because", "mbarrier.init"),)
     )
-    silent, reported = Outcome(mutant, (), (), 0), Outcome(mutant, ("PTX501",), (), 0)
+    silent, reported = MutantOutcome(mutant, (), (), 0), MutantOutcome(mutant, ("PTX501",), (), 0)
 
-    def wrong(entries: equivalents.Explanations, outcome: Outcome, kernel: str = "k.ptx") -> list[str]:
-        return equivalents.mistakes(entries, [kernel], {"delete-init"}, [mutant], [outcome])
+    def wrong(entries: equivalents.Explanations, outcome: MutantOutcome, kernel: str = "k.ptx") -> list[str]:
+        return equivalents.find_stale_entries(entries, [kernel], {"delete-init"}, [mutant], [outcome])
 
     assert wrong(holds, silent) == []
     assert [line.rpartition(": ")[2] for line in wrong(lost, silent)] == ["there is no such mutant"]
@@ -315,34 +324,34 @@ def test_code_that_never_runs_is_named_by_the_branch_around_it() -> None:
         "\tbar.sync 0;\n\t@%first mbarrier", "\t@%first bra over;\n\tbar.sync 0;\nover:\n\t@%first mbarrier"
     )
     mutant, other = made("delete-barrier", text)
-    assert (mutant.skips, other.skips) == (("@%first bra over;",), ())
-    dead = equivalents.Explanations(unreachable=(equivalents.Unreachable("k.ptx", "@%first bra over;", "because"),))
-    gone = equivalents.Explanations(unreachable=(equivalents.Unreachable("k.ptx", "@%first bra gone;", "because"),))
+    assert (mutant.skipping_branches, other.skipping_branches) == (("@%first bra over;",), ())
+    dead = equivalents.Explanations(unreachable=(equivalents.UnreachableCode("k.ptx", "@%first bra over;", "because"),))
+    gone = equivalents.Explanations(unreachable=(equivalents.UnreachableCode("k.ptx", "@%first bra gone;", "because"),))
     assert [dead.is_unreachable(each) for each in (mutant, other)] == [True, False]
-    assert equivalents.mistakes(dead, ["k.ptx"], set(), [mutant], []) == []
-    (lost,) = equivalents.mistakes(gone, ["k.ptx"], set(), [mutant], [])
+    assert equivalents.find_stale_entries(dead, ["k.ptx"], set(), [mutant], []) == []
+    (lost,) = equivalents.find_stale_entries(gone, ["k.ptx"], set(), [mutant], [])
     assert lost.endswith("nothing is changed between this branch and its target")
 
 
 def test_what_is_explained_counts_for_neither_side() -> None:
     first, second = made("init-count-more") + made("delete-init")
-    outcomes = [Outcome(first, (), (), 0), Outcome(second, ("PTX501",), (), 0)]
+    outcomes = [MutantOutcome(first, (), (), 0), MutantOutcome(second, ("PTX501",), (), 0)]
     assert tables.overall(outcomes, frozenset()).rate == 0.5
     assert tables.overall(outcomes, frozenset([first.identity])).rate == 1.0
     assert tables.survivors(outcomes, frozenset([first.identity])) == []
 
 
-def short() -> tuple[list[Mutant], list[Outcome]]:
+def short() -> tuple[list[Mutant], list[MutantOutcome]]:
     """A seeded part of the campaign that `scripts/mutate` runs whole."""
     every, outcomes = [], []
     for kernel in CLEAN:
-        found = mutants(kernel)
+        found = generate_mutants(kernel)
         every += found
         if kernel.name in FLOORS["without"]:
             continue
         share = FLOORS["seldom_share" if kernel.name in FLOORS["seldom"] else "share"]
-        sample = chosen(found, FLOORS["most"], share, FLOORS["seed"])
-        outcomes += tried(kernel, assembled(kernel, sample, installed()[0]))
+        sample = sample_mutants(found, FLOORS["most"], share, FLOORS["seed"])
+        outcomes += evaluate_mutants(kernel, filter_assemblable(kernel, sample, installed_ptxas()[0]))
     return every, outcomes
 
 
@@ -353,23 +362,23 @@ def test_the_short_campaign_holds() -> None:
     """
     assert {each.name for each in CLEAN} >= {*FLOORS["without"], *FLOORS["seldom"]}
     every, outcomes = short()
-    entries = equivalents.load(EXPLAINED)
+    entries = equivalents.load_explanations(EXPLAINED)
     counted = [each for each in outcomes if not entries.is_unreachable(each.mutant)]
     rows = {row.name: row for row in tables.by_family(counted, entries.identities)}
     families = {each.family for each in OPERATORS}
     wrong = {
         "harmless changes that are reported": [
-            f"{each.mutant}: {each.codes + each.warned}" for each in tables.alarms(outcomes)
+            f"{each.mutant}: {each.rule_errors + each.rule_warnings}" for each in tables.false_alarms(outcomes)
         ],
         "families found less often than their floors": [
             f"{name}: {rows[name].rate:.2f} < {floor}"
             for name, floor in FLOORS["floors"].items()
             if name in rows and rows[name].rate < floor
         ],
-        "explanations that do not hold": equivalents.mistakes(
+        "explanations that do not hold": equivalents.find_stale_entries(
             entries, [each.name for each in CLEAN], families, every, outcomes
         ),
     }
     assert {what: found for what, found in wrong.items() if found} == {}
-    assert sum(each.mutant.harmless for each in outcomes) > 40
+    assert sum(each.mutant.is_harmless for each in outcomes) > 40
     assert tables.overall(counted, entries.identities).rate >= FLOORS["overall"]

@@ -10,7 +10,7 @@ import pytest
 from ptxkit import lint
 from ptxkit.testing.form_frame import FormKernel
 from ptxkit.testing.form_kernels import form_kernels
-from ptxkit.testing.machine_code import cubin_of
+from ptxkit.testing.machine_code import compile_at_level
 
 KERNELS = list(form_kernels())
 
@@ -20,16 +20,16 @@ def test_the_machine_finds_nothing_and_gives_the_same_under_every_schedule(kerne
     text, launch = kernel.module(), kernel.launch(3)
     assert lint(text).diagnostics == ()
     first, second, third = (launch.emulate(text, policy=policy, seed=4) for policy in ("eager", "late", "random"))
-    assert first.is_clean, (first.failed, first.undecided, first.findings)
+    assert first.is_clean, (first.unsupported_reason, first.incomplete_reason, first.findings)
     assert first.outputs[2].any() or kernel.name == "fields_of_tensor_maps"
     for other in (second, third):
-        assert other.is_clean, (other.failed, other.undecided, other.findings)
+        assert other.is_clean, (other.unsupported_reason, other.incomplete_reason, other.findings)
         assert all(np.array_equal(first.outputs[at], other.outputs[at]) for at in first.outputs)
 
 
 def test_ptxas_takes_them_all(tmp_path: Path) -> None:
     for kernel in KERNELS:
-        made = cubin_of(kernel.module(), "sm_90a", "1")
+        made = compile_at_level(kernel.module(), "sm_90a", "1")
         assert not isinstance(made, str), (kernel.name, made)
 
 
@@ -46,7 +46,7 @@ def test_the_input_has_no_nan_and_no_subnormal_number() -> None:
 
 
 def test_a_box_of_a_map_whose_fields_were_all_replaced_is_where_these_say() -> None:
-    kernel = next(each for each in KERNELS if each.mapped)
+    kernel = next(each for each in KERNELS if each.has_tensor_map)
     launch = kernel.launch(2)
     found = launch.emulate(kernel.module()).outputs[2].reshape(2, 64, 16)[:, :24, 0]
     scratch = launch.arguments[1].copy()

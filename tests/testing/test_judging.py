@@ -8,7 +8,7 @@ import pytest
 
 from ptxkit.testing import judging, oracles
 from ptxkit.testing.device_process import DeviceLaunch
-from ptxkit.testing.judging import BudgetSpentError, Judging
+from ptxkit.testing.judging import BudgetSpentError, OracleSession
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() .reqntid 1 { .reg .b32 %r<3>;\n"
 ENDLESS = f"{HEAD}mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; bra L; }}\n"
@@ -17,22 +17,22 @@ LAUNCH = DeviceLaunch("k", 1, 1, ())
 
 
 @pytest.fixture
-def half_a_second() -> Iterator[Judging]:
-    now = Judging(budget=0.5)
-    judging.begin(now)
+def half_a_second() -> Iterator[OracleSession]:
+    now = OracleSession(budget=0.5)
+    judging.begin_session(now)
     yield now
-    judging.begin(Judging())
+    judging.begin_session(OracleSession())
 
 
-def test_a_run_that_does_not_end_ends_with_the_budget(half_a_second: Judging) -> None:
+def test_a_run_that_does_not_end_ends_with_the_budget(half_a_second: OracleSession) -> None:
     said = "0.5 s are over after 0 examples, and one that did not come to its end"
     with pytest.raises(BudgetSpentError, match=said):
         oracles.on_machine(ENDLESS, LAUNCH)
-    assert half_a_second.failed is None
-    assert not half_a_second.broken
+    assert half_a_second.failed_example is None
+    assert not half_a_second.has_failed
 
 
-def test_what_an_example_finds_is_no_end_of_the_budget(half_a_second: Judging) -> None:
+def test_what_an_example_finds_is_no_end_of_the_budget(half_a_second: OracleSession) -> None:
     with pytest.raises(AssertionError, match="the machine: "):
         oracles.on_machine(WRONG, LAUNCH)
-    assert half_a_second.broken
+    assert half_a_second.has_failed

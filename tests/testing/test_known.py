@@ -7,28 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.isa.scaffold import scaffold
+from ptxkit.isa.scaffold import harness_module
 from ptxkit.testing import known
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.known import Known, known_differences
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.known import KnownDifference, known_differences
+from ptxkit.testing.ptxas import installed_ptxas
 
 SHOWN = known_differences()
 
 
-def module_of(entry: Known) -> str:
+def module_of(entry: KnownDifference) -> str:
     version, _, target = entry.pair.partition("/")
     major, _, minor = version.partition(".")
     whole = entry.example.startswith(".version")
-    return entry.example if whole else scaffold([entry.example], (int(major), int(minor)), target)
+    return entry.example if whole else harness_module([entry.example], (int(major), int(minor)), target)
 
 
 @pytest.mark.parametrize("entry", SHOWN, ids=lambda entry: entry.example[:70])
-def test_the_example_of_a_difference_shows_it(entry: Known) -> None:
+def test_the_example_of_a_difference_shows_it(entry: KnownDifference) -> None:
     module, target = module_of(entry), entry.pair.partition("/")[2]
-    ours = why_refused(module)
+    ours = ptxkit_refusal(module)
     opcode = entry.example.partition(" ")[0].rstrip(";") if entry.opcode != "*" else ""
-    for oracle in installed():
+    for oracle in installed_ptxas():
         if oracle.release == (entry.ptxas or "13.5"):
             theirs = oracle.refusal(module, target)
             assert (ours is None) != (theirs is None)
@@ -40,8 +40,8 @@ def test_every_known_difference_has_an_example() -> None:
     assert all(each.example and each.pair for each in SHOWN)
 
 
-def asked_for_a_program(entry: Known, folder: Path, *options: str) -> int:
-    newest, path = installed()[0], folder / "k.ptx"
+def asked_for_a_program(entry: KnownDifference, folder: Path, *options: str) -> int:
+    newest, path = installed_ptxas()[0], folder / "k.ptx"
     path.write_text(module_of(entry))
     target = entry.pair.partition("/")[2]
     command = [str(newest.path), f"-arch={target}", *options, str(path), "-o", str(folder / "out")]
@@ -61,7 +61,7 @@ def test_every_known_difference_has_a_reason() -> None:
 
 
 def test_a_difference_is_covered_only_where_all_that_is_said_holds() -> None:
-    entry = Known("ptxkit", "why", ptxas="13.0", opcode="atom.*", says="status -11")
+    entry = KnownDifference("ptxkit", "why", ptxas="13.0", opcode="atom.*", says="status -11")
     assert entry.covers("atom.add.u32", "13.0", "ptxkit", "ends with status -11")
     assert not entry.covers("red.add.u32", "13.0", "ptxkit", "ends with status -11")
     assert not entry.covers("atom.add.u32", "13.5", "ptxkit", "ends with status -11")
@@ -70,7 +70,7 @@ def test_a_difference_is_covered_only_where_all_that_is_said_holds() -> None:
 
 
 def test_a_difference_may_be_of_some_operands_alone() -> None:
-    entry = Known("ptxas", "why", text=r"\[\S+, texture_, ")
+    entry = KnownDifference("ptxas", "why", text=r"\[\S+, texture_, ")
     assert entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [%b64_1, texture_, {%f32_1}];")
     assert not entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1}];")
     assert not entry.covers("tex.1d", "13.5", "ptxas", "")
@@ -84,6 +84,6 @@ def test_a_wrong_entry_is_reported_with_its_file_and_number(
 ) -> None:
     (tmp_path / "isa").mkdir()
     (tmp_path / "isa" / "tolerated.toml").write_text(f"[[difference]]\n{entry}\n")
-    monkeypatch.setattr(known, "grammars", lambda: tmp_path)
+    monkeypatch.setattr(known, "grammar_path", lambda: tmp_path)
     with pytest.raises(ValueError, match=r"tolerated\.toml: difference 1: "):
         known_differences.__wrapped__()

@@ -9,12 +9,12 @@ import pytest
 from ptxkit.diagnostics import Verdict
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
-from ptxkit.testing.launches import load
+from ptxkit.testing.launches import load_launch_table
 from ptxkit.verifier import verify_source
 
 CORPUS = Path(__file__).resolve().parent.parent.parent / "corpus"
 FILES = sorted([*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")])
-LAUNCHES = load()
+LAUNCHES = load_launch_table()
 LINTED = Verdict(())
 """What the rules say of each file: tests/corpus/test_compilers.py and tests/kernels/test_seeds.py see that it is so."""
 
@@ -32,7 +32,7 @@ def test_every_kernel_has_a_launch() -> None:
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_a_correct_kernel_is_run_to_its_end_and_nothing_is_found(path: Path) -> None:
     text = path.read_text("utf-8")
-    for request in LAUNCHES.of(text, path.name, schedules=2):
+    for request in LAUNCHES.requests_for(text, path.name, schedules=2):
         result = verify_source(SourceFile(path.name, text), request, static=LINTED)
         assert [(each.code, each.message) for each in result.diagnostics] == []
         (run,) = result.runs

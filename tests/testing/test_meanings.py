@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from ptxkit.testing.meanings import coverage, why_not
+from ptxkit.testing.meanings import measure_coverage, unsupported_reason
 
 WHOLE = ("logic", "comparison", "conversion", "mixed_precision", "warp_matrix", "wgmma", "video")
 """Chapters of which every form can be executed."""
 
 
 def test_an_instruction_with_a_meaning_can_be_executed() -> None:
-    assert why_not("add.u32 %u32_1, %u32_2, 3;") == ""
+    assert unsupported_reason("add.u32 %u32_1, %u32_2, 3;") == ""
 
 
 def test_one_without_says_what_is_missing() -> None:
-    assert "`fabric.submit`" in why_not("fabric.submit;")
+    assert "`fabric.submit`" in unsupported_reason("fabric.submit;")
 
 
 def test_chapters_that_are_whole_stay_whole() -> None:
-    found = coverage(1)
-    assert {name: found.meant[name] for name in WHOLE} == {name: found.forms[name] for name in WHOLE}
-    assert found.meant.total() >= 520
+    found = measure_coverage(1)
+    assert {name: found.executable[name] for name in WHOLE} == {name: found.forms[name] for name in WHOLE}
+    assert found.executable.total() >= 520

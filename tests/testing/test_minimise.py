@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptxkit.records import replace
 from ptxkit.testing.examples import Example
-from ptxkit.testing.minimise import minimised
+from ptxkit.testing.minimise import minimize
 
 LINES = [f"line {number}" for number in range(100)]
 EXAMPLE = Example("nobody", ("\n".join(LINES) + "\n", "second"), cause="both")
@@ -17,18 +17,18 @@ def both(example: Example) -> str:
 
 
 def test_lines_are_left_out_while_the_cause_is_the_same() -> None:
-    assert minimised(EXAMPLE, both).texts == ("line 7\nline 81\n", "second")
+    assert minimize(EXAMPLE, both).texts == ("line 7\nline 81\n", "second")
 
 
 def test_without_time_the_example_stays_as_it_is() -> None:
-    assert minimised(EXAMPLE, both, seconds=0) == EXAMPLE
+    assert minimize(EXAMPLE, both, seconds=0) == EXAMPLE
 
 
 def test_what_does_not_fail_again_stays_as_it_is() -> None:
     other = replace(EXAMPLE, cause="another")
-    assert minimised(other, both) == other
+    assert minimize(other, both) == other
 
 
 def test_an_example_without_a_text_has_nothing_to_leave_out() -> None:
     nothing = Example("nobody", (), cause="both")
-    assert minimised(nothing, both) == nothing
+    assert minimize(nothing, both) == nothing

@@ -13,10 +13,10 @@ import pytest
 from ptxkit.device import Cubin, DeviceError, NoDeviceError, check_device
 from ptxkit.syntax import PTXSyntaxError
 from ptxkit.testing import judging, oracles
-from ptxkit.testing.device_process import Answer, DeviceLaunch
+from ptxkit.testing.device_process import DeviceLaunch, DeviceResult
 from ptxkit.testing.generated import GeneratedKernel
 from ptxkit.testing.generator import random_kernel
-from ptxkit.testing.judging import Judging
+from ptxkit.testing.judging import OracleSession
 from ptxkit.testing.machine_code import launch_of
 
 DOUBLE = """.version 8.0
@@ -70,7 +70,7 @@ def test_what_has_a_module_and_a_launch_of_its_own_needs_no_other() -> None:
 
 
 def test_a_disagreement_is_told_with_both_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oracles, "why_refused", lambda text: "PTX103 no such form")
+    monkeypatch.setattr(oracles, "ptxkit_refusal", lambda text: "PTX103 no such form")
     with pytest.raises(AssertionError, match=r"ptxkit: PTX103 no such form\nptxas .*: accepted"):
         oracles.assert_ptxas_agrees(DOUBLE)
 
@@ -130,7 +130,7 @@ class Elsewhere:
         self.target = target
         self.compiled: list[Cubin] = []
 
-    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]:
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
         assert cubin is not None
         self.compiled.append(cubin)
         return [{0: launches[0].arguments[0]}]
@@ -140,12 +140,12 @@ class Elsewhere:
 def elsewhere() -> Iterator[Callable[[str], Elsewhere]]:
     def begun(target: str) -> Elsewhere:
         found = Elsewhere(target)
-        judging.begin(Judging(process=found))
+        judging.begin_session(OracleSession(process=found))
         return found
 
-    before = judging.current()
+    before = judging.current_session()
     yield begun
-    judging.begin(before)
+    judging.begin_session(before)
 
 
 def test_text_for_an_older_chip_is_compiled_for_the_gpu_that_runs_it(elsewhere: Callable[[str], Elsewhere]) -> None:
@@ -163,17 +163,17 @@ def test_text_for_another_chip_is_not_run_and_says_why(elsewhere: Callable[[str]
     elsewhere("sm_80")
     with pytest.raises(SkipTest, match="code for sm_90a does not run on this GPU, which is sm_80"):
         oracles.on_device(generated())
-    judging.current().device = "require"
+    judging.current_session().device = "require"
     with pytest.raises(DeviceError, match="code for sm_90a does not run"):
         oracles.on_device(generated())
 
 
 @pytest.mark.parametrize("level", oracles.LEVELS)
 def test_every_way_to_machine_code_takes_a_generated_kernel(level: str) -> None:
-    cubin = oracles.cubin_of(generated().module(), "sm_90a", level)
+    cubin = oracles.compile_at_level(generated().module(), "sm_90a", level)
     assert not isinstance(cubin, str), cubin
     assert cubin.code.startswith(b".version" if level == "jit" else b"\x7fELF")
 
 
 def test_what_is_not_compiled_says_why() -> None:
-    assert "line 7; error" in str(oracles.cubin_of(DOUBLE.replace("shl.b32", "shl.f32"), "sm_90a", "3"))
+    assert "line 7; error" in str(oracles.compile_at_level(DOUBLE.replace("shl.b32", "shl.f32"), "sm_90a", "3"))

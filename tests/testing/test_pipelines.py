@@ -11,10 +11,10 @@ from hypothesis import find, given, settings
 
 from ptxkit.records import replace
 from ptxkit.testing import strategies
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.arrangements.kernel import Pipeline, random_pipeline
-from ptxkit.testing.arrangements.script import Fault, Passage, Site, lines_of
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline, random_pipeline
+from ptxkit.testing.arrangements.script import FaultSite, InjectedFault, Snippet, render_lines
+from ptxkit.testing.ptxas import installed_ptxas
 from ptxkit.testing.verdicts import assert_verdicts_agree
 
 QUIET = settings(max_examples=12, deadline=None, database=None, derandomize=True)
@@ -24,19 +24,21 @@ MANY = settings(QUIET, max_examples=2000)
 
 @QUIET
 @given(strategies.pipelines())
-def test_rules_and_machine_say_nothing_of_what_is_right_and_it_leaves_what_it_should(pipeline: Pipeline) -> None:
+def test_rules_and_machine_say_nothing_of_what_is_right_and_it_leaves_what_it_should(
+    pipeline: GeneratedPipeline,
+) -> None:
     assert_verdicts_agree(pipeline)
 
 
 @QUIET
 @given(strategies.broken(strategies.pipelines()))
-def test_the_machine_finds_each_fault(pipeline: Pipeline) -> None:
+def test_the_machine_finds_each_fault(pipeline: GeneratedPipeline) -> None:
     assert_verdicts_agree(pipeline)
 
 
 @settings(QUIET, max_examples=6)
 @given(strategies.pipelines(target="sm_80", version=(7, 1)))
-def test_older_targets_have_pipelines_of_their_own(pipeline: Pipeline) -> None:
+def test_older_targets_have_pipelines_of_their_own(pipeline: GeneratedPipeline) -> None:
     assert pipeline.plan.mechanism.startswith("cp.async")
     assert_verdicts_agree(pipeline)
 
@@ -44,8 +46,8 @@ def test_older_targets_have_pipelines_of_their_own(pipeline: Pipeline) -> None:
 def test_ptxas_takes_pipelines() -> None:
     made = [replace(random_pipeline(Random(seed)), name=f"kernel_{seed}") for seed in range(60)]
     texts = [each.module() for each in made]
-    assert [why_refused(text) for text in texts] == [None] * len(texts)
-    assert installed()[0].refusals(texts, "sm_90a") == {}
+    assert [ptxkit_refusal(text) for text in texts] == [None] * len(texts)
+    assert installed_ptxas()[0].refusals(texts, "sm_90a") == {}
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_ptxas_takes_pipelines() -> None:
 )
 def test_a_version_and_a_target_have_what_they_have(target: str, version: tuple[int, int]) -> None:
     texts = [random_pipeline(Random(seed), target, version).module() for seed in range(40)]
-    assert [why_refused(text) for text in texts] == [None] * len(texts)
+    assert [ptxkit_refusal(text) for text in texts] == [None] * len(texts)
 
 
 def test_without_asynchronous_copies_there_are_no_pipelines() -> None:
@@ -73,7 +75,7 @@ def test_the_same_choices_make_the_same() -> None:
     assert random_pipeline(Random(3)).module() == random_pipeline(Random(3)).module()
 
 
-def _with_idle_lanes(attends: str) -> list[Pipeline]:
+def _with_idle_lanes(attends: str) -> list[GeneratedPipeline]:
     """Pipelines of which one lane fills alone, and slots are filled again."""
     made = (random_pipeline(Random(seed)) for seed in range(1500))
     return [each for each in made if each.plan.has_idle_lanes and each.plan.attends == attends]
@@ -123,13 +125,15 @@ def test_no_order_of_lanes_laps_a_warp_that_fills(attends: str) -> None:
 
 def test_values_that_nothing_reads_are_left_out() -> None:
     passages = [
-        Passage(("mov.u32 %b32_0, 1;",), value="%b32_0"),
-        Passage(("add.u32 %b32_1, %b32_0, 2;",), value="%b32_1"),
-        Passage(("mov.u32 %b32_2, 3;",), value="%b32_2"),
-        Passage(("st.shared.u32 [tiles], %b32_2;",)),
+        Snippet(("mov.u32 %b32_0, 1;",), value="%b32_0"),
+        Snippet(("add.u32 %b32_1, %b32_0, 2;",), value="%b32_1"),
+        Snippet(("mov.u32 %b32_2, 3;",), value="%b32_2"),
+        Snippet(("st.shared.u32 [tiles], %b32_2;",)),
     ]
-    assert lines_of(passages) == ["mov.u32 %b32_2, 3;", "st.shared.u32 [tiles], %b32_2;"]
-    wrong = lines_of(passages, Site(3, Fault("other-value", ("st.shared.u32 [tiles], %b32_1;",), frozenset())))
+    assert render_lines(passages) == ["mov.u32 %b32_2, 3;", "st.shared.u32 [tiles], %b32_2;"]
+    wrong = render_lines(
+        passages, FaultSite(3, InjectedFault("other-value", ("st.shared.u32 [tiles], %b32_1;",), frozenset()))
+    )
     assert wrong[:3] == [line for passage in passages[:3] for line in passage.lines]
 
 
@@ -155,6 +159,6 @@ def test_a_broken_pipeline_differs_in_one_place(family: str) -> None:
         settings=MANY,
     )
     assert found.site is not None
-    right, wrong = (each.module().splitlines() for each in (Pipeline(found.plan), found))
+    right, wrong = (each.module().splitlines() for each in (GeneratedPipeline(found.plan), found))
     assert abs(len(right) - len(wrong)) <= 1
     assert len([line for line in right if line not in wrong]) <= 1

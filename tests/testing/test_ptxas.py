@@ -6,26 +6,26 @@ from collections.abc import Sequence
 
 import pytest
 
-from ptxkit.isa.scaffold import scaffold
-from ptxkit.testing.ptxas import Ptxas, installed
+from ptxkit.isa.scaffold import harness_module
+from ptxkit.testing.ptxas import Ptxas, installed_ptxas
 
 TARGET = "sm_90a"
 
 
 @pytest.fixture(scope="module")
 def newest() -> Ptxas:
-    return installed()[0]
+    return installed_ptxas()[0]
 
 
 def module(line: str, version: tuple[int, int] = (8, 3)) -> str:
-    return scaffold([line], version, TARGET)
+    return harness_module([line], version, TARGET)
 
 
 def test_it_says_what_it_knows(newest: Ptxas) -> None:
-    assert newest.knows((8, 3), TARGET)
-    assert newest.knows(newest.newest, "sm_75")
-    assert not newest.knows((99, 0), TARGET)
-    assert not newest.knows((8, 3), "sm_13")
+    assert newest.supports((8, 3), TARGET)
+    assert newest.supports(newest.newest, "sm_75")
+    assert not newest.supports((99, 0), TARGET)
+    assert not newest.supports((8, 3), "sm_13")
 
 
 def test_each_wrong_text_is_named_and_no_other(newest: Ptxas) -> None:

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.kernels.cases import SUBJECTS
-from ptxkit.kernels.check import Subject
-from ptxkit.kernels.seeds.check import SEEDS
-from ptxkit.testing.repeated import CORPUS, file_tallies, small_cases, tallies, tasks
+from ptxkit.kernels.cases import CHECKED_KERNELS
+from ptxkit.kernels.check import CheckedKernel
+from ptxkit.kernels.seeds.check import CHECKED_SEEDS
+from ptxkit.testing.repeated import CORPUS, run_file, run_subject, small_cases, task_names
 
 FEW = 8
 
 
 def test_every_kernel_has_a_name() -> None:
-    names = set(tasks())
-    assert len(names) == len(tasks())
+    names = set(task_names())
+    assert len(names) == len(task_names())
     files = [*(CORPUS / "kernels").glob("*.ptx"), *(CORPUS / "seeds").glob("*.ptx")]
     assert {f"corpus/{each.parent.name}/{each.stem}" for each in files} <= names
-    assert {f"builder/{each.build.__name__}" for each in (*SUBJECTS, *SEEDS)} <= names
+    assert {f"builder/{each.build.__name__}" for each in (*CHECKED_KERNELS, *CHECKED_SEEDS)} <= names
 
 
-@pytest.mark.parametrize("subject", [*SUBJECTS, *SEEDS], ids=lambda subject: subject.build.__name__)
-def test_every_kernel_of_the_builder_has_cases_that_take_little_time(subject: Subject) -> None:
+@pytest.mark.parametrize("subject", [*CHECKED_KERNELS, *CHECKED_SEEDS], ids=lambda subject: subject.build.__name__)
+def test_every_kernel_of_the_builder_has_cases_that_take_little_time(subject: CheckedKernel) -> None:
     assert small_cases(subject)
 
 
@@ -31,8 +31,8 @@ def test_every_kernel_of_the_builder_has_cases_that_take_little_time(subject: Su
     "name", ["builder/bulk_both_ways", "builder/split_barrier", "corpus/kernels/bulk_add_one.sm_90"]
 )
 def test_a_correct_kernel_is_clean_in_every_run(name: str) -> None:
-    for tally in tallies(name, FEW):
-        assert tally.is_clean, tally.said
+    for tally in run_subject(name, FEW):
+        assert tally.is_clean, tally.messages
         assert tally.runs == FEW
 
 
@@ -40,6 +40,6 @@ def test_a_kernel_that_lacks_a_wait_is_told(tmp_path: Path) -> None:
     text = (CORPUS / "seeds" / "group_copy.sm_80.ptx").read_text("utf-8")
     broken = tmp_path / "group_copy.sm_80.ptx"
     broken.write_text(text.replace("cp.async.wait_all;", "").replace("cp.async.wait_group 0;", ""), "utf-8")
-    (tally,) = file_tallies(broken, FEW)
+    (tally,) = run_file(broken, FEW)
     assert not tally.is_clean
-    assert any("PTX302" in each or "PTX621" in each for each in tally.said), tally.said
+    assert any("PTX302" in each or "PTX621" in each for each in tally.messages), tally.messages

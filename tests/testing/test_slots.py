@@ -7,10 +7,10 @@ from random import Random
 
 from ptxkit.isa.functions import bits
 from ptxkit.isa.spellings import DECLARABLE
-from ptxkit.testing.agreement import PAIRS, Difference, Question, all_forms
-from ptxkit.testing.operand_kinds import bases, operand_kinds, vector_of
-from ptxkit.testing.ptxas import installed
-from ptxkit.testing.slots import SlotShare, fillings, run_slots, shapes, slot_shares, slots
+from ptxkit.testing.agreement import VERSION_TARGETS, Difference, InstructionProbe, all_forms
+from ptxkit.testing.operand_kinds import address_bases, operand_kinds, vector_operand
+from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.slots import SlotWorkUnit, operand_shapes, run_slot_unit, slot_fillings, slot_work_units, slots
 from ptxkit.testing.summary import slot_lines
 
 
@@ -21,7 +21,7 @@ def form(name: str) -> int:
 def test_every_class_of_register_stands_alone_in_vectors_and_in_brackets() -> None:
     kinds = set(operand_kinds())
     for each in DECLARABLE:
-        assert {f"%{each}_9", f"%{each}_9+4", f"[%{each}_9]", vector_of(4, each)} <= kinds
+        assert {f"%{each}_9", f"%{each}_9+4", f"[%{each}_9]", vector_operand(4, each)} <= kinds
         if each != "pred" and bits(each) <= 64:
             assert {f"%v2{each}_1", f"%v2{each}_1.y"} <= kinds
 
@@ -30,7 +30,7 @@ def test_no_kind_stands_twice_and_none_inside_nests() -> None:
     inside = list(operand_kinds(inside=True))
     assert len(inside) == len(set(inside))
     assert not any(each[0] in "[{" for each in inside)
-    for found in (list(operand_kinds()), list(bases())):
+    for found in (list(operand_kinds()), list(address_bases())):
         assert len(found) == len(set(found)) > 40
 
 
@@ -50,35 +50,42 @@ def test_of_a_long_vector_the_first_the_second_and_the_last_element_are_slots() 
 
 
 def test_a_vector_of_an_odd_length_is_tried_in_that_length() -> None:
-    assert "{%b64_10, %b64_11, %b64_12}" in set(fillings("1", "{%b32_1, %b32_2, %b32_3}"))
-    assert not any(each[0] == "{" and each.count(",") == 2 for each in fillings("1", "{%b32_1, %b32_2}"))
+    assert "{%b64_10, %b64_11, %b64_12}" in set(slot_fillings("1", "{%b32_1, %b32_2, %b32_3}"))
+    assert not any(each[0] == "{" and each.count(",") == 2 for each in slot_fillings("1", "{%b32_1, %b32_2}"))
 
 
 def test_a_form_has_one_shape_for_each_way_to_choose_types_and_optional_operands() -> None:
-    found = [match.operands for match in shapes(all_forms()[form("shf")], Random(1))]
+    found = [match.operands for match in operand_shapes(all_forms()[form("shf")], Random(1))]
     assert len(found) == len(set(found)) == 1
-    counts = {len(match.operands) for match in shapes(all_forms()[form("barrier")], Random(1))}
+    counts = {len(match.operands) for match in operand_shapes(all_forms()[form("barrier")], Random(1))}
     assert counts == {1, 2}
 
 
 def test_a_share_asks_the_same_whenever_it_is_run() -> None:
-    share = SlotShare(PAIRS[:3], (form("bfind"),), 0.01, 4)
-    one, other = run_slots(share, installed()[:1]), run_slots(share, installed()[:1])
+    share = SlotWorkUnit(VERSION_TARGETS[:3], (form("bfind"),), 0.01, 4)
+    one, other = run_slot_unit(share, installed_ptxas()[:1]), run_slot_unit(share, installed_ptxas()[:1])
     assert one.counts == other.counts
-    assert one.asked == other.asked > 50
+    assert one.probe_count == other.probe_count > 50
     assert not one.differences
 
 
 def test_a_larger_part_has_more_questions_in_smaller_shares() -> None:
-    some, more = (run_slots(SlotShare(PAIRS[:1], (form("bfind"),), part, 4), installed()[:1]) for part in (0.001, 0.1))
-    assert some.asked * 3 < more.asked
-    assert len(slot_shares(range(100), PAIRS, 0.0001, 4)) < len(slot_shares(range(100), PAIRS, 1.0, 4)) == 25
+    some, more = (
+        run_slot_unit(SlotWorkUnit(VERSION_TARGETS[:1], (form("bfind"),), part, 4), installed_ptxas()[:1])
+        for part in (0.001, 0.1)
+    )
+    assert some.probe_count * 3 < more.probe_count
+    assert (
+        len(slot_work_units(range(100), VERSION_TARGETS, 0.0001, 4))
+        < len(slot_work_units(range(100), VERSION_TARGETS, 1.0, 4))
+        == 25
+    )
 
 
 def test_differences_are_told_once_a_form_and_place_with_the_kinds() -> None:
     def difference(slot: str, kind: str) -> Difference:
-        question = Question(f"add.u32 %u32_1, {kind};", "integer.isa:15 add.u32", f"{slot}: {kind}")
-        return Difference(question, PAIRS[0], "13.5", None, "Arguments mismatch")
+        question = InstructionProbe(f"add.u32 %u32_1, {kind};", "integer.isa:15 add.u32", f"{slot}: {kind}")
+        return Difference(question, VERSION_TARGETS[0], "13.5", None, "Arguments mismatch")
 
     lines = list(slot_lines([difference("2", "%f32_9"), difference("2", "{3}"), difference("3", "_")]))
     assert [bool(re.match("only ptxkit accepts", line)) for line in lines] == [True, False, False, False] * 2

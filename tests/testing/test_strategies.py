@@ -11,8 +11,8 @@ from hypothesis import find, given, settings
 from ptxkit.emulate import run
 from ptxkit.syntax import parse
 from ptxkit.testing import strategies
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.generated import GeneratedKernel, If
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.generated import GeneratedKernel, IfStatement
 from ptxkit.testing.oracles import assert_ptxas_agrees, assert_round_trips
 
 SMALL = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -23,28 +23,28 @@ QUIET = settings(max_examples=40, deadline=None, database=None, derandomize=True
 
 @QUIET
 @given(strategies.instructions())
-def test_valid_instructions_are_legal(instruction: strategies.Instruction) -> None:
-    assert why_refused(instruction.module()) is None
+def test_valid_instructions_are_legal(instruction: strategies.GeneratedInstruction) -> None:
+    assert ptxkit_refusal(instruction.module()) is None
     assert_round_trips(instruction)
 
 
 @QUIET
 @given(strategies.instructions(valid=False))
-def test_others_are_refused_and_differ_in_one_thing(instruction: strategies.Instruction) -> None:
-    assert why_refused(instruction.module()) is not None
+def test_others_are_refused_and_differ_in_one_thing(instruction: strategies.GeneratedInstruction) -> None:
+    assert ptxkit_refusal(instruction.module()) is not None
     assert instruction.change
 
 
 @QUIET
 @given(strategies.instructions(target="sm_80", version=(7, 1)))
-def test_a_target_has_only_its_own_instructions(instruction: strategies.Instruction) -> None:
+def test_a_target_has_only_its_own_instructions(instruction: strategies.GeneratedInstruction) -> None:
     assert "wgmma" not in instruction.text
-    assert why_refused(instruction.module()) is None
+    assert ptxkit_refusal(instruction.module()) is None
 
 
 @QUIET
 @given(strategies.instruction_named("fma"))
-def test_instructions_of_one_opcode(instruction: strategies.Instruction) -> None:
+def test_instructions_of_one_opcode(instruction: strategies.GeneratedInstruction) -> None:
     assert instruction.text.startswith("fma.")
 
 
@@ -56,7 +56,7 @@ def test_an_opcode_that_the_target_lacks_is_told() -> None:
 @QUIET
 @given(strategies.kernels(statements=4))
 def test_kernels_are_judged_alike_and_round_trip(kernel: GeneratedKernel) -> None:
-    assert why_refused(kernel.module()) is None
+    assert ptxkit_refusal(kernel.module()) is None
     assert_round_trips(kernel)
 
 
@@ -91,7 +91,7 @@ def test_making_small_kernels_costs_little_beside_parsing_them() -> None:
 def test_a_kernel_shrinks_to_what_matters() -> None:
     found = find(
         strategies.kernels(statements=4),
-        lambda kernel: any(isinstance(each, If) for each in kernel.statements),
+        lambda kernel: any(isinstance(each, IfStatement) for each in kernel.statements),
         settings=settings(QUIET, max_examples=2000),
     )
     assert (found.grid, found.block, len(found.statements)) == (1, 32, 2)

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from ptxkit.emulate import LaunchError
+from ptxkit.emulate import InvalidLaunchError
 from ptxkit.testing import strategies
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.arrangements.kernel import Pipeline
-from ptxkit.testing.arrangements.plan import Plan
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline
+from ptxkit.testing.arrangements.plan import PipelinePlan
 from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.oracles import assert_ptxas_agrees, assert_round_trips
-from ptxkit.testing.ptxas import installed
-from ptxkit.testing.surroundings import OPERAND_TYPES, SPACES, ModuleText, Text
+from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.surroundings import OPERAND_TYPES, SPACES, ModuleText, OperandText
 
 QUIET = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 
@@ -32,30 +32,30 @@ ret;
 
 @QUIET
 @given(st.sampled_from(OPERAND_TYPES).flatmap(strategies.operands))
-def test_operands_of_a_type_are_taken(operand: Text) -> None:
-    assert why_refused(operand.module()) is None
+def test_operands_of_a_type_are_taken(operand: OperandText) -> None:
+    assert ptxkit_refusal(operand.module()) is None
     assert_ptxas_agrees(operand.module())
 
 
 @QUIET
 @given(st.sampled_from(OPERAND_TYPES).flatmap(lambda word: strategies.operands(word, valid=False)))
-def test_other_operands_are_refused(operand: Text) -> None:
-    assert why_refused(operand.module()) is not None
-    assert installed()[0].refusal(operand.module(), operand.target) is not None
+def test_other_operands_are_refused(operand: OperandText) -> None:
+    assert ptxkit_refusal(operand.module()) is not None
+    assert installed_ptxas()[0].refusal(operand.module(), operand.target) is not None
 
 
 @QUIET
 @given(st.sampled_from(SPACES).flatmap(strategies.addresses))
-def test_addresses_in_a_space_are_taken(address: Text) -> None:
-    assert why_refused(address.module()) is None
+def test_addresses_in_a_space_are_taken(address: OperandText) -> None:
+    assert ptxkit_refusal(address.module()) is None
     assert_ptxas_agrees(address.module())
 
 
 @QUIET
 @given(st.sampled_from(SPACES).flatmap(lambda space: strategies.addresses(space, valid=False)))
-def test_what_is_no_address_there_is_refused(address: Text) -> None:
-    assert why_refused(address.module()) is not None
-    assert installed()[0].refusal(address.module(), address.target) is not None
+def test_what_is_no_address_there_is_refused(address: OperandText) -> None:
+    assert ptxkit_refusal(address.module()) is not None
+    assert installed_ptxas()[0].refusal(address.module(), address.target) is not None
 
 
 def test_an_unknown_type_or_space_is_told() -> None:
@@ -68,7 +68,7 @@ def test_an_unknown_type_or_space_is_told() -> None:
 @QUIET
 @given(strategies.modules())
 def test_modules_are_taken_and_round_trip(module: ModuleText) -> None:
-    assert why_refused(module.module()) is None
+    assert ptxkit_refusal(module.module()) is None
     assert_ptxas_agrees(module.module())
     assert_round_trips(module.module())
 
@@ -77,8 +77,8 @@ def test_modules_are_taken_and_round_trip(module: ModuleText) -> None:
 @given(strategies.modules(valid=False))
 def test_a_changed_module_is_refused(module: ModuleText) -> None:
     assert module.change
-    assert why_refused(module.module()) is not None
-    assert installed()[0].refusal(module.module(), "sm_90a") is not None
+    assert ptxkit_refusal(module.module()) is not None
+    assert installed_ptxas()[0].refusal(module.module(), "sm_90a") is not None
 
 
 def test_a_module_shrinks_to_a_kernel_that_returns() -> None:
@@ -100,12 +100,12 @@ def test_valid_launches_can_be_made(launch: DeviceLaunch) -> None:
 @QUIET
 @given(strategies.launches(KERNEL, valid=False))
 def test_others_cannot(launch: DeviceLaunch) -> None:
-    with pytest.raises(LaunchError):
+    with pytest.raises(InvalidLaunchError):
         launched(launch)
 
 
 @QUIET
-@given(strategies.launches(Pipeline(Plan("sm_90a", "dsmem", cluster=2, grid=2)).module()))
+@given(strategies.launches(GeneratedPipeline(PipelinePlan("sm_90a", "dsmem", cluster=2, grid=2)).module()))
 def test_launches_keep_to_what_a_kernel_requires(launch: DeviceLaunch) -> None:
     assert (launch.block, launch.cluster) == ((32, 1, 1), (2, 1, 1))
     assert isinstance(launch.grid, tuple)

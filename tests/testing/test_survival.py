@@ -18,7 +18,7 @@ from tests.testing.test_oracles import DOUBLE
 
 @pytest.mark.parametrize("text", [DOUBLE, DOUBLE[:200], "", "}", DOUBLE.replace("u32", "x32")])
 def test_any_text_is_survived(text: str) -> None:
-    assert survival.fault_of(text) == ""
+    assert survival.find_robustness_fault(text) == ""
 
 
 RULES = Path(__file__).parents[2] / "corpus" / "rules"
@@ -33,7 +33,7 @@ ONCE_TOO_MUCH = {
 
 @pytest.mark.parametrize("bounds", ONCE_TOO_MUCH.values(), ids=ONCE_TOO_MUCH.keys())
 def test_what_once_took_too_much_is_survived(bounds: str) -> None:
-    assert survival.fault_of(f".version 8.6\n.target sm_90\n.entry kernel()\n{bounds}\n{{ ret; }}\n") == ""
+    assert survival.find_robustness_fault(f".version 8.6\n.target sm_90\n.entry kernel()\n{bounds}\n{{ ret; }}\n") == ""
 
 
 MANY = 100
@@ -60,7 +60,7 @@ BODIES_ONCE_TOO_LONG = {
 def test_what_once_took_too_long_is_survived(body: str) -> None:
     declared = f".shared .b64 bar[{MANY}]; .reg .b32 %r; .reg .b64 %rd; .reg .pred %p; .reg .f32 %f<4>;"
     head = ".version 8.6\n.target sm_90a\n.address_size 64\n.entry kernel()\n.reqntid 1024, 1, 1\n"
-    assert survival.fault_of(f"{head}{{ {declared}\n{body}\nret; }}\n") == ""
+    assert survival.find_robustness_fault(f"{head}{{ {declared}\n{body}\nret; }}\n") == ""
 
 
 @pytest.mark.parametrize("ctas", ["2, 0, 1", "2, 1, 0x7fffffff"])
@@ -68,12 +68,12 @@ def test_a_cluster_that_no_gpu_has_is_walked_as_one_cta(ctas: str) -> None:
     text = (RULES / "PTX506_ok_count_without_data.ptx").read_text()
     changed = re.sub(r"(\.reqnctapercluster )[^\n{]*", rf"\g<1>{ctas}", text)
     assert changed != text
-    assert survival.fault_of(changed) == ""
+    assert survival.find_robustness_fault(changed) == ""
 
 
 def test_what_breaks_in_the_linter_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(source: SourceFile) -> FileResult:
-        return linter.broken(source.path, KeyError("x"))
+        return linter.crash_result(source.path, KeyError("x"))
 
     monkeypatch.setattr(survival, "lint_source", breaks)
     with pytest.raises(AssertionError, match="the analysis of this file broke: KeyError: 'x'"):
@@ -89,15 +89,15 @@ def test_what_takes_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(survival, "lint_source", slow)
     monkeypatch.setattr(survival, "SECONDS", 0.2)
-    monkeypatch.setattr(survival, "_slowness", lambda: 1.0)
-    assert survival.fault_of(DOUBLE).startswith("takes too long: ")
-    monkeypatch.setattr(survival, "_slowness", lambda: 100.0)
-    assert survival.fault_of(DOUBLE) == ""
+    monkeypatch.setattr(survival, "_measure_slowdown", lambda: 1.0)
+    assert survival.find_robustness_fault(DOUBLE).startswith("takes too long: ")
+    monkeypatch.setattr(survival, "_measure_slowdown", lambda: 100.0)
+    assert survival.find_robustness_fault(DOUBLE) == ""
 
 
 def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_parts() -> None:
-    assert survival.seconds_for(DOUBLE) == survival.seconds_for(".entry" * 1000) == 1.0
-    assert survival.seconds_for("x" * 3 * survival.SMALL) == 3.0
+    assert survival.time_limit(DOUBLE) == survival.time_limit(".entry" * 1000) == 1.0
+    assert survival.time_limit("x" * 3 * survival.SMALL_TEXT) == 3.0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell of memory")
@@ -105,16 +105,16 @@ def test_a_small_module_has_one_second_and_a_large_file_as_much_for_each_of_its_
 def test_what_takes_much_memory_is_told(megabytes: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def large(source: SourceFile) -> FileResult:
         held = bytearray(megabytes * 1_000_000)
-        time.sleep(20 * survival.LOOKS)
+        time.sleep(20 * survival.SAMPLE_INTERVAL)
         del held
         return linter.lint_source(source)
 
     monkeypatch.setattr(survival, "lint_source", large)
-    assert survival.fault_of(DOUBLE)[:23] == told
+    assert survival.find_robustness_fault(DOUBLE)[:23] == told
 
 
 def test_another_text_after_printing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         survival, "format_source", lambda source: DOUBLE.replace("shl.b32 %r2, %r1, 1", "mov.u32 %r2, 0")
     )
-    assert survival.fault_of(DOUBLE) == "formatted it is another module"
+    assert survival.find_robustness_fault(DOUBLE) == "formatted it is another module"

@@ -9,7 +9,7 @@ import pytest
 
 from ptxkit import lint
 from ptxkit.emulate import run
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.ptxas import installed_ptxas
 
 VENDOR = Path(__file__).parents[2] / "corpus" / "vendor"
 CASES = sorted(VENDOR.glob("*/*.ptx"))
@@ -46,10 +46,10 @@ def test_the_rules_find_nothing_in_them(path: Path) -> None:
     assert not lint(path.read_text(), path=str(path)).diagnostics
 
 
-@pytest.mark.skipif(not installed(), reason="ptxas is not installed")
+@pytest.mark.skipif(not installed_ptxas(), reason="ptxas is not installed")
 def test_every_ptxas_takes_them() -> None:
     texts = [each.read_text() for each in CASES]
-    for ptxas in installed():
+    for ptxas in installed_ptxas():
         assert ptxas.refusals(texts, "sm_90a") == {}
 
 

@@ -8,34 +8,39 @@ import pytest
 from ptxkit.diagnostics import Verdict
 from ptxkit.linter import lint
 from ptxkit.testing import verdicts
-from ptxkit.testing.arrangements.kernel import Pipeline
-from ptxkit.testing.arrangements.plan import Plan
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline
+from ptxkit.testing.arrangements.plan import PipelinePlan
 from ptxkit.testing.device_process import DeviceLaunch
-from ptxkit.testing.verdicts import Verdicts, assert_verdicts_agree, disagreement, verdicts_of
+from ptxkit.testing.verdicts import EngineVerdicts, assert_verdicts_agree, compute_verdicts, find_disagreement
 
-BULK = Pipeline(Plan("sm_90a", "bulk"))
+BULK = GeneratedPipeline(PipelinePlan("sm_90a", "bulk"))
 NOTHING: frozenset[str] = frozenset()
 
 
-def said(static: str = "", warned: str = "", open_: str = "", seen: str = "", differs: str = "") -> Verdicts:
+def said(static: str = "", warned: str = "", open_: str = "", seen: str = "", differs: str = "") -> EngineVerdicts:
     codes = [frozenset(each.split()) for each in (static, warned, seen)]
-    return Verdicts(codes[0], codes[1], tuple(filter(None, [open_])), codes[2], differs=differs)
+    return EngineVerdicts(codes[0], codes[1], tuple(filter(None, [open_])), codes[2], output_difference=differs)
 
 
-def faulty(family: str, plan: Plan = BULK.plan) -> Pipeline:
-    right = Pipeline(plan)
-    return right.broken(next(at for at, each in enumerate(right.sites) if each.fault.family == family))
+def faulty(family: str, plan: PipelinePlan = BULK.plan) -> GeneratedPipeline:
+    right = GeneratedPipeline(plan)
+    return right.with_fault(next(at for at, each in enumerate(right.sites) if each.fault.family == family))
 
 
 def test_both_are_silent_on_what_is_right() -> None:
     found = assert_verdicts_agree(BULK)
-    assert (found.static, found.warned, found.seen, found.differs) == (NOTHING, NOTHING, NOTHING, "")
-    assert found.runs == verdicts.ENOUGH
+    assert (found.rule_errors, found.rule_warnings, found.emulator_codes, found.output_difference) == (
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        "",
+    )
+    assert found.runs == verdicts.CORRECT_KERNEL_SCHEDULES
 
 
 def test_both_find_a_fault_under_its_code() -> None:
     found = assert_verdicts_agree(faulty("delete-init"))
-    assert found.static == found.seen == {"PTX501"}
+    assert found.rule_errors == found.emulator_codes == {"PTX501"}
     assert found.runs == 1
 
 
@@ -57,15 +62,17 @@ def test_both_find_a_fault_under_its_code() -> None:
         (BULK.module(), said(static="PTX401", seen="PTX302"), ""),
     ],
 )
-def test_a_disagreement_is_told(source: Pipeline | str, found: Verdicts, told: str) -> None:
-    assert disagreement(source, found) == told
+def test_a_disagreement_is_told(source: GeneratedPipeline | str, found: EngineVerdicts, told: str) -> None:
+    assert find_disagreement(source, found) == told
 
 
 def test_why_the_rules_are_silent_is_told() -> None:
-    assert said(static="PTX401").silence == ""
-    assert said(warned="PTX502", seen="PTX502").silence == "warned"
-    assert said(open_="PTX503: a tensor map decides", seen="PTX503").silence == "open: PTX503: a tensor map decides"
-    assert said(seen="PTX302").silence == "silent"
+    assert said(static="PTX401").silence_reason == ""
+    assert said(warned="PTX502", seen="PTX502").silence_reason == "warned"
+    assert (
+        said(open_="PTX503: a tensor map decides", seen="PTX503").silence_reason == "open: PTX503: a tensor map decides"
+    )
+    assert said(seen="PTX302").silence_reason == "silent"
 
 
 def test_a_disagreement_fails_with_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,14 +82,14 @@ def test_a_disagreement_fails_with_the_text(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_text_is_asked_about_with_its_launch() -> None:
-    assert verdicts_of(BULK.module(), BULK.launch, static=Verdict((), ())).seen == NOTHING
+    assert compute_verdicts(BULK.module(), BULK.launch, static=Verdict((), ())).emulator_codes == NOTHING
     with pytest.raises(ValueError, match="say how the kernel is launched"):
         assert_verdicts_agree(BULK.module())
 
 
 def test_another_launch_than_the_generated_one_can_be_judged() -> None:
     launch = DeviceLaunch("kernel", 2, 32, (np.ones(64, np.uint32), np.zeros(64, np.uint32)))
-    assert assert_verdicts_agree(BULK.module(), launch).seen == NOTHING
+    assert assert_verdicts_agree(BULK.module(), launch).emulator_codes == NOTHING
 
 
 @pytest.mark.parametrize(("stages", "cluster", "asks_once"), [(1, 2, True), (2, 2, False), (2, 4, True), (3, 4, False)])
@@ -92,8 +99,8 @@ def test_in_a_ring_with_slots_enough_nobody_has_to_ask_twice(stages: int, cluste
     The rules report an `mbarrier.try_wait` that is asked once all the same (PTX505), for by the letter a copy's bytes
     may come before what its thread did earlier; the machine has no such order, so no fault is made of it.
     """
-    ring = Pipeline(
-        Plan("sm_90a", "dsmem", stages=stages, ahead=stages, rounds=stages + 1, cluster=cluster, grid=cluster)
+    ring = GeneratedPipeline(
+        PipelinePlan("sm_90a", "dsmem", stages=stages, ahead=stages, rounds=stages + 1, cluster=cluster, grid=cluster)
     )
     waits = [each.fault.family for each in ring.sites].count("delete-mbarrier-wait")
     once = [each.fault.family for each in ring.sites].count("wait-without-loop")
@@ -102,25 +109,26 @@ def test_in_a_ring_with_slots_enough_nobody_has_to_ask_twice(stages: int, cluste
 
 def test_a_wait_that_leaves_a_group_pending_is_no_fault_before_there_are_so_many() -> None:
     """`wgmma.wait_group 1` behind the first of five products, with two slots, waits for nothing."""
-    plan = Plan("sm_90a", "wgmma", stages=2, ahead=2, rounds=5, warps=4, size=16)
-    families = [each.fault.family for each in Pipeline(plan).sites]
+    plan = PipelinePlan("sm_90a", "wgmma", stages=2, ahead=2, rounds=5, warps=4, size=16)
+    families = [each.fault.family for each in GeneratedPipeline(plan).sites]
     assert families.count("delete-group-wait") == 4  # three in the rounds, and the last
 
 
 def test_a_commit_is_not_missed_where_all_copies_are_waited_for() -> None:
     """`cp.async.wait_all` waits for copies that no group holds, too; `cp.async.wait_group 0` does not."""
     families = [
-        {each.fault.family for each in Pipeline(Plan("sm_90a", counted=counted)).sites} for counted in (True, False)
+        {each.fault.family for each in GeneratedPipeline(PipelinePlan("sm_90a", counted=counted)).sites}
+        for counted in (True, False)
     ]
     assert ["delete-commit" in each for each in families] == [False, True]
 
 
 def test_a_barrier_of_the_warp_is_not_missed_where_all_consumers_meet_behind_the_read() -> None:
-    plan = Plan("sm_90a", "bulk", "producer", rounds=2, releases="warp")
-    families = {each.fault.family for each in Pipeline(plan).sites}
+    plan = PipelinePlan("sm_90a", "bulk", "producer", rounds=2, releases="warp")
+    families = {each.fault.family for each in GeneratedPipeline(plan).sites}
     assert "delete-warp-barrier" in families
-    staged = Plan("sm_90a", "bulk", "producer", "bulk", rounds=2, releases="warp")
-    assert "delete-warp-barrier" not in {each.fault.family for each in Pipeline(staged).sites}
+    staged = PipelinePlan("sm_90a", "bulk", "producer", "bulk", rounds=2, releases="warp")
+    assert "delete-warp-barrier" not in {each.fault.family for each in GeneratedPipeline(staged).sites}
 
 
 def test_the_rules_report_nothing_behind_a_wait_that_never_ends() -> None:
@@ -129,7 +137,7 @@ def test_the_rules_report_nothing_behind_a_wait_that_never_ends() -> None:
     The rules count the announcement of the second round for the first one's, which comes of going on behind that wait.
     Found by `scripts/pipelines --seed 2 --broken 700`, when they took it for order (PTX303).
     """
-    plan = Plan(
+    plan = PipelinePlan(
         "sm_90a",
         "tensor multicast",
         drain="bulk",
@@ -143,7 +151,7 @@ def test_the_rules_report_nothing_behind_a_wait_that_never_ends() -> None:
         rank=2,
     )
     wrong = faulty("delete-arrive-expect", plan)
-    found = verdicts_of(wrong)
-    assert disagreement(wrong, found) == ""
-    assert "PTX504" in found.seen
-    assert_verdicts_agree(Pipeline(plan))
+    found = compute_verdicts(wrong)
+    assert find_disagreement(wrong, found) == ""
+    assert "PTX504" in found.emulator_codes
+    assert_verdicts_agree(GeneratedPipeline(plan))

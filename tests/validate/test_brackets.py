@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.isa import table
 from ptxkit.syntax.tree import Address, Instruction, Name, Vector
-from ptxkit.validate.brackets import regrouped
+from ptxkit.validate.brackets import regroup_brackets
 from tests.isa.pairs import NEWEST, agree, is_tolerated
 
 D = "{%f32_0, %f32_1, %f32_2, %f32_3}"
@@ -81,7 +81,7 @@ def test_each_other_place_of_the_brackets_comes_once_and_their_own_does_not() ->
 
     def layouts(instruction: Instruction) -> list[tuple[int, ...]]:
         """How many operands stand together behind the result in each form that is tried."""
-        found = list(regrouped(instruction, candidates))
+        found = list(regroup_brackets(instruction, candidates))
         assert [other.operands for other, _ in found] == [flat] * len(found)
         forms = [match.form for _, matches in found for match in matches]
         return [tuple(1 + len(operand.elements) for operand in form.operands[1:2]) for form in forms]
@@ -92,4 +92,4 @@ def test_each_other_place_of_the_brackets_comes_once_and_their_own_does_not() ->
 
 def test_other_instructions_keep_their_brackets() -> None:
     load = Instruction("ld.global.u32", (Address(Name("%rd")), Name("%r")))
-    assert list(regrouped(load, table().candidates(load.opcode))) == []
+    assert list(regroup_brackets(load, table().candidates(load.opcode))) == []

@@ -14,9 +14,9 @@ from ptxkit.validate.scopes import (
     LABEL,
     SPECIAL,
     UNKNOWN,
-    Scope,
-    exhaust,
+    NameScope,
     function_scope,
+    ignore_clashes,
     module_scope,
 )
 from tests.validate.modules import Pair, check, disagreements, in_body
@@ -34,16 +34,16 @@ top:
 
 
 @pytest.fixture
-def kernel() -> tuple[Scope, Scope]:
+def kernel() -> tuple[NameScope, NameScope]:
     module = parse(TEXT)
     function = module.function("k")
     scope = function_scope(function, module_scope(module))
     assert function.body is not None
     block = next(statement for statement in function.body.statements if isinstance(statement, Block))
-    inner = Scope(scope)
+    inner = NameScope(scope)
     inner.enter_labels(block.body)
     for statement in block.body.statements:
-        exhaust(inner.enter(statement))
+        ignore_clashes(inner.enter(statement))
     return scope, inner
 
 
@@ -70,12 +70,12 @@ def kernel() -> tuple[Scope, Scope]:
         ("h", UNKNOWN),
     ],
 )
-def test_a_name_in_a_kernel(kernel: tuple[Scope, Scope], name: str, found: str) -> None:
+def test_a_name_in_a_kernel(kernel: tuple[NameScope, NameScope], name: str, found: str) -> None:
     assert kernel[0].type_of(name) == found
 
 
 @pytest.mark.parametrize(("name", "found"), [("%r1", "f64"), ("%r2", "b32"), ("h", "b16"), ("tile", "&shared")])
-def test_an_inner_block_hides_outer_names(kernel: tuple[Scope, Scope], name: str, found: str) -> None:
+def test_an_inner_block_hides_outer_names(kernel: tuple[NameScope, NameScope], name: str, found: str) -> None:
     assert kernel[1].type_of(name) == found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Severity
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.ptxas import installed_ptxas
 from tests.validate.modules import Pair, accepted_by_ptxas, check, diagnostics, disagreements
 
 
@@ -150,17 +150,17 @@ def test_a_target_may_have_other_letters_to_ptxas(word: str, meant: str) -> None
     text = f".version 8.7\n.target {word}\n.address_size 64\n.entry k() {{ INSIDE ret; }}\n"
     own = text.replace("INSIDE", "")
     assert [found.severity for found in diagnostics(own)] == [Severity.WARNING if meant else Severity.ERROR]
-    assert (installed()[0].refusal(own, meant or "sm_90a") is None) is bool(meant)
+    assert (installed_ptxas()[0].refusal(own, meant or "sm_90a") is None) is bool(meant)
     chips = text.replace("INSIDE", "wgmma.fence.sync.aligned;")
     has_it = meant == "sm_90a"
     assert (not any(found.severity is Severity.ERROR for found in diagnostics(chips))) is has_it
-    assert (installed()[0].refusal(chips, meant or "sm_90a") is None) is has_it
+    assert (installed_ptxas()[0].refusal(chips, meant or "sm_90a") is None) is has_it
 
 
 def test_of_several_targets_the_last_counts_however_it_is_written() -> None:
     text = ".version 8.7\n.target sm_75, xsm_90\n.entry k() { barrier.cluster.arrive; ret; }\n"
     assert [found.severity for found in diagnostics(text)] == [Severity.WARNING]
-    assert installed()[0].refusal(text, "sm_90") is None
+    assert installed_ptxas()[0].refusal(text, "sm_90") is None
 
 
 def test_a_heading_alone_needs_no_newer_version() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, given_argument, verify_source
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
 HEAD = """.version 8.0
 .target sm_90
@@ -34,7 +34,7 @@ BLOCK = ".reqntid 64"
 
 def verified(body: str, directives: str = BLOCK, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=3, **request))  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=3, **request))  # type: ignore[arg-type]
 
 
 def neighbours(way: str) -> str:
@@ -86,11 +86,11 @@ def test_what_numbers_decide_with_which_the_kernel_computes_is_a_question(way: s
 
 
 def test_the_same_with_numbers_that_were_given_is_an_error() -> None:
-    arguments = dict(given_argument(each) for each in ("data=u32[64]", "n=9", "m=3"))
+    arguments = dict(parse_argument(each) for each in ("data=u32[64]", "n=9", "m=3"))
     text = HEAD.replace(", .param .align 8 .b8 sizes[16]", "").replace("\tld.param.u32 %r9, [sizes+4];\n", "")
     body = neighbours("\tadd.u32 %r5, %r7, 7;\n\tshr.u32 %r5, %r5, 12;\n\tsetp.ne.u32 %p2, %r5, 0;")
     source = SourceFile("k.ptx", text.replace("DIRECTIVES", BLOCK) + body + "\n\tret;\n}\n")
-    result = verify_source(source, Request(schedules=3, arguments=arguments))
+    result = verify_source(source, VerifyRequest(schedules=3, arguments=arguments))
     assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
 
 
@@ -125,6 +125,6 @@ def test_the_size_of_blocks_that_nobody_declares_decides_races_of_warps_only_wit
         pointers = "\n".join(line for line in pointers.split("\n") if f"[{name}]" not in line)
     for body, wanted in ((race, set()), (race + "\n\tbar.sync 0;", {"PTX621"})):
         text = pointers.replace("DIRECTIVES", "") + body + "\n\tst.global.u32 [%rd1], 1;\n\tret;\n}\n"
-        result = verify_source(SourceFile("k.ptx", text), Request(schedules=2))
+        result = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2))
         assert warned(result) == wanted
         assert bool(asked(result, "PTX621")) is not bool(wanted)

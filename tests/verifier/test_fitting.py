@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ptxkit.emulate import Finding, Witness
+from ptxkit.emulate import Violation, Witness
 from ptxkit.records import replace
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, given_argument, verify_source
-from ptxkit.verifier.fitting import Chosen
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
+from ptxkit.verifier.fitting import LaunchAssumptions
 
 HEAD = """.version 8.0
 .target sm_90
@@ -41,12 +41,12 @@ HISTOGRAM = """	shl.b32 %r3, %r2, 2;
 
 
 def verified(body: str, head: str = HEAD, **request: object) -> FileResult:
-    asked = Request(schedules=12, **{"grid": (1,), **request})  # type: ignore[arg-type]
+    asked = VerifyRequest(schedules=12, **{"grid": (1,), **request})  # type: ignore[arg-type]
     return verify_source(SourceFile("k.ptx", head + body), asked)
 
 
 def given(*texts: str) -> dict[str, object]:
-    return {"arguments": dict(given_argument(each) for each in texts)}
+    return {"arguments": dict(parse_argument(each) for each in texts)}
 
 
 def test_threads_that_scatter_by_a_list_are_not_held_to_lists_with_doubles() -> None:
@@ -89,19 +89,21 @@ def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
 
 
 def test_a_kernel_may_be_meant_for_a_cluster_though_it_does_not_say_so() -> None:
-    alone = Finding("PTX210", "the CTA has no neighbour in its cluster to make a pair with", 1, 0)
-    assert Chosen(cluster=True).misfits(alone)
-    assert not Chosen(values=True).misfits(alone)
+    alone = Violation("PTX210", "the CTA has no neighbour in its cluster to make a pair with", 1, 0)
+    assert LaunchAssumptions(cluster=True).shows_wrong_arguments(alone)
+    assert not LaunchAssumptions(values=True).shows_wrong_arguments(alone)
 
 
 def test_copies_that_meet_in_global_memory_are_doubted_where_numbers_were_chosen() -> None:
     there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "global", 0, 4)
-    finding = Finding("PTX303", "writes 4 bytes of global memory that thread (0, 0, 0) writes, too", 7, 70, (there,))
-    assert Chosen(values=True, contents=True).doubts(finding, "iota")
-    assert not Chosen(contents=True).doubts(finding, "iota")
-    assert not Chosen(values=True, proven=frozenset({("PTX303", 70)})).doubts(finding, "iota")
+    finding = Violation("PTX303", "writes 4 bytes of global memory that thread (0, 0, 0) writes, too", 7, 70, (there,))
+    assert LaunchAssumptions(values=True, contents=True).undecided_reason(finding, "iota")
+    assert not LaunchAssumptions(contents=True).undecided_reason(finding, "iota")
+    assert not LaunchAssumptions(values=True, proven_violations=frozenset({("PTX303", 70)})).undecided_reason(
+        finding, "iota"
+    )
     near = replace(finding, witnesses=(replace(there, space="shared"),))
-    assert not Chosen(values=True, contents=True).doubts(near, "iota")
+    assert not LaunchAssumptions(values=True, contents=True).undecided_reason(near, "iota")
 
 
 ROWS = """	.reg .b32 %r<9>;
@@ -137,8 +139,10 @@ def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_r
 
 def test_copies_that_meet_in_shared_memory_are_of_another_box_than_the_hosts() -> None:
     there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "shared", 0, 4)
-    finding = Finding("PTX304", "writes bytes that another copy writes", 7, 70, (there,))
-    assert Chosen(boxes=True).misfits(finding)
-    assert Chosen(boxes=True).wants_others(finding)
-    assert not Chosen(values=True).misfits(finding)
-    assert not Chosen(boxes=True, proven=frozenset({("PTX304", 70)})).misfits(finding)
+    finding = Violation("PTX304", "writes bytes that another copy writes", 7, 70, (there,))
+    assert LaunchAssumptions(boxes=True).shows_wrong_arguments(finding)
+    assert LaunchAssumptions(boxes=True).shows_wrong_launch(finding)
+    assert not LaunchAssumptions(values=True).shows_wrong_arguments(finding)
+    assert not LaunchAssumptions(boxes=True, proven_violations=frozenset({("PTX304", 70)})).shows_wrong_arguments(
+        finding
+    )

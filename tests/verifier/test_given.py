@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy
 import pytest
 
-from ptxkit.emulate import Sampler, Surface, TensorMap, Texture
-from ptxkit.verifier import GivenError, given_argument
+from ptxkit.emulate import Sampler, Surface, TensorMapArgument, Texture
+from ptxkit.verifier import ArgumentSpecError, parse_argument
 from ptxkit.verifier.given import TYPES
 
 CHANCE = numpy.random.default_rng(1)
@@ -18,32 +18,32 @@ CHANCE = numpy.random.default_rng(1)
     ("text", "value"), [("n=37", 37), ("n=0x20", 32), ("n=-1", -1), ("a=0.5", 0.5), ("a=1e-3", 1e-3)]
 )
 def test_a_number_is_passed_as_it_is(text: str, value: float) -> None:
-    name, given = given_argument(text)
+    name, given = parse_argument(text)
     assert name == text.split("=", maxsplit=1)[0]
-    assert given.made(CHANCE) == value
+    assert given.make_value(CHANCE) == value
 
 
 def test_an_array_has_the_type_the_shape_and_the_contents_that_are_asked_for() -> None:
-    _, given = given_argument("x=f32[4, 3]:iota")
-    made = given.made(CHANCE)
+    _, given = parse_argument("x=f32[4, 3]:iota")
+    made = given.make_value(CHANCE)
     assert made.dtype == numpy.float32
     assert made.tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
 
 
 def test_an_array_is_zero_unless_it_says_otherwise() -> None:
-    assert given_argument("y=u16[5]")[1].made(CHANCE).tolist() == [0] * 5
+    assert parse_argument("y=u16[5]")[1].make_value(CHANCE).tolist() == [0] * 5
 
 
 @pytest.mark.parametrize("type_", TYPES)
 def test_every_type_can_be_random_and_two_are_not_alike(type_: str) -> None:
-    _, given = given_argument(f"x={type_}[64]:random")
-    first, second = given.made(CHANCE), given.made(CHANCE)
+    _, given = parse_argument(f"x={type_}[64]:random")
+    first, second = given.make_value(CHANCE), given.make_value(CHANCE)
     assert first.dtype == numpy.dtype(TYPES[type_])
     assert (first != second).any()
 
 
 def test_random_bfloat16_are_numbers_between_minus_one_and_one() -> None:
-    bits = given_argument("x=bf16[256]:random")[1].made(CHANCE)
+    bits = parse_argument("x=bf16[256]:random")[1].make_value(CHANCE)
     values = (bits.astype(numpy.uint32) << 16).view(numpy.float32)
     assert numpy.abs(values).max() <= 1
     assert (values < 0).any()
@@ -53,9 +53,9 @@ def test_random_bfloat16_are_numbers_between_minus_one_and_one() -> None:
 def test_a_file_of_numpy_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "t.npy"
     numpy.save(path, numpy.arange(6, dtype=numpy.int64))
-    _, given = given_argument(f"t={path}")
-    given.made(CHANCE)[:] = 0
-    assert given.made(CHANCE).tolist() == [0, 1, 2, 3, 4, 5]
+    _, given = parse_argument(f"t={path}")
+    given.make_value(CHANCE)[:] = 0
+    assert given.make_value(CHANCE).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize(
@@ -74,33 +74,33 @@ def test_a_file_of_numpy_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_read_says_what_would_be_right(text: str, says: str) -> None:
-    with pytest.raises(GivenError, match=says.replace("[", r"\[")):
-        given_argument(text)
+    with pytest.raises(ArgumentSpecError, match=says.replace("[", r"\[")):
+        parse_argument(text)
 
 
 def test_a_box_makes_a_tensor_map_of_an_array() -> None:
-    made = given_argument("m=f16[64, 128]:random:box=64x8:swizzle=128:oob=nan")[1].made(CHANCE)
-    assert isinstance(made, TensorMap)
-    layout = made.layout
+    made = parse_argument("m=f16[64, 128]:random:box=64x8:swizzle=128:oob=nan")[1].make_value(CHANCE)
+    assert isinstance(made, TensorMapArgument)
+    layout = made.fields
     assert (layout.extents, layout.box, layout.swizzle, layout.fill) == ((128, 64), (64, 8), 128, "nan")
     assert made.array.any()
 
 
 def test_a_box_may_be_one_of_im2col() -> None:
     text = "m=f32[1,8,8,16]:lower=-1x-1:upper=-1x-1:channels=16:pixels=64"
-    made = given_argument(text)[1].made(CHANCE)
-    assert (made.layout.mode, made.layout.pixels, made.layout.lower) == ("im2col", 64, (-1, -1))
+    made = parse_argument(text)[1].make_value(CHANCE)
+    assert (made.fields.mode, made.fields.pixels, made.fields.lower) == ("im2col", 64, (-1, -1))
 
 
 def test_bfloat16_in_a_map_are_called_so() -> None:
-    assert given_argument("m=bf16[8,8]:box=8x8")[1].made(CHANCE).layout.element == "bf16"
+    assert parse_argument("m=bf16[8,8]:box=8x8")[1].make_value(CHANCE).fields.element == "bf16"
 
 
 def test_a_table_holds_several_arrays_or_maps() -> None:
-    first, second = given_argument("t=2*f32[8]:random")[1].made(CHANCE)
+    first, second = parse_argument("t=2*f32[8]:random")[1].make_value(CHANCE)
     assert first.shape == second.shape == (8,)
     assert (first != second).any()
-    assert isinstance(given_argument("t=1*f32[8]:box=8")[1].made(CHANCE)[0], TensorMap)
+    assert isinstance(parse_argument("t=1*f32[8]:box=8")[1].make_value(CHANCE)[0], TensorMapArgument)
 
 
 @pytest.mark.parametrize(
@@ -114,23 +114,23 @@ def test_a_table_holds_several_arrays_or_maps() -> None:
     ],
 )
 def test_a_map_that_cannot_be_is_refused_with_a_reason(text: str, message: str) -> None:
-    with pytest.raises(GivenError, match=message):
-        given_argument(text)
+    with pytest.raises(ArgumentSpecError, match=message):
+        parse_argument(text)
 
 
 def test_textures_surfaces_and_samplers_are_said_by_their_fields() -> None:
-    _, given = given_argument(
+    _, given = parse_argument(
         "t=texture:u8[6,5,4]:random:channels=4:scaled=1:filter=linear:address=wrapxborder:normalized=1"
     )
-    made = given.made(CHANCE)
+    made = given.make_value(CHANCE)
     assert isinstance(made, Texture)
     assert (made.extents, made.channels, made.scaled) == ((5, 6), 4, True)
     assert made.sampler == Sampler("linear", ("wrap", "border"), normalized=True)
     assert made.array.any()
-    surface = given_argument("s=surface:f32[2,3,4]:layered=1")[1].made(CHANCE)
+    surface = parse_argument("s=surface:f32[2,3,4]:layered=1")[1].make_value(CHANCE)
     assert isinstance(surface, Surface)
     assert (surface.extents, surface.layers) == ((4, 3), 2)
-    assert given_argument("s=sampler:filter=linear")[1].made(CHANCE) == Sampler("linear")
+    assert parse_argument("s=sampler:filter=linear")[1].make_value(CHANCE) == Sampler("linear")
 
 
 @pytest.mark.parametrize(
@@ -145,5 +145,5 @@ def test_textures_surfaces_and_samplers_are_said_by_their_fields() -> None:
     ],
 )
 def test_images_that_cannot_be_say_why(text: str, reason: str) -> None:
-    with pytest.raises(GivenError, match=reason):
-        given_argument(text)
+    with pytest.raises(ArgumentSpecError, match=reason):
+        parse_argument(text)

@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, given_argument, verify_source
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
 HEAD = """.version 8.0
 .target sm_90
@@ -27,7 +27,7 @@ BLOCK = ".reqntid 32"
 
 def verified(body: str, directives: str = BLOCK, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=8, **request))  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=8, **request))  # type: ignore[arg-type]
 
 
 def at(place: str) -> str:
@@ -122,7 +122,7 @@ def test_rows_that_a_choice_puts_on_top_of_each_other_are_a_question(body: str, 
 
 
 def test_a_race_that_a_given_number_makes_is_reported() -> None:
-    arguments = dict(given_argument(each) for each in ("n=5", "data=u32[64]", "flag=u32[1]"))
+    arguments = dict(parse_argument(each) for each in ("n=5", "data=u32[64]", "flag=u32[1]"))
     result = verified(ROWS.replace("PITCH", "%r7"), arguments=arguments, grid=(2,))
     assert {(each.code, each.severity) for each in result.diagnostics} == {("PTX621", "error")}
 
@@ -130,8 +130,8 @@ def test_a_race_that_a_given_number_makes_is_reported() -> None:
 def test_a_warning_says_that_only_the_grid_was_chosen() -> None:
     head = HEAD.replace(", .param .u32 n", "").replace("\tld.param.u32 %r7, [n];\n", "").replace("DIRECTIVES", BLOCK)
     text = head + OVERLAP.replace("AXIS", "x") + "\n\tst.global.u32 [%rd2], 1;\n\tret;\n}\n"
-    (found,) = verify_source(SourceFile("k.ptx", text), Request(schedules=2)).diagnostics
+    (found,) = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2)).diagnostics
     assert (found.code, found.severity) == ("PTX621", "warning")
     assert found.notes[-1].startswith("the grid was chosen")
-    (found,) = verify_source(SourceFile("k.ptx", text), Request(schedules=2, grid=(2,))).diagnostics
+    (found,) = verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, grid=(2,))).diagnostics
     assert found.severity == "error"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, verify_source
-from ptxkit.verifier.guesses import INTEGERS, MULTIPLES, Guesses
+from ptxkit.verifier import VerifyRequest, verify_source
+from ptxkit.verifier.guesses import INITIAL_INTEGERS, REPLACEMENT_INTEGERS, IntegerGuesses
 
 KERNEL = """.version 8.0
 .target sm_90
@@ -22,18 +22,18 @@ KERNEL = """.version 8.0
 
 def verified(parameters: str, body: str, schedules: int = 8) -> FileResult:
     text = KERNEL.format(parameters=parameters, body=body)
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=schedules, seconds=30.0))
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=schedules, seconds=30.0))
 
 
 def test_a_number_that_does_not_fit_gives_its_turn_to_a_multiple_of_sixteen() -> None:
-    guesses = Guesses()
-    assert [guesses.integer(each) for each in range(len(INTEGERS))] == list(INTEGERS)
-    assert guesses.drop(0)
-    assert guesses.integer(0) == guesses.integer(len(INTEGERS)) == MULTIPLES[0]
+    guesses = IntegerGuesses()
+    assert [guesses.integer(each) for each in range(len(INITIAL_INTEGERS))] == list(INITIAL_INTEGERS)
+    assert guesses.replace(0)
+    assert guesses.integer(0) == guesses.integer(len(INITIAL_INTEGERS)) == REPLACEMENT_INTEGERS[0]
 
 
 def test_where_no_number_is_passed_none_is_replaced() -> None:
-    assert not Guesses().drop(0)
+    assert not IntegerGuesses().replace(0)
 
 
 def test_rows_of_a_multiple_of_sixteen_bytes_are_found_to_fit() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, verify_source
+from ptxkit.verifier import VerifyRequest, verify_source
 
 KERNEL = """.version 8.0
 .target sm_90{mode}
@@ -26,7 +26,7 @@ KERNEL = """.version 8.0
 
 def verified(what: str, mode: str = "", **request: object) -> FileResult:
     text = KERNEL.format(what=what, mode=mode)
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=2, **request))  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

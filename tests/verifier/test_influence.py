@@ -7,7 +7,7 @@ import pytest
 from ptxkit.diagnostics import Severity
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, verify_source
+from ptxkit.verifier import VerifyRequest, verify_source
 
 HEAD = """.version 8.3
 .target sm_90a
@@ -30,7 +30,7 @@ PAIR = ".reqntid 64 .reqnctapercluster 2"
 
 def verified(body: str, directives: str = PAIR, **request: object) -> FileResult:
     text = HEAD.replace("DIRECTIVES", directives) + body + "\n\tret;\n}\n"
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=2, **request))  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
 
 
 def found(result: FileResult) -> dict[str, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.emulate import LaunchError
+from ptxkit.emulate import InvalidLaunchError
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, given_argument, verify_source
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
 TEXT = """.version 8.3
 .target sm_90a
@@ -48,8 +48,8 @@ DONE:
 
 def verified(size: int = 256, more: str = "", *arguments: str, **request: object) -> FileResult:
     text = TEXT.replace("SIZE", str(size)).replace("MORE", more)
-    given = dict(given_argument(each) for each in arguments)
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=4, arguments=given, **request))  # type: ignore[arg-type]
+    given = dict(parse_argument(each) for each in arguments)
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=4, arguments=given, **request))  # type: ignore[arg-type]
 
 
 def test_each_map_of_a_structure_gets_a_tensor_of_its_own() -> None:
@@ -83,7 +83,7 @@ def test_maps_may_be_given_one_after_the_other() -> None:
     result = verified(256, "", "params=2*f16[64,64]:box=64x16", grid=(1,))
     assert result.diagnostics == ()
     assert result.runs[0].whole == 4
-    with pytest.raises(LaunchError, match="params has 256 bytes, and 3 tensor maps 128 each"):
+    with pytest.raises(InvalidLaunchError, match="params has 256 bytes, and 3 tensor maps 128 each"):
         verified(256, "", "params=3*f16[64,64]:box=64x16")
 
 

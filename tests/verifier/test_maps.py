@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from ptxkit.emulate import Outcome, run
+from ptxkit.emulate import RunResult, run
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, verify_source
+from ptxkit.verifier import VerifyRequest, verify_source
 
 KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
 
 
 def verified(text: str, **request: object) -> FileResult:
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=2, **request))  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
 
 
 def text_of(name: str) -> str:
@@ -57,7 +57,7 @@ def test_no_run_shows_again_what_one_has_shown(
 ) -> None:
     launches = []
 
-    def counted(*arguments: Any, **launch: Any) -> Outcome:
+    def counted(*arguments: Any, **launch: Any) -> RunResult:
         launches.append((launch["grid"], launch["policy"], launch["seed"]))
         return run(*arguments, **launch)
 

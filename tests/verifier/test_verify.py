@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from ptxkit.emulate import LaunchError
+from ptxkit.emulate import InvalidLaunchError
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
-from ptxkit.verifier import Request, given_argument, verify_source
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -33,7 +33,7 @@ def kernel(body: str, parameters: str = ".param .u64 out", directives: str = ".r
 
 
 def verified(text: str, **request: object) -> FileResult:
-    return verify_source(SourceFile("k.ptx", text), Request(schedules=4, **request))  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=4, **request))  # type: ignore[arg-type]
 
 
 STORE = "\tst.global.u32 [%rd3], %r1;"
@@ -87,9 +87,9 @@ def test_what_hangs_on_a_chosen_number_is_a_warning() -> None:
     text = kernel(body, ".param .u64 out, .param .u32 n")
     chosen = verified(text)
     assert {each.severity for each in chosen.diagnostics if each.code == "PTX621"} == {"warning"}
-    given = verified(text, arguments=dict([given_argument("n=64")]))
+    given = verified(text, arguments=dict([parse_argument("n=64")]))
     assert {each.severity for each in given.diagnostics if each.code == "PTX621"} == {"error"}
-    assert verified(text, arguments=dict([given_argument("n=5")])).status is not Status.FINDINGS
+    assert verified(text, arguments=dict([parse_argument("n=5")])).status is not Status.FINDINGS
 
 
 def test_a_kernel_that_wants_more_than_was_chosen_is_undecided() -> None:
@@ -150,7 +150,7 @@ def test_a_kernel_that_waits_for_ever_at_every_size_is_reported_at_the_first() -
 def test_a_kernel_that_traps_by_its_own_will_is_undecided_where_its_arguments_were_chosen() -> None:
     text = kernel(f"{STORE}\n\ttrap;", ".param .u64 out, .param .u32 n")
     assert verified(text).status is Status.UNDECIDED
-    given = verified(text, arguments=dict([given_argument("n=4")]))
+    given = verified(text, arguments=dict([parse_argument("n=4")]))
     assert [each.code for each in given.diagnostics] == ["PTX650"]
 
 
@@ -168,13 +168,13 @@ def test_an_instruction_without_a_meaning_is_named() -> None:
 
 
 def test_a_kernel_that_is_not_there_is_the_callers_mistake() -> None:
-    with pytest.raises(LaunchError, match="there is no kernel 'q'; there are: k"):
+    with pytest.raises(InvalidLaunchError, match="there is no kernel 'q'; there are: k"):
         verified(kernel(STORE), entries=("q",))
 
 
 def test_an_argument_that_does_not_fit_is_the_callers_mistake() -> None:
-    with pytest.raises(LaunchError, match="n "):
-        verified(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([given_argument("n=0.5")]))
+    with pytest.raises(InvalidLaunchError, match="n "):
+        verified(kernel(STORE, ".param .u64 out, .param .u32 n"), arguments=dict([parse_argument("n=0.5")]))
 
 
 def test_a_block_may_be_written_in_another_base() -> None:
@@ -228,7 +228,7 @@ def test_a_result_of_an_unwritten_register_is_a_question_where_a_number_was_chos
 
 
 def test_a_result_of_an_unwritten_register_is_warned_of_where_the_number_was_given() -> None:
-    result = verified(kernel(UNSET, COUNTED), arguments=dict([given_argument("n=7")]))
+    result = verified(kernel(UNSET, COUNTED), arguments=dict([parse_argument("n=7")]))
     (found,) = [each for each in result.diagnostics if each.code == "PTX651"]
     assert found.severity == "warning"
     assert "reads %r5, which this thread has not written, and byte 28 of argument out" in found.message

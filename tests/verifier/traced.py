@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ptxkit.source import SourceFile
-from ptxkit.traces import Trace
-from ptxkit.verifier import Request, verify_source
+from ptxkit.traces import FindingTrace
+from ptxkit.verifier import VerifyRequest, verify_source
 
 HEAD = """.version 8.0
 .target sm_90
@@ -63,12 +63,12 @@ BULK = """	mov.u32 %r6, barrier;
 END:"""
 
 
-def pictures(body: str, head: str = HEAD, **request: object) -> list[Trace]:
+def pictures(body: str, head: str = HEAD, **request: object) -> list[FindingTrace]:
     """The pictures of what is found when a kernel is run."""
     source = SourceFile("k.ptx", f"{head}{body}{TAIL}")
-    return list(verify_source(source, Request(schedules=2, trace=True, **request)).traces)  # type: ignore[arg-type]
+    return list(verify_source(source, VerifyRequest(schedules=2, trace=True, **request)).traces)  # type: ignore[arg-type]
 
 
-def line_of(trace: Trace, comment: str) -> int:
+def line_of(trace: FindingTrace, comment: str) -> int:
     """The line with a comment."""
     return next(number for number, text in enumerate(trace.source.text.split("\n"), 1) if text.endswith(comment))

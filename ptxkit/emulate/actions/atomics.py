@@ -13,16 +13,16 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate import integers, registry
-from ptxkit.emulate.actions.loads import fetched, put
-from ptxkit.emulate.groups import Group
-from ptxkit.emulate.lanes import Lanes
-from ptxkit.emulate.memory import SeveralPools
-from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.actions.loads import load_lanes, store_lanes
+from ptxkit.emulate.groups import ThreadGroup
+from ptxkit.emulate.lanes import LaneSet
+from ptxkit.emulate.memory import MultipleBuffersError
+from ptxkit.emulate.registry import Function, effect_semantics
 from ptxkit.emulate.widths import WIDE, is_signed, width_of
 from ptxkit.isa.functions import kind
 
 
-@action
+@effect_semantics
 def atomic(
     *,
     type: str,  # noqa: A002
@@ -39,50 +39,52 @@ def atomic(
     """
     width = width_of(type)
     size, total = width // 8, width // 8 * count
-    plain, flushing = (combining(type, operation, ftz) for ftz in (False, type == "f32" and not noftz))
+    plain, flushing = (combine_function(type, operation, ftz) for ftz in (False, type == "f32" and not noftz))
 
-    def change(group: Group, address: Any, value: Any, other: Any = None) -> Any:
+    def change(group: ThreadGroup, address: Any, value: Any, other: Any = None) -> Any:
         memory = group.cta.machine.memory
         # A vector is aligned as a whole, but each of its elements is changed in a step of its own.
         try:
             pool, places = memory.locate(group.cta, space, address, total, group.lanes.index)
-        except SeveralPools:
-            return _in_parts(group, address, value, other, change)
-        watch = group.cta.machine.order
-        if watch.watches:
-            watch.accessed(group, "update", pool, places, total, order, scope)
+        except MultipleBuffersError:
+            return _split_by_window(group, address, value, other, change)
+        watch = group.cta.machine.observer
+        if watch.is_checking:
+            watch.on_access(group, "update", pool, places, total, order, scope)
         combine = flushing if pool.name == "global" else plain
         if count == 1:
-            return _changed(pool, places, size, combine, value, other)
+            return _update_locations(pool, places, size, combine, value, other)
         values = value if isinstance(value, tuple) else (value,) * count
-        return tuple(_changed(pool, places + at * size, size, combine, values[at], None) for at in range(count))
+        return tuple(
+            _update_locations(pool, places + at * size, size, combine, values[at], None) for at in range(count)
+        )
 
     return change
 
 
-def _changed(pool: Any, places: Any, size: int, combine: Function, value: Any, other: Any) -> Any:
+def _update_locations(pool: Any, places: Any, size: int, combine: Function, value: Any, other: Any) -> Any:
     """One value of each thread: what was there before."""
     if value is None:
         value = numpy.zeros(len(places), f"u{size}")
     first = int(places[0])
     alone = len(places) == 1
     if not alone and (places == first).all() and combine is _ADD:
-        before = fetched(pool, places[:1], size)[0]
+        before = load_lanes(pool, places[:1], size)[0]
         sums = numpy.cumsum(value, dtype=value.dtype)
-        put(pool, places[:1], size, before + sums[-1:])
+        store_lanes(pool, places[:1], size, before + sums[-1:])
         found: Any = before + (sums - value)
         return found
     found = numpy.zeros_like(value)
-    for turn in _turns(places):
+    for turn in _conflict_free_rounds(places):
         where = places[turn]
-        old = fetched(pool, where, size)
+        old = load_lanes(pool, where, size)
         new = combine(old, value[turn], None if other is None else other[turn])
-        put(pool, where, size, new)
+        store_lanes(pool, where, size, new)
         found[turn] = old
     return found
 
 
-def _turns(places: Any) -> Iterator[Any]:
+def _conflict_free_rounds(places: Any) -> Iterator[Any]:
     """Positions in turns, no place twice in one; earlier threads have earlier turns."""
     if len(places) == 1:
         yield slice(None)
@@ -99,29 +101,29 @@ def _turns(places: Any) -> Iterator[Any]:
         yield order[turn == number]
 
 
-def combining(type_: str, operation: str, ftz: bool) -> Function:
+def combine_function(type_: str, operation: str, ftz: bool) -> Function:
     """The new value from the old one, the operand, and the second operand."""
     if operation == "cas":
-        return _swapped
+        return _compare_and_swap
     if operation == "exch":
         return lambda _old, value, _other: value
     if kind(type_) == "f":
-        return _floating(type_, operation, ftz)
+        return _float_combine(type_, operation, ftz)
     signed = is_signed(type_)
     ways: dict[str, Function] = {
         "add": numpy.add,
         "and": numpy.bitwise_and,
         "or": numpy.bitwise_or,
         "xor": numpy.bitwise_xor,
-        "min": integers.smaller(signed),
-        "max": integers.greater(signed),
+        "min": integers.minimum(signed),
+        "max": integers.maximum(signed),
         "inc": lambda old, limit: numpy.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)),
         "dec": lambda old, limit: numpy.where((old == 0) | (old > limit), limit, old - old.dtype.type(1)),
     }
-    return _Two(ways[operation]) if operation != "add" else _ADD
+    return _IgnoreThird(ways[operation]) if operation != "add" else _ADD
 
 
-class _Two:
+class _IgnoreThird:
     """A function of two values where a third is passed."""
 
     def __init__(self, function: Function) -> None:
@@ -131,29 +133,29 @@ class _Two:
         return self.function(old, value)
 
 
-_ADD = _Two(numpy.add)
+_ADD = _IgnoreThird(numpy.add)
 
 
-def _swapped(old: Any, expected: Any, wanted: Any) -> Any:
+def _compare_and_swap(old: Any, expected: Any, wanted: Any) -> Any:
     equal = old == expected
     return numpy.where(equal.all(axis=1)[:, None] if old.ndim == WIDE // 64 else equal, wanted, old)
 
 
-def _floating(type_: str, operation: str, ftz: bool) -> Function:
+def _float_combine(type_: str, operation: str, ftz: bool) -> Function:
     names = {"add": "fadd", "min": "fmin", "max": "fmax"}
     words = {"ftz": True} if ftz else {}
-    return _Two(registry.functions()[names[operation]](type=type_, **words))
+    return _IgnoreThird(registry.value_semantics_table()[names[operation]](type=type_, **words))
 
 
-def _in_parts(group: Group, address: Any, value: Any, other: Any, change: Function) -> Any:
+def _split_by_window(group: ThreadGroup, address: Any, value: Any, other: Any, change: Function) -> Any:
     """By generic addresses of several windows, one window after another."""
     lanes = group.lanes
     single = not isinstance(value, tuple)
     parts = (value,) if single else value
     found = [numpy.zeros((lanes.count, *each.shape[1:]), each.dtype) for each in parts]
     try:
-        for chosen in group.cta.machine.memory.split(address):
-            group.lanes = Lanes(lanes.index[chosen], group.cta.threads)
+        for chosen in group.cta.machine.memory.split_by_window(address):
+            group.lanes = LaneSet(lanes.index[chosen], group.cta.threads)
             taken = value[chosen] if single else tuple(each[chosen] for each in value)
             got = change(group, address[chosen], taken, None if other is None else other[chosen])
             for whole, part in zip(found, (got,) if single else got, strict=True):

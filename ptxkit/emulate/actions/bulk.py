@@ -12,184 +12,197 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.actions.atomics import combining
-from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.groups import Group
-from ptxkit.emulate.lanes import Lanes
+from ptxkit.emulate.actions.atomics import combine_function
+from ptxkit.emulate.faults import ExecutionFault
+from ptxkit.emulate.groups import ThreadGroup
+from ptxkit.emulate.lanes import LaneSet
 from ptxkit.emulate.mbarriers import Mbarrier
-from ptxkit.emulate.memory import Pool
-from ptxkit.emulate.objects import at, check_homes, copies, places_of
-from ptxkit.emulate.operations import BULK, SIGNALLED, Operation
-from ptxkit.emulate.registry import Function, action
-from ptxkit.emulate.transfers import NOWHERE, PIECE, Transfer, by_elements, contiguous
+from ptxkit.emulate.memory import ByteBuffer
+from ptxkit.emulate.objects import buffer_offsets, check_data_ctas, mbarrier_at, multicast_offsets
+from ptxkit.emulate.operations import BULK, BY_MBARRIER, AsyncOperation
+from ptxkit.emulate.registry import Function, effect_semantics
+from ptxkit.emulate.transfers import NO_OFFSET, PIECE_BYTES, ByteTransfer, contiguous_transfer, elementwise_transfer
 from ptxkit.emulate.widths import width_of
 
-Make = Callable[[Pool, int, Pool, int, int], Transfer]
+TransferFactory = Callable[[ByteBuffer, int, ByteBuffer, int, int], ByteTransfer]
 
 
-@action
+@effect_semantics
 def bulk_copy(*, source: str, target: str) -> Function:
     """Copies a range for each thread, and tells an mbarrier; to several CTAs where a mask names them."""
 
-    def copy(group: Group, to: Any, from_: Any, size: Any, bar: Any, mask: Any = None) -> None:
-        for one in each_thread(group):
-            _issue(group, one, (source, from_), (target, to), size, contiguous, bar, mask)
+    def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any, mask: Any = None) -> None:
+        for one in thread_positions(group):
+            _issue(group, one, (source, from_), (target, to), size, contiguous_transfer, bar, mask)
 
     return copy
 
 
-@action
+@effect_semantics
 def bulk_copy_within(*, source: str, target: str) -> Function:
     """The same without as many bytes at the ends of the source."""
 
-    def copy(group: Group, to: Any, from_: Any, size: Any, bar: Any, left: Any = None, right: Any = None) -> None:
-        for one in each_thread(group):
-            cut = partial(_inner, _number(left, one), _number(right, one))
+    def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any, left: Any = None, right: Any = None) -> None:
+        for one in thread_positions(group):
+            cut = partial(_inner_transfer, _thread_number(left, one), _thread_number(right, one))
             _issue(group, one, (source, from_), (target, to), size, cut, bar)
 
     return copy
 
 
-@action
+@effect_semantics
 def bulk_store() -> Function:
     """Copies a range for each thread to global memory. bytes_mask: which bytes of each 16 are written."""
 
-    def copy(group: Group, to: Any, from_: Any, size: Any, bytes_mask: Any = None) -> None:
-        for one in each_thread(group):
-            make = contiguous if bytes_mask is None else partial(contiguous, mask=_bits(bytes_mask, one))
+    def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bytes_mask: Any = None) -> None:
+        for one in thread_positions(group):
+            make = (
+                contiguous_transfer
+                if bytes_mask is None
+                else partial(contiguous_transfer, mask=_byte_mask(bytes_mask, one))
+            )
             _issue(group, one, ("shared::cta", from_), ("global", to), size, make)
 
     return copy
 
 
-@action
+@effect_semantics
 def bulk_reduce(*, source: str, target: str, type: str, operation: str, noftz: bool = False) -> Function:  # noqa: A002
     """Combines a range for each thread with what is there, element by element."""
     element = width_of(type) // 8
-    function = combining(type, operation, type == "f32" and not noftz and target == "global")
+    function = combine_function(type, operation, type == "f32" and not noftz and target == "global")
 
-    def make(pool: Pool, start: int, aim: Pool, place: int, count: int) -> Transfer:
-        return by_elements(pool, start, aim, place, count, element, lambda old, new: function(old, new, None))
+    def make(pool: ByteBuffer, start: int, aim: ByteBuffer, place: int, count: int) -> ByteTransfer:
+        return elementwise_transfer(pool, start, aim, place, count, element, lambda old, new: function(old, new, None))
 
-    def reduce(group: Group, to: Any, from_: Any, size: Any, bar: Any = None) -> None:
-        for one in each_thread(group):
+    def reduce(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any = None) -> None:
+        for one in thread_positions(group):
             _issue(group, one, (source, from_), (target, to), size, make, bar)
 
     return reduce
 
 
-@action
+@effect_semantics
 def bulk_prefetch() -> Function:
     """Names a range that may be wanted soon: it must be there."""
 
-    def prefetch(group: Group, from_: Any, size: Any) -> None:
-        for one in each_thread(group):
-            range_of(group, one, "global", from_, _size(size, one, group))
+    def prefetch(group: ThreadGroup, from_: Any, size: Any) -> None:
+        for one in thread_positions(group):
+            locate_range(group, one, "global", from_, _copy_size(size, one, group))
 
     return prefetch
 
 
-def each_thread(group: Group) -> Any:
+def thread_positions(group: ThreadGroup) -> Any:
     """The positions of the executing threads."""
     return range(group.lanes.count)
 
 
-def _number(value: Any, position: int) -> int:
+def _thread_number(value: Any, position: int) -> int:
     return 0 if value is None else int(value[position] if getattr(value, "ndim", 0) else value)
 
 
-def _bits(value: Any, position: int) -> Any:
-    number = _number(value, position)
-    return numpy.array([number >> at & 1 for at in range(PIECE)], bool)
+def _byte_mask(value: Any, position: int) -> Any:
+    number = _thread_number(value, position)
+    return numpy.array([number >> at & 1 for at in range(PIECE_BYTES)], bool)
 
 
-def _size(value: Any, position: int, group: Group) -> int:
-    size = _number(value, position)
-    if size % PIECE:
-        message = f"a copy of {size} bytes: it must be a multiple of {PIECE}"
-        raise Fault("PTX206", message, group.lanes.index[position : position + 1])
+def _copy_size(value: Any, position: int, group: ThreadGroup) -> int:
+    size = _thread_number(value, position)
+    if size % PIECE_BYTES:
+        message = f"a copy of {size} bytes: it must be a multiple of {PIECE_BYTES}"
+        raise ExecutionFault("PTX206", message, group.lanes.index[position : position + 1])
     return size
 
 
-def _inner(left: int, right: int, pool: Pool, start: int, aim: Pool, place: int, count: int) -> Transfer:
+def _inner_transfer(
+    left: int, right: int, pool: ByteBuffer, start: int, aim: ByteBuffer, place: int, count: int
+) -> ByteTransfer:
     """A copy byte by byte, without the ends of the source."""
-    transfer = contiguous(pool, start, aim, place, count)
-    places = (transfer.sources.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE)
-    aims = (transfer.targets.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE)
+    transfer = contiguous_transfer(pool, start, aim, place, count)
+    places = (transfer.sources.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE_BYTES)
+    aims = (transfer.targets.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE_BYTES)
     flat = places.ravel()
-    flat[:left] = NOWHERE
+    flat[:left] = NO_OFFSET
     if right:
-        flat[-right:] = NOWHERE
-    return Transfer(1, transfer.source, places, transfer.target, aims)
+        flat[-right:] = NO_OFFSET
+    return ByteTransfer(1, transfer.source, places, transfer.target, aims)
 
 
-def range_of(group: Group, position: int, space: str, address: Any, size: int) -> tuple[Pool, int]:
+def locate_range(group: ThreadGroup, position: int, space: str, address: Any, size: int) -> tuple[ByteBuffer, int]:
     """The pool and the place of a range that begins at a thread's address. Raises Fault where it is not there."""
     memory, cta = group.cta.machine.memory, group.cta
     index = group.lanes.index[position : position + 1]
     start = address[position : position + 1]
-    pool, place = memory.locate(cta, space, start, PIECE, index) if size else (cta.cluster.pool, start.view("i8"))
-    if size > PIECE:
-        memory.locate(cta, space, start + numpy.uint64(size - PIECE), PIECE, index)
-        for arena in memory.arenas.values():
-            if arena.pool is pool:
-                first, last = arena.at(int(start[0])), arena.at(int(start[0]) + size - 1)
+    pool, place = (
+        memory.locate(cta, space, start, PIECE_BYTES, index) if size else (cta.cluster.shared_buffer, start.view("i8"))
+    )
+    if size > PIECE_BYTES:
+        memory.locate(cta, space, start + numpy.uint64(size - PIECE_BYTES), PIECE_BYTES, index)
+        for arena in memory.segments.values():
+            if arena.buffer is pool:
+                first, last = arena.allocation_at(int(start[0])), arena.allocation_at(int(start[0]) + size - 1)
                 if first is not last and first is not None:
                     message = f"{size} bytes at 0x{int(start[0]):x} go beyond {first.name}, which has {first.size}"
-                    raise Fault("PTX207", message, index, space=pool.name, start=int(start[0]), size=size)
+                    raise ExecutionFault("PTX207", message, index, space=pool.name, start=int(start[0]), size=size)
     return pool, int(place[0])
 
 
-def object_of(group: Group, position: int, space: str, address: Any) -> Mbarrier:
+def mbarrier_of(group: ThreadGroup, position: int, space: str, address: Any) -> Mbarrier:
     """The mbarrier object at a thread's address."""
     lanes = group.lanes
-    group.lanes = Lanes(lanes.index[position : position + 1], group.cta.threads)
+    group.lanes = LaneSet(lanes.index[position : position + 1], group.cta.threads)
     try:
-        return at(group, int(places_of(group, space, address[position : position + 1])[0]))
+        return mbarrier_at(group, int(buffer_offsets(group, space, address[position : position + 1])[0]))
     finally:
         group.lanes = lanes
 
 
 def _issue(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
-    group: Group,
+    group: ThreadGroup,
     position: int,
     source: tuple[str, Any],
     target: tuple[str, Any],
     size: Any,
-    make: Make,
+    make: TransferFactory,
     bar: Any = None,
     mask: Any = None,
 ) -> None:
     """Issue the operation of one thread, for its bulk group where there is no mbarrier."""
-    count = _size(size, position, group)
-    pool, start = range_of(group, position, *source, count)
-    aim, place = range_of(group, position, *target, count)
+    count = _copy_size(size, position, group)
+    pool, start = locate_range(group, position, *source, count)
+    aim, place = locate_range(group, position, *target, count)
     if bar is None:
         issue_grouped(group, position, [make(pool, start, aim, place, count)])
         return
-    barrier = object_of(group, position, target[0], bar)
+    barrier = mbarrier_of(group, position, target[0], bar)
     if mask is None:
-        own = group.cta.rank if pool is group.cta.cluster.pool else None
+        own = group.cta.rank if pool is group.cta.cluster.shared_buffer else None
         rank = place // group.cta.cluster.stride
-        check_homes(barrier, rank, group.lanes.index[position : position + 1], not_in=own)
+        check_data_ctas(barrier, rank, group.lanes.index[position : position + 1], not_in=own)
         issue_signalled(group, position, [make(pool, start, aim, place, count)], [(barrier, count)])
         return
-    ranks, index = _number(mask, position), group.lanes.index[position : position + 1]
-    places, objects = copies(group, place, ranks), copies(group, barrier.place, ranks)
+    ranks, index = _thread_number(mask, position), group.lanes.index[position : position + 1]
+    places, objects = multicast_offsets(group, place, ranks), multicast_offsets(group, barrier.buffer_offset, ranks)
     transfers = [make(pool, start, aim, each, count) for each in places]
-    issue_signalled(group, position, transfers, [(at(group, each, index), count) for each in objects])
+    issue_signalled(group, position, transfers, [(mbarrier_at(group, each, index), count) for each in objects])
 
 
-def issue_grouped(group: Group, position: int, transfers: list[Transfer]) -> None:
+def issue_grouped(group: ThreadGroup, position: int, transfers: list[ByteTransfer]) -> None:
     """Issue an operation for the thread's bulk group."""
-    flying, thread = group.cta.machine.asynchrony, group.lanes.index[position]
-    number = flying.closed(group.cta, BULK)[thread]
-    flying.issue(Operation(group, BULK, transfers, thread, groups=number))
+    flying, thread = group.cta.machine.async_engine, group.lanes.index[position]
+    number = flying.committed_groups(group.cta, BULK)[thread]
+    flying.issue(AsyncOperation(group, BULK, transfers, thread, groups=number))
 
 
 def issue_signalled(
-    group: Group, position: int, transfers: list[Transfer], signals: list[tuple[Mbarrier, int]], *, proxy: str = "async"
+    group: ThreadGroup,
+    position: int,
+    transfers: list[ByteTransfer],
+    signals: list[tuple[Mbarrier, int]],
+    *,
+    proxy: str = "async",
 ) -> None:
     """Issue an operation that tells mbarriers of its bytes."""
-    flying, thread = group.cta.machine.asynchrony, group.lanes.index[position]
-    flying.issue(Operation(group, SIGNALLED, transfers, thread, proxy=proxy, signals=signals))
+    flying, thread = group.cta.machine.async_engine, group.lanes.index[position]
+    flying.issue(AsyncOperation(group, BY_MBARRIER, transfers, thread, proxy=proxy, signals=signals))

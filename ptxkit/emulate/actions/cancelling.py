@@ -12,58 +12,62 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.actions.bulk import each_thread, issue_signalled, object_of, range_of
-from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.groups import Group
-from ptxkit.emulate.objects import at, copies
-from ptxkit.emulate.registry import Function, action
-from ptxkit.emulate.transfers import PIECE, Transfer
+from ptxkit.emulate.actions.bulk import issue_signalled, locate_range, mbarrier_of, thread_positions
+from ptxkit.emulate.faults import ExecutionFault
+from ptxkit.emulate.groups import ThreadGroup
+from ptxkit.emulate.objects import mbarrier_at, multicast_offsets
+from ptxkit.emulate.registry import Function, effect_semantics
+from ptxkit.emulate.transfers import PIECE_BYTES, ByteTransfer
 
 _AXES = "xyz"
 _HALF = 32
 
 
-@action
+@effect_semantics
 def try_cancel(*, space: str, multicast: bool = False) -> Function:
     """Asks for the work of a cluster; the answer comes into shared memory, of all CTAs of a cluster if asked so."""
 
-    def ask(group: Group, address: Any, bar: Any) -> None:
+    def ask(group: ThreadGroup, address: Any, bar: Any) -> None:
         cluster = group.cta.cluster
-        for one in each_thread(group):
+        for one in thread_positions(group):
             thread = int(group.lanes.index[one])
-            if group.cta.refused[thread]:
+            if group.cta.cancel_refused[thread]:
                 message = "asks for another cluster, and this thread has seen that a request was refused"
-                raise Fault("PTX614", message, group.lanes.index[one : one + 1])
-            pool, place = range_of(group, one, space, address, PIECE)
-            barrier = object_of(group, one, space, bar)
-            found = group.cta.machine.cancel()
+                raise ExecutionFault("PTX614", message, group.lanes.index[one : one + 1])
+            pool, place = locate_range(group, one, space, address, PIECE_BYTES)
+            barrier = mbarrier_of(group, one, space, bar)
+            found = group.cta.machine.cancel_cluster()
             x, y, z = found or (0, 0, 0)
             answer = numpy.array([[int(found is not None) | x << _HALF, y | z << _HALF]], numpy.uint64)
             ranks = (1 << cluster.size) - 1 if multicast else 1 << group.cta.rank
             transfers, signals = [], []
             index = group.lanes.index[one : one + 1]
-            for to, of in zip(copies(group, place, ranks), copies(group, barrier.place, ranks), strict=True):
+            for to, of in zip(
+                multicast_offsets(group, place, ranks),
+                multicast_offsets(group, barrier.buffer_offset, ranks),
+                strict=True,
+            ):
                 targets = numpy.array([[to // 8, to // 8 + 1]])
-                transfers.append(Transfer(8, None, None, pool, targets, answer))
-                signals.append((at(group, of, index), PIECE))
+                transfers.append(ByteTransfer(8, None, None, pool, targets, answer))
+                signals.append((mbarrier_at(group, of, index), PIECE_BYTES))
             issue_signalled(group, one, transfers, signals)
 
     return ask
 
 
-@action
+@effect_semantics
 def is_cancelled() -> Function:
     """Whether an answer says that a cluster was cancelled."""
 
-    def ask(group: Group, answer: Any) -> Any:
+    def ask(group: ThreadGroup, answer: Any) -> Any:
         found = (answer[:, 0] & numpy.uint64(1)) != 0
-        group.cta.refused[group.lanes.index] |= ~found
+        group.cta.cancel_refused[group.lanes.index] |= ~found
         return found
 
     return ask
 
 
-@action
+@effect_semantics
 def first_cta(*, axis: str | None = None) -> Function:
     """Where the first CTA of a cancelled cluster is, along an axis, or as (x, y, z, 0).
 
@@ -71,14 +75,14 @@ def first_cta(*, axis: str | None = None) -> Function:
     nothing comes of what it gets: that is as unknown as a register that nobody wrote.
     """
 
-    def decode(group: Group, answer: Any) -> Any:
+    def decode(group: ThreadGroup, answer: Any) -> Any:
         refused = (answer[:, 0] & numpy.uint64(1)) == 0
-        unaware = refused & ~group.cta.refused[group.lanes.index]
+        unaware = refused & ~group.cta.cancel_refused[group.lanes.index]
         if unaware.any():
             message = "the answer is a refusal, and this thread has not asked: it says no CTA"
-            raise Fault("PTX614", message, group.lanes.index[unaware])
+            raise ExecutionFault("PTX614", message, group.lanes.index[unaware])
         low = numpy.ascontiguousarray(answer).view(numpy.uint32)
-        low = numpy.where(refused[:, None], group.cta.zeros(32)[0], low)
+        low = numpy.where(refused[:, None], group.cta.initial_register(32)[0], low)
         found = (*(low[:, 1 + at].copy() for at in range(3)), numpy.zeros(len(low), numpy.uint32))
         return found if axis is None else found[_AXES.index(axis)]
 

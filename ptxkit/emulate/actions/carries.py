@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from ptxkit.emulate import integers
-from ptxkit.emulate.groups import CARRY, Group
-from ptxkit.emulate.lanes import written
-from ptxkit.emulate.registry import Function, action
-from ptxkit.emulate.widths import is_signed, resized, width_of
+from ptxkit.emulate.groups import CARRY_SLOT, ThreadGroup
+from ptxkit.emulate.lanes import with_lanes_written
+from ptxkit.emulate.registry import Function, effect_semantics
+from ptxkit.emulate.widths import is_signed, resize, width_of
 
 
-@action
+@effect_semantics
 def carried(
     *,
     type: str,  # noqa: A002
@@ -29,27 +29,27 @@ def carried(
     width, signed = width_of(type), is_signed(type)
     high = integers.mul_hi(width, signed)
 
-    def function(group: Group, a: Any, b: Any, c: Any = None) -> Any:
+    def function(group: ThreadGroup, a: Any, b: Any, c: Any = None) -> Any:
         if operation in ("lo", "hi"):
             a, b = (a * b if operation == "lo" else high(a, b)), c
-        where = group.lanes.where
-        held = group.registers[CARRY]
+        where = group.lanes.selector
+        held = group.registers[CARRY_SLOT]
         carry = held if where is None else held[where]
         if operation == "sub":
             found, over = a - b, a < b
             if takes:
-                with_borrow = found - resized(carry, width)
+                with_borrow = found - resize(carry, width)
                 over = over | (carry & (found == 0))
                 found = with_borrow
         else:
             found = a + b
             over = found < a
             if takes:
-                with_carry = found + resized(carry, width)
+                with_carry = found + resize(carry, width)
                 over = over | (with_carry < found)
                 found = with_carry
         if keeps:
-            group.registers[CARRY] = written(held, where, over)
+            group.registers[CARRY_SLOT] = with_lanes_written(held, where, over)
         return found
 
     return function

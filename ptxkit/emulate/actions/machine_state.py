@@ -9,75 +9,75 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.faults import Fault
-from ptxkit.emulate.groups import STACK_POINTER, Group, Pause
-from ptxkit.emulate.lanes import written
-from ptxkit.emulate.registry import Function, action
-from ptxkit.emulate.widths import resized
+from ptxkit.emulate.faults import ExecutionFault
+from ptxkit.emulate.groups import STACK_POINTER_SLOT, ThreadGroup, YieldSignal
+from ptxkit.emulate.lanes import with_lanes_written
+from ptxkit.emulate.registry import Function, effect_semantics
+from ptxkit.emulate.widths import resize
 from ptxkit.emulate.windows import RANK_SHIFT
 
 
-@action
+@effect_semantics
 def fence(*, order: str, scope: str) -> Function:
     """Orders the thread's accesses before it and behind it."""
-    return lambda group: group.cta.machine.order.fenced(group, order, scope)
+    return lambda group: group.cta.machine.observer.on_fence(group, order, scope)
 
 
-@action
+@effect_semantics
 def proxy_fence(*, proxy: str, space: str | None = None, direction: str = "both", scope: str | None = None) -> Function:
     """Orders accesses through different proxies."""
-    return lambda group, address=None: group.cta.machine.order.proxy_fenced(
+    return lambda group, address=None: group.cta.machine.observer.on_proxy_fence(
         group, proxy, space, direction, scope, address
     )
 
 
-@action
+@effect_semantics
 def hint() -> Function:
     """Says something to caches, counters or schedulers, and changes nothing that a program could see."""
     return lambda _group, *_operands: None
 
 
-@action
+@effect_semantics
 def grid_control(*, action: str) -> Function:
     """Waits for the grids that this one depends on, which have ended here; or lets dependent ones start."""
 
-    def control(group: Group) -> None:
+    def control(group: ThreadGroup) -> None:
         if action == "wait":
-            group.cta.machine.order.grid_waits(group)
+            group.cta.machine.observer.on_grid_dependency_wait(group)
 
     return control
 
 
-@action
+@effect_semantics
 def policy() -> Function:
     """A cache policy: opaque, and without effect on what is computed."""
     return lambda group, *_operands: numpy.full(group.lanes.count, 1, numpy.uint64)
 
 
-@action
+@effect_semantics
 def pause() -> Function:
     """Lets others go on first."""
-    return lambda _group, *_operands: Pause()
+    return lambda _group, *_operands: YieldSignal()
 
 
-@action
+@effect_semantics
 def breakpoint_() -> Function:
     """Ends the run: no debugger is there to go on from here."""
 
-    def stop(group: Group) -> None:
-        raise Fault("brkpt", "the kernel executed `brkpt`, and no debugger is there", group.lanes.index)
+    def stop(group: ThreadGroup) -> None:
+        raise ExecutionFault("brkpt", "the kernel executed `brkpt`, and no debugger is there", group.lanes.index)
 
     return stop
 
 
-@action
+@effect_semantics
 def is_space(*, space: str) -> Function:
     """Whether a generic address lies in a window; of the CTA's own shared memory, in its part of that."""
 
-    def holds(group: Group, address: Any) -> Any:
+    def holds(group: ThreadGroup, address: Any) -> Any:
         cta = group.cta
-        address = resized(address, 64)
-        window = cta.machine.memory.windows.of(space)
+        address = resize(address, 64)
+        window = cta.machine.memory.windows.window_of(space)
         assert window is not None
         start, end = window.start, window.end
         if space == "shared::cta":
@@ -90,11 +90,11 @@ def is_space(*, space: str) -> Function:
     return holds
 
 
-@action
+@effect_semantics
 def fill_zero(*, space: str) -> Function:
     """Sets a range of bytes of shared memory to zero."""
 
-    def fill(group: Group, address: Any, size: Any) -> None:
+    def fill(group: ThreadGroup, address: Any, size: Any) -> None:
         memory, index = group.cta.machine.memory, group.lanes.index
         for at in range(group.lanes.count):
             count = int(size[at])
@@ -102,50 +102,52 @@ def fill_zero(*, space: str) -> Function:
                 continue
             ends = address[at : at + 1] + numpy.array([0, count - 1], numpy.uint64)
             pool, places = memory.locate(group.cta, space, ends, 1, index[[at, at]])
-            watch = group.cta.machine.order
-            if watch.watches:
-                watch.accessed(group, "write", pool, places[:1], count, "weak", None)
+            watch = group.cta.machine.observer
+            if watch.is_checking:
+                watch.on_access(group, "write", pool, places[:1], count, "weak", None)
             pool.data[int(places[0]) : int(places[0]) + count] = 0
 
     return fill
 
 
-@action
+@effect_semantics
 def stack_save(*, width: int) -> Function:
     """The stack pointer."""
 
-    def save(group: Group) -> Any:
-        where = group.lanes.where
-        held = group.registers[STACK_POINTER]
-        return resized(held if where is None else held[where], width)
+    def save(group: ThreadGroup) -> Any:
+        where = group.lanes.selector
+        held = group.registers[STACK_POINTER_SLOT]
+        return resize(held if where is None else held[where], width)
 
     return save
 
 
-@action
+@effect_semantics
 def stack_restore() -> Function:
     """Sets the stack pointer back."""
 
-    def restore(group: Group, pointer: Any) -> None:
+    def restore(group: ThreadGroup, pointer: Any) -> None:
         registers = group.registers
-        registers[STACK_POINTER] = written(registers[STACK_POINTER], group.lanes.where, resized(pointer, 64))
+        registers[STACK_POINTER_SLOT] = with_lanes_written(
+            registers[STACK_POINTER_SLOT], group.lanes.selector, resize(pointer, 64)
+        )
 
     return restore
 
 
-@action
+@effect_semantics
 def stack_take(*, width: int) -> Function:
     """Takes local memory from the stack; its address in the local window."""
 
-    def take(group: Group, size: Any, alignment: Any = None) -> Any:
-        registers, where = group.registers, group.lanes.where
-        held = registers[STACK_POINTER]
+    def take(group: ThreadGroup, size: Any, alignment: Any = None) -> Any:
+        registers, where = group.registers, group.lanes.selector
+        held = registers[STACK_POINTER_SLOT]
         pointer = held if where is None else held[where]
         to = numpy.uint64(8 if alignment is None else int(alignment[0]))
         start = (pointer + to - numpy.uint64(1)) & ~(to - numpy.uint64(1))
-        end = start + resized(size, 64)
-        group.cta.need_local(int(end.max()))
-        registers[STACK_POINTER] = written(held, where, end)
-        return resized(start, width)
+        end = start + resize(size, 64)
+        group.cta.reserve_local(int(end.max()))
+        registers[STACK_POINTER_SLOT] = with_lanes_written(held, where, end)
+        return resize(start, width)
 
     return take

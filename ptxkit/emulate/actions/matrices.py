@@ -11,104 +11,104 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.groups import Blocked, Group
-from ptxkit.emulate.meetings import Gathered, gather
-from ptxkit.emulate.registry import Function, action
+from ptxkit.emulate.groups import BlockSignal, ThreadGroup
+from ptxkit.emulate.meetings import WarpOperands, gather_operands
+from ptxkit.emulate.registry import Function, effect_semantics
 from ptxkit.emulate.tensor.multiplication import (
-    Scale,
+    ScaleFactors,
     multiply,
-    multiply_quads,
+    multiply_m8n8k4,
     multiply_scaled,
     multiply_sparse,
     shape_of,
 )
-from ptxkit.emulate.tensor.products import Product
-from ptxkit.emulate.tensor.rows import turned
+from ptxkit.emulate.tensor.products import MatrixProduct
+from ptxkit.emulate.tensor.rows import transpose_register
 
-ALL = numpy.uint32(0xFFFF_FFFF)
+FULL_MASK = numpy.uint32(0xFFFF_FFFF)
 
 
-@action
+@effect_semantics
 def mma(*, shape: str, a_layout: str = "row", b_layout: str = "col", quads: bool = False, **product: Any) -> Function:
     """D = A * B + C by the lanes of a warp together. product: see `tensor.products.Product`."""
-    kind = Product(**product)
+    kind = MatrixProduct(**product)
     if quads:
-        compute: Callable[..., Any] = multiply_quads(kind, a_layout == "row", b_layout == "row")
+        compute: Callable[..., Any] = multiply_m8n8k4(kind, a_layout == "row", b_layout == "row")
     else:
         compute = multiply(shape_of(shape), kind)
-    return _together(f"mma.{shape}", lambda parts: compute(*parts))
+    return _warp_computation(f"mma.{shape}", lambda parts: compute(*parts))
 
 
-@action
+@effect_semantics
 def mma_sparse(*, shape: str, **product: Any) -> Function:
     """The same with a sparse A."""
-    compute = multiply_sparse(shape_of(shape), Product(**product))
+    compute = multiply_sparse(shape_of(shape), MatrixProduct(**product))
 
-    def of(group: Group, a: Any, b: Any, c: Any, metadata: Any, selector: Any) -> Any:
+    def of(group: ThreadGroup, a: Any, b: Any, c: Any, metadata: Any, selector: Any) -> Any:
         which = int(numpy.ravel(selector)[0])
-        whole = _together(f"mma.sp.{shape}", lambda parts: compute(*parts[:3], parts[3][0], which))
+        whole = _warp_computation(f"mma.sp.{shape}", lambda parts: compute(*parts[:3], parts[3][0], which))
         return whole(group, a, b, c, (metadata,))
 
     return of
 
 
-@action
+@effect_semantics
 def mma_scaled(*, shape: str, kind: str, size: str | None, scale: str, **product: Any) -> Function:
     """The same with a scale factor for each block of A and of B; with metadata and a selector A is sparse."""
     vector = int(size.partition("::")[2][0]) if size else {"kind::mxf8f6f4": 1, "kind::mxf4": 2}[kind]
     sparse = bool(product.pop("sparse", False))
-    compute = multiply_scaled(shape_of(shape), Product(**product), vector, scale, sparse)
+    compute = multiply_scaled(shape_of(shape), MatrixProduct(**product), vector, scale, sparse)
 
-    def of(group: Group, a: Any, b: Any, c: Any, *more: Any) -> Any:
+    def of(group: ThreadGroup, a: Any, b: Any, c: Any, *more: Any) -> Any:
         metadata, rest = (more[:1], more[2:]) if sparse else ((), more)
         a_data, a_byte, a_lanes, b_data, b_byte, b_lanes = rest
-        a_place, b_place = (_numbers(byte, lanes) for byte, lanes in ((a_byte, a_lanes), (b_byte, b_lanes)))
+        a_place, b_place = (_uniform_numbers(byte, lanes) for byte, lanes in ((a_byte, a_lanes), (b_byte, b_lanes)))
 
         def computed(parts: Sequence[Any]) -> Any:
-            left, right = Scale(parts[3][0], *a_place), Scale(parts[4][0], *b_place)
+            left, right = ScaleFactors(parts[3][0], *a_place), ScaleFactors(parts[4][0], *b_place)
             return compute(*parts[:3], left, right, *(part[0] for part in parts[5:]))
 
-        whole = _together(f"mma.scaled.{shape}", computed)
+        whole = _warp_computation(f"mma.scaled.{shape}", computed)
         return whole(group, a, b, c, (a_data,), (b_data,), *((each,) for each in metadata))
 
     return of
 
 
-@action
+@effect_semantics
 def transpose_matrix() -> Function:
     """An 8x8 matrix, two elements of 16 bits in each lane, transposed."""
-    whole = _together("movmatrix", lambda parts: [turned(parts[0][0])])
+    whole = _warp_computation("movmatrix", lambda parts: [transpose_register(parts[0][0])])
 
-    def of(group: Group, a: Any) -> Any:
+    def of(group: ThreadGroup, a: Any) -> Any:
         found = whole(group, (a,))
-        return found if isinstance(found, Blocked) else found[0]
+        return found if isinstance(found, BlockSignal) else found[0]
 
     return of
 
 
-def _numbers(*operands: Any) -> tuple[int, ...]:
+def _uniform_numbers(*operands: Any) -> tuple[int, ...]:
     """What selectors are, which are the same in all lanes."""
     return tuple(int(numpy.ravel(each)[0]) for each in operands)
 
 
-def _together(name: str, compute: Callable[[Sequence[Any]], Any]) -> Function:
+def _warp_computation(name: str, compute: Callable[[Sequence[Any]], Any]) -> Function:
     """A computation on whole warps: vectors of registers, (warps, 32) each, to the result's registers."""
 
-    def meet(group: Group, *vectors: Any) -> Any:
+    def meet(group: ThreadGroup, *vectors: Any) -> Any:
         count = group.lanes.count
         flat = [numpy.broadcast_to(each, (count,)) for vector in vectors for each in vector]
-        found = gather(group, name, numpy.full(count, ALL), tuple(flat))
-        if isinstance(found, Blocked):
+        found = gather_operands(group, name, numpy.full(count, FULL_MASK), tuple(flat))
+        if isinstance(found, BlockSignal):
             return found
-        group.cta.machine.order.warp_meets(group, found.masks())
+        group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
         warps, own = numpy.unique(found.warp, return_inverse=True)
-        results = compute(_split(found, warps, vectors))
+        results = compute(_split_vectors(found, warps, vectors))
         return tuple(each[own, found.lane] for each in results)
 
     return meet
 
 
-def _split(found: Gathered, warps: Any, vectors: Sequence[Any]) -> list[list[Any]]:
+def _split_vectors(found: WarpOperands, warps: Any, vectors: Sequence[Any]) -> list[list[Any]]:
     """The values of these warps, vector by vector."""
     values = iter(found.values)
     return [[next(values)[warps] for _ in vector] for vector in vectors]

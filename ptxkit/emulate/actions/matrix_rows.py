@@ -11,37 +11,42 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate.actions.loads import load, store
-from ptxkit.emulate.groups import Blocked, Group
-from ptxkit.emulate.meetings import gather
-from ptxkit.emulate.registry import Function, action
-from ptxkit.emulate.tensor.fragments import Layout, accumulator, elements, multiplicand
+from ptxkit.emulate.groups import BlockSignal, ThreadGroup
+from ptxkit.emulate.meetings import gather_operands
+from ptxkit.emulate.registry import Function, effect_semantics
+from ptxkit.emulate.tensor.fragments import (
+    FragmentLayout,
+    accumulator_layout,
+    elements_per_register,
+    multiplicand_layout,
+)
 from ptxkit.emulate.tensor.multiplication import shape_of
 from ptxkit.isa.functions import bits
 
-ALL = numpy.uint32(0xFFFF_FFFF)
+FULL_MASK = numpy.uint32(0xFFFF_FFFF)
 _WORD = 4
 _HALF = 2
 _ROW = 16
 """Bytes of a row, and rows of a square matrix."""
 
 
-def _rows(group: Group, name: str, address: Any) -> Any:
+def _row_addresses(group: ThreadGroup, name: str, address: Any) -> Any:
     """The addresses of all lanes of each thread's warp, (threads, 32), and the thread's lane."""
-    found = gather(group, name, numpy.full(group.lanes.count, ALL), (address,))
-    if isinstance(found, Blocked):
+    found = gather_operands(group, name, numpy.full(group.lanes.count, FULL_MASK), (address,))
+    if isinstance(found, BlockSignal):
         return found
-    group.cta.machine.order.warp_meets(group, found.masks())
+    group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
     return found.values[0][found.warp], found.lane.astype(numpy.int64)
 
 
-@action
+@effect_semantics
 def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
     """8x8 matrices of 16 bits; lane 8i + j has the address of row j of matrix i."""
     words, halves = load(type="b32", space=space), load(type="b16", space=space)
 
-    def read(group: Group, address: Any) -> Any:
-        found = _rows(group, "ldmatrix", address)
-        if isinstance(found, Blocked):
+    def read(group: ThreadGroup, address: Any) -> Any:
+        found = _row_addresses(group, "ldmatrix", address)
+        if isinstance(found, BlockSignal):
             return found
         rows, lane = found
         kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
@@ -61,7 +66,7 @@ def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function
     return read
 
 
-@action
+@effect_semantics
 def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
     """8x16 matrices of 4 or 6 bits, each element of which becomes a byte; lane 8i + j has the address of row j.
 
@@ -70,9 +75,9 @@ def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
     octets = load(type="b8", space=space)
     width = 6 if source.startswith("b6") else 4
 
-    def read(group: Group, address: Any) -> Any:
-        found = _rows(group, "ldmatrix", address)
-        if isinstance(found, Blocked):
+    def read(group: ThreadGroup, address: Any) -> Any:
+        found = _row_addresses(group, "ldmatrix", address)
+        if isinstance(found, BlockSignal):
             return found
         rows, lane = found
         kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
@@ -84,13 +89,13 @@ def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
             for one in range(width // 2):
                 part = octets(group, row + (first + one).astype(kind))
                 whole |= part.astype(numpy.uint32) << numpy.uint32(8 * one)
-            results.append(_spread_out(whole, width, source))
+            results.append(_expand_elements(whole, width, source))
         return tuple(results)
 
     return read
 
 
-@action
+@effect_semantics
 def load_square_matrix(*, space: str, count: int, source: str | None = None) -> Function:
     """16x16 matrices of 8 bits, transposed: a register has four neighbours of a column, the next those eight further.
 
@@ -99,9 +104,9 @@ def load_square_matrix(*, space: str, count: int, source: str | None = None) -> 
     octets = load(type="b8", space=space)
     width = 8 if source is None else int(source[1])
 
-    def read(group: Group, address: Any) -> Any:
-        found = _rows(group, "ldmatrix", address)
-        if isinstance(found, Blocked):
+    def read(group: ThreadGroup, address: Any) -> Any:
+        found = _row_addresses(group, "ldmatrix", address)
+        if isinstance(found, BlockSignal):
             return found
         rows, lane = found
         kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
@@ -127,7 +132,7 @@ def load_square_matrix(*, space: str, count: int, source: str | None = None) -> 
     return read
 
 
-@action
+@effect_semantics
 def store_tall_matrix(*, space: str, count: int) -> Function:
     """16x8 matrices of 8 bits, transposed; lane 8i + j has the address of row j in memory.
 
@@ -135,9 +140,9 @@ def store_tall_matrix(*, space: str, count: int) -> Function:
     """
     octets = store(type="b8", space=space)
 
-    def write(group: Group, address: Any, values: Any) -> Any:
-        found = _rows(group, "stmatrix", address)
-        if isinstance(found, Blocked):
+    def write(group: ThreadGroup, address: Any, values: Any) -> Any:
+        found = _row_addresses(group, "stmatrix", address)
+        if isinstance(found, BlockSignal):
             return found
         rows, lane = found
         kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
@@ -151,7 +156,7 @@ def store_tall_matrix(*, space: str, count: int) -> Function:
     return write
 
 
-def _spread_out(packed: Any, width: int, source: str) -> Any:
+def _expand_elements(packed: Any, width: int, source: str) -> Any:
     """Four elements, each in a byte of its own."""
     found = numpy.zeros_like(packed)
     for at in range(4):
@@ -164,14 +169,14 @@ def _spread_out(packed: Any, width: int, source: str) -> Any:
     return found
 
 
-@action
+@effect_semantics
 def store_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
     """8x8 matrices of 16 bits, as `load_matrix` reads them."""
     words, halves = store(type="b32", space=space), store(type="b16", space=space)
 
-    def write(group: Group, address: Any, values: Any) -> Any:
-        found = _rows(group, "stmatrix", address)
-        if isinstance(found, Blocked):
+    def write(group: ThreadGroup, address: Any, values: Any) -> Any:
+        found = _row_addresses(group, "stmatrix", address)
+        if isinstance(found, BlockSignal):
             return found
         rows, lane = found
         kind, thread = address.dtype.type, numpy.arange(group.lanes.count)
@@ -192,29 +197,29 @@ def store_matrix(*, space: str, count: int, transposed: bool = False) -> Functio
 # ------------------------------------------------------------------------------------------------------- wmma
 
 
-@action
+@effect_semantics
 def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str, count: int) -> Function:  # noqa: A002
     """A, B or C from memory, whose rows (`row`) or columns (`col`) are `stride` elements apart.
 
     The manual leaves open which element a register holds; here it is as for mma, and repeated where there are more
     registers than that needs. Elements of less than 8 bits lie in the order of the registers.
     """
-    held, along, width = _fragment(shape, matrix, type, layout)
+    held, along, width = _fragment_layout(shape, matrix, type, layout)
     together = load(type=f"b{max(32, width)}", space=space)
     single = load(type=f"b{max(8, width)}", space=space)
 
-    def read(group: Group, address: Any, stride: Any = None) -> Any:
+    def read(group: ThreadGroup, address: Any, stride: Any = None) -> Any:
         lane = (group.lanes.index & 31).astype(numpy.int64)
-        steps = _stride(stride, held, layout, matrix)
+        steps = _row_stride(stride, held, layout, matrix)
         found = []
         for at in range(held.registers):
-            places = [_place(held, at, one, lane, steps, layout, matrix) for one in range(held.row.shape[2])]
+            places = [_element_number(held, at, one, lane, steps, layout, matrix) for one in range(held.row.shape[2])]
             if along or len(places) == 1:
-                found.append(together(group, address + _octets(places[0], width, address)))
+                found.append(together(group, address + _byte_addresses(places[0], width, address)))
                 continue
             whole = numpy.zeros(group.lanes.count, numpy.uint32)
             for one, place in enumerate(places):
-                part = single(group, address + _octets(place, width, address))
+                part = single(group, address + _byte_addresses(place, width, address))
                 whole |= part.astype(numpy.uint32) << numpy.uint32(one * width)
             found.append(whole)
         return tuple(found[at % len(found)] for at in range(count))
@@ -222,39 +227,39 @@ def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str
     return read
 
 
-@action
+@effect_semantics
 def store_fragment(*, space: str, shape: str, type: str, layout: str) -> Function:  # noqa: A002
     """D to memory, as `load_fragment` reads C."""
-    held, along, width = _fragment(shape, "c", type, layout)
+    held, along, width = _fragment_layout(shape, "c", type, layout)
     together = store(type=f"b{max(32, width)}", space=space)
     single = store(type=f"b{max(8, width)}", space=space)
 
-    def write(group: Group, address: Any, values: Any, stride: Any = None) -> None:
+    def write(group: ThreadGroup, address: Any, values: Any, stride: Any = None) -> None:
         lane = (group.lanes.index & 31).astype(numpy.int64)
-        steps = _stride(stride, held, layout, "c")
+        steps = _row_stride(stride, held, layout, "c")
         for at, value in zip(range(held.registers), values, strict=True):
-            places = [_place(held, at, one, lane, steps, layout, "c") for one in range(held.row.shape[2])]
+            places = [_element_number(held, at, one, lane, steps, layout, "c") for one in range(held.row.shape[2])]
             if along or len(places) == 1:
-                together(group, address + _octets(places[0], width, address), value)
+                together(group, address + _byte_addresses(places[0], width, address), value)
                 continue
             for one, place in enumerate(places):
                 part = (value >> numpy.uint32(one * width)).astype(f"u{width // 8}")
-                single(group, address + _octets(place, width, address), part)
+                single(group, address + _byte_addresses(place, width, address), part)
 
     return write
 
 
-def _fragment(shape: str, matrix: str, word: str, layout: str) -> tuple[Layout, bool, int]:
+def _fragment_layout(shape: str, matrix: str, word: str, layout: str) -> tuple[FragmentLayout, bool, int]:
     """Which elements the registers hold, whether those of one register are neighbours in memory, and their bits."""
     found, width = shape_of(shape), bits(word)
     if matrix == "c":
-        return accumulator(found.m, found.n, width), layout == "row" and elements(width) > 1, width
+        return accumulator_layout(found.m, found.n, width), layout == "row" and elements_per_register(width) > 1, width
     rows = found.m if matrix == "a" else found.n
     along = (matrix == "a") == (layout == "row") and width < 32
-    return multiplicand(rows, found.k, width), along, width
+    return multiplicand_layout(rows, found.k, width), along, width
 
 
-def _stride(stride: Any, held: Layout, layout: str, matrix: str) -> int | Any:
+def _row_stride(stride: Any, held: FragmentLayout, layout: str, matrix: str) -> int | Any:
     """Elements from one row, or column, to the next; without one they follow each other."""
     if stride is not None:
         return numpy.asarray(stride).astype(numpy.int64)
@@ -262,7 +267,7 @@ def _stride(stride: Any, held: Layout, layout: str, matrix: str) -> int | Any:
     return held.columns if is_row else held.rows
 
 
-def _place(held: Layout, at: int, one: int, lane: Any, stride: Any, layout: str, matrix: str) -> Any:
+def _element_number(held: FragmentLayout, at: int, one: int, lane: Any, stride: Any, layout: str, matrix: str) -> Any:
     """The number of an element in memory. B's registers are those of its transpose."""
     row, column = held.row[at, lane, one], held.column[at, lane, one]
     if matrix == "b":
@@ -270,5 +275,5 @@ def _place(held: Layout, at: int, one: int, lane: Any, stride: Any, layout: str,
     return row * stride + column if layout == "row" else column * stride + row
 
 
-def _octets(place: Any, width: int, address: Any) -> Any:
+def _byte_addresses(place: Any, width: int, address: Any) -> Any:
     return (place * width // 8).astype(address.dtype)

@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.actions.atomics import combining
-from ptxkit.emulate.groups import Group
-from ptxkit.emulate.objects import check_homes, one_by_one
-from ptxkit.emulate.operations import FREE, SIGNALLED, Operation
-from ptxkit.emulate.registry import Function, action
-from ptxkit.emulate.transfers import Combine, Transfer
+from ptxkit.emulate.actions.atomics import combine_function
+from ptxkit.emulate.groups import ThreadGroup
+from ptxkit.emulate.objects import check_data_ctas, iter_mbarriers
+from ptxkit.emulate.operations import BY_MBARRIER, UNSIGNALLED, AsyncOperation
+from ptxkit.emulate.registry import Function, effect_semantics
+from ptxkit.emulate.transfers import ByteTransfer, Combine
 from ptxkit.emulate.widths import WIDE, width_of
 
 
-@action
+@effect_semantics
 def store_async(*, type: str, space: str, count: int = 1) -> Function:  # noqa: A002
     """Writes a value, or `count` of them, at each thread's address; an mbarrier is told, or nobody."""
     width = width_of(type)
 
-    def store(group: Group, address: Any, value: Any, bar: Any = None) -> None:
+    def store(group: ThreadGroup, address: Any, value: Any, bar: Any = None) -> None:
         parts = value if isinstance(value, tuple) else (value,)
         columns = [
             numpy.broadcast_to(each, (group.lanes.count, 2) if width == WIDE else (group.lanes.count,))
@@ -36,31 +36,33 @@ def store_async(*, type: str, space: str, count: int = 1) -> Function:  # noqa: 
     return store
 
 
-@action
+@effect_semantics
 def reduce_async(*, type: str, space: str, operation: str) -> Function:  # noqa: A002
     """Combines a value with what is at each thread's address; an mbarrier is told, or nobody."""
-    width, function = width_of(type), combining(type, operation, False)
+    width, function = width_of(type), combine_function(type, operation, False)
 
-    def reduce(group: Group, address: Any, value: Any, bar: Any = None) -> None:
+    def reduce(group: ThreadGroup, address: Any, value: Any, bar: Any = None) -> None:
         data = numpy.broadcast_to(value, (group.lanes.count,))[:, None]
         _issue(group, space, address, data, width // 8, bar, lambda old, new: function(old, new, None))
 
     return reduce
 
 
-def _issue(group: Group, space: str, address: Any, data: Any, size: int, bar: Any, combine: Combine | None) -> None:
+def _issue(
+    group: ThreadGroup, space: str, address: Any, data: Any, size: int, bar: Any, combine: Combine | None
+) -> None:
     cta, index = group.cta, group.lanes.index
     pool, places = cta.machine.memory.locate(cta, space, address, size, index)
     unit = data.dtype.itemsize
     targets = places[:, None] // unit + numpy.arange(data.shape[1])
-    flying = cta.machine.asynchrony
+    flying = cta.machine.async_engine
     if bar is None:
-        transfer = Transfer(unit, None, None, pool, targets, data, combine)
-        flying.issue(Operation(group, FREE, (transfer,), index, proxy="generic"))
+        transfer = ByteTransfer(unit, None, None, pool, targets, data, combine)
+        flying.issue(AsyncOperation(group, UNSIGNALLED, (transfer,), index, proxy="generic"))
         return
-    for barrier, chosen in one_by_one(group, space, bar):
+    for barrier, chosen in iter_mbarriers(group, space, bar):
         homes = places[chosen] // cta.cluster.stride
-        check_homes(barrier, homes, index[chosen], not_in=None if combine is None else cta.rank)
-        transfer = Transfer(unit, None, None, pool, targets[chosen], data[chosen], combine)
+        check_data_ctas(barrier, homes, index[chosen], not_in=None if combine is None else cta.rank)
+        transfer = ByteTransfer(unit, None, None, pool, targets[chosen], data[chosen], combine)
         signals = ((barrier, size * transfer.rows),)
-        flying.issue(Operation(group, SIGNALLED, (transfer,), index[chosen], proxy="generic", signals=signals))
+        flying.issue(AsyncOperation(group, BY_MBARRIER, (transfer,), index[chosen], proxy="generic", signals=signals))

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ptxkit.emulate.numbers.carriers import widen
-from ptxkit.emulate.numbers.finishing import Finish
+from ptxkit.emulate.numbers.finishing import ResultModifiers
 from ptxkit.emulate.numbers.formats import F32, F64, Bits, Reals
-from ptxkit.emulate.numbers.nans import flushed, payloads
-from ptxkit.emulate.numbers.packing import elementwise, packing
-from ptxkit.emulate.registry import Function, pure
+from ptxkit.emulate.numbers.nans import flush_subnormals, propagate_payload
+from ptxkit.emulate.numbers.packing import elementwise, packing_of
+from ptxkit.emulate.registry import Function, value_semantics
 
 _UPPER = np.uint64(0xFFFF_FFFF_0000_0000)
 _CANONICAL_UPPER = np.uint64(0x7FFF_FFFF_0000_0000)
@@ -25,14 +25,14 @@ def _reciprocal(values: Reals) -> Reals:
     return 1.0 / values
 
 
-def _reciprocal_root(values: Reals) -> Reals:
+def _reciprocal_sqrt(values: Reals) -> Reals:
     return 1.0 / np.sqrt(values)
 
 
 _FUNCTIONS: dict[str, Callable[[Reals], Reals]] = {
     "rcp": _reciprocal,
     "sqrt": np.sqrt,
-    "rsqrt": _reciprocal_root,
+    "rsqrt": _reciprocal_sqrt,
     "sin": np.sin,
     "cos": np.cos,
     "lg2": np.log2,
@@ -41,56 +41,56 @@ _FUNCTIONS: dict[str, Callable[[Reals], Reals]] = {
 }
 
 
-@pure
+@value_semantics
 def approximately(*, type: str, function: str, ftz: bool = False) -> Function:  # noqa: A002
     """A function of one value."""
-    compute, fmt = _FUNCTIONS[function], packing(type).format
+    compute, fmt = _FUNCTIONS[function], packing_of(type).format
     if fmt is F64:
-        return _of_upper_halves(compute) if ftz else _of_doubles(compute)
-    finish = Finish(ftz=ftz)
+        return _upper_half_function(compute) if ftz else _f64_function(compute)
+    finish = ResultModifiers(ftz=ftz)
 
     def of_codes(codes: Bits) -> Bits:
         with np.errstate(all="ignore"):
-            return finish.narrowed(fmt, compute(widen(fmt, flushed(fmt, codes) if ftz else codes)))
+            return finish.encode(fmt, compute(widen(fmt, flush_subnormals(fmt, codes) if ftz else codes)))
 
     return elementwise(of_codes, type, type)
 
 
-def _of_doubles(compute: Callable[[Reals], Reals]) -> Function:
+def _f64_function(compute: Callable[[Reals], Reals]) -> Function:
     def function(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
             found = compute(a.view(np.float64))
-        return payloads(found.view(np.uint64), a)
+        return propagate_payload(found.view(np.uint64), a)
 
     return function
 
 
-def _of_upper_halves(compute: Callable[[Reals], Reals]) -> Function:
+def _upper_half_function(compute: Callable[[Reals], Reals]) -> Function:
     """`.approx.ftz.f64` reads and writes the upper 32 bits alone."""
 
     def function(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
-            found = compute(flushed(F64, a & _UPPER).view(np.float64))
-        codes = flushed(F64, found.view(np.uint64)) & _UPPER
+            found = compute(flush_subnormals(F64, a & _UPPER).view(np.float64))
+        codes = flush_subnormals(F64, found.view(np.uint64)) & _UPPER
         return np.where(np.isnan(found), _CANONICAL_UPPER, codes)
 
     return function
 
 
-@pure
+@value_semantics
 def divide_approximately(*, full: bool = False, ftz: bool = False) -> Function:
     """a / b in f32. Unless it is `.full`, the reciprocal of what is beyond 2**126 is flushed to zero."""
-    finish = Finish(ftz=ftz)
+    finish = ResultModifiers(ftz=ftz)
 
     def function(a: Bits, b: Bits) -> Bits:
         if ftz:
-            a, b = flushed(F32, a), flushed(F32, b)
+            a, b = flush_subnormals(F32, a), flush_subnormals(F32, b)
         with np.errstate(all="ignore"):
             x, y = widen(F32, a), widen(F32, b)
             quotient = x / y
             if not full:
                 large = (np.abs(y) > 2.0**126) & np.isfinite(y)
                 quotient = np.where(large, x * np.copysign(0.0, y), quotient)
-            return finish.narrowed(F32, quotient)
+            return finish.encode(F32, quotient)
 
     return function

@@ -11,19 +11,23 @@ from typing import Any
 import numpy as np
 
 from ptxkit.emulate.numbers.formats import DTYPES, F32, FORMATS, Bits
-from ptxkit.emulate.numbers.nans import flushed
+from ptxkit.emulate.numbers.nans import flush_subnormals
 from ptxkit.emulate.numbers.order import COMPARISONS, comparison
-from ptxkit.emulate.numbers.packing import packing
-from ptxkit.emulate.registry import Function, pure
+from ptxkit.emulate.numbers.packing import packing_of
+from ptxkit.emulate.registry import Function, value_semantics
 from ptxkit.isa.functions import bits, kind
 
-Test = Callable[[Bits, Bits], Bits]
+Comparison = Callable[[Bits, Bits], Bits]
 
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-_COMBINED: dict[str, Callable[[Any, Any], Any]] = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+_COMBINE_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
 
 
-@pure
+@value_semantics
 def setp(
     *,
     type: str,  # noqa: A002
@@ -36,25 +40,25 @@ def setp(
 
     alone: the first one is all that is wanted.
     """
-    compare, pair = _test(type, test, ftz), _count(type) > 1
+    compare, pair = _make_comparison(type, test, ftz), _element_count(type) > 1
 
     def both(a: Bits, b: Bits, c: Bits | None = None) -> tuple[Bits, Bits]:
         found = compare(a, b)
         p, q = (found[..., 0], found[..., 1]) if pair else (found, ~found)
-        return (p, q) if combine is None else (_COMBINED[combine](p, c), _COMBINED[combine](q, c))
+        return (p, q) if combine is None else (_COMBINE_OPERATIONS[combine](p, c), _COMBINE_OPERATIONS[combine](q, c))
 
     def first(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
         found = compare(a, b)
         p: Bits = found[..., 0] if pair else found
-        return p if combine is None else _COMBINED[combine](p, c)
+        return p if combine is None else _COMBINE_OPERATIONS[combine](p, c)
 
     return first if alone else both
 
 
-@pure
+@value_semantics
 def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: bool = False) -> Function:  # noqa: A002
     """All ones, or 1.0, where a comparison holds, else zero. type: of the result; of a pair it has two halves."""
-    compare, pairs = _test(source, test, ftz), _count(source)
+    compare, pairs = _make_comparison(source, test, ftz), _element_count(source)
     width = bits(type) // pairs
     fmt = FORMATS.get(type.partition("x")[0]) if kind(type) == "f" else None
     truth = DTYPES[width]((1 << width) - 1 if fmt is None else fmt.bias << fmt.fraction_bits)
@@ -62,37 +66,37 @@ def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: 
     def function(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
         found = compare(a, b)
         if combine is not None and c is not None:
-            found = _COMBINED[combine](found, c if pairs == 1 else np.asarray(c)[..., np.newaxis])
+            found = _COMBINE_OPERATIONS[combine](found, c if pairs == 1 else np.asarray(c)[..., np.newaxis])
         values: Bits = np.where(found, truth, truth.dtype.type(0))
         return values if pairs == 1 else np.ascontiguousarray(values).view(DTYPES[bits(type)])[..., 0]
 
     return function
 
 
-@pure
+@value_semantics
 def slct(*, ftz: bool = False) -> Function:
     """The first value where a third of f32 is not negative, else the second; a NaN takes the second."""
     compare = comparison(F32, "ge")
 
     def function(a: Bits, b: Bits, c: Bits) -> Bits:
-        c = flushed(F32, c) if ftz else c
+        c = flush_subnormals(F32, c) if ftz else c
         return np.where(compare(c, np.zeros_like(c)), a, b)
 
     return function
 
 
-def _count(word: str) -> int:
+def _element_count(word: str) -> int:
     return int(word.partition("x")[2] or 1)
 
 
-def _test(word: str, test: str, ftz: bool) -> Test:
+def _make_comparison(word: str, test: str, ftz: bool) -> Comparison:
     """A comparison of registers of a type; of shape (threads, elements) where they hold several."""
     if kind(word) == "f":
-        return _float_test(word, test, ftz)
-    width, signed = bits(word) // _count(word), kind(word) == "s"
+        return _make_float_comparison(word, test, ftz)
+    width, signed = bits(word) // _element_count(word), kind(word) == "s"
     compare = COMPARISONS[_UNSIGNED.get(test, test)]
     view = f"{'i' if signed else 'u'}{width // 8}"
-    if _count(word) == 1:
+    if _element_count(word) == 1:
         return lambda a, b: compare(a.view(view), b.view(view))
 
     def elements(values: Bits) -> Bits:
@@ -101,14 +105,14 @@ def _test(word: str, test: str, ftz: bool) -> Test:
     return lambda a, b: compare(elements(a), elements(b))
 
 
-def _float_test(word: str, test: str, ftz: bool) -> Test:
-    part = packing(word)
+def _make_float_comparison(word: str, test: str, ftz: bool) -> Comparison:
+    part = packing_of(word)
     compare = comparison(part.format, test)
 
     def function(a: Bits, b: Bits) -> Bits:
-        a, b = part.unpacked(a), part.unpacked(b)
+        a, b = part.unpack(a), part.unpack(b)
         if ftz:
-            a, b = flushed(part.format, a), flushed(part.format, b)
+            a, b = flush_subnormals(part.format, a), flush_subnormals(part.format, b)
         return compare(a, b)
 
     return function

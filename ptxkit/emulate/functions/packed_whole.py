@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy
 
-from ptxkit.emulate.functions.whole import clamped
-from ptxkit.emulate.registry import Function, pure
+from ptxkit.emulate.functions.whole import clamp
+from ptxkit.emulate.registry import Function, value_semantics
 
 
-def _parts(type_: str) -> tuple[str, int, bool]:
+def _element_type(type_: str) -> tuple[str, int, bool]:
     """numpy's type of an element, its width, and whether it is signed."""
     kind, width = type_[0], int(type_[1:].partition("x")[0])
     return f"{'i' if kind == 's' else 'u'}{width // 8}", width, kind == "s"
 
 
-@pure
+@value_semantics
 def packed_whole(*, type: str, operation: str, saturate: bool = False, relu: bool = False) -> Function:  # noqa: A002
     """Adds, subtracts, negates or compares the elements of two registers."""
-    element, width, signed = _parts(type)
+    element, width, signed = _element_type(type)
 
     def elements(values: Any) -> Any:
         return numpy.ascontiguousarray(values).view(element)
@@ -33,7 +33,7 @@ def packed_whole(*, type: str, operation: str, saturate: bool = False, relu: boo
             return numpy.maximum(found, 0).astype(element) if relu else found
         if saturate:
             left, right = a.astype(numpy.int64), b.astype(numpy.int64)
-            return clamped(left + right if operation == "add" else left - right, width, signed)
+            return clamp(left + right if operation == "add" else left - right, width, signed)
         return a + b if operation == "add" else a - b
 
     if operation == "neg":

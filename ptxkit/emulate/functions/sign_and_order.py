@@ -11,42 +11,46 @@ import numpy as np
 
 from ptxkit.emulate.numbers.carriers import is_nan, magnitudes
 from ptxkit.emulate.numbers.formats import F64, Bits, Format
-from ptxkit.emulate.numbers.nans import canonical, flushed, payloads, subnormal
-from ptxkit.emulate.numbers.order import extreme
-from ptxkit.emulate.numbers.packing import elementwise, packing
-from ptxkit.emulate.registry import Function, pure
+from ptxkit.emulate.numbers.nans import canonicalize, flush_subnormals, is_subnormal, propagate_payload
+from ptxkit.emulate.numbers.order import min_max
+from ptxkit.emulate.numbers.packing import elementwise, packing_of
+from ptxkit.emulate.registry import Function, value_semantics
 
 
-@pure
+@value_semantics
 def fabs(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
     """The absolute value; of f64 a NaN keeps its sign and payload, and is made quiet."""
-    fmt = packing(type).format
-    return _of_sign(type, ftz, lambda codes: magnitudes(fmt, codes))
+    fmt = packing_of(type).format
+    return _sign_function(type, ftz, lambda codes: magnitudes(fmt, codes))
 
 
-@pure
+@value_semantics
 def fneg(*, type: str, ftz: bool = False) -> Function:  # noqa: A002
     """The negative; of f64 a NaN keeps its sign and payload, and is made quiet."""
-    fmt = packing(type).format
-    return _of_sign(type, ftz, lambda codes: codes ^ fmt.dtype(fmt.sign))
+    fmt = packing_of(type).format
+    return _sign_function(type, ftz, lambda codes: codes ^ fmt.dtype(fmt.sign))
 
 
-def _of_sign(word: str, ftz: bool, change: Callable[[Bits], Bits]) -> Function:
-    fmt = packing(word).format
+def _sign_function(word: str, ftz: bool, change: Callable[[Bits], Bits]) -> Function:
+    fmt = packing_of(word).format
 
     def function(codes: Bits) -> Bits:
         if ftz:
-            codes = flushed(fmt, codes)
+            codes = flush_subnormals(fmt, codes)
         changed = change(codes)
-        return payloads(np.where(is_nan(fmt, codes), codes, changed), codes) if fmt is F64 else canonical(fmt, changed)
+        return (
+            propagate_payload(np.where(is_nan(fmt, codes), codes, changed), codes)
+            if fmt is F64
+            else canonicalize(fmt, changed)
+        )
 
     return elementwise(function, word, word)
 
 
-@pure
+@value_semantics
 def copysign(*, type: str) -> Function:  # noqa: A002
     """The second value with the sign of the first."""
-    fmt = packing(type).format
+    fmt = packing_of(type).format
     sign = fmt.dtype(fmt.sign)
     return lambda a, b: (a & sign) | (b & ~sign)
 
@@ -56,41 +60,41 @@ _PROPERTIES: dict[str, Callable[[Format, Bits], Bits]] = {
     "number": lambda fmt, codes: ~is_nan(fmt, codes),
     "finite": lambda fmt, codes: magnitudes(fmt, codes) < fmt.dtype(fmt.infinity or 0),
     "infinite": lambda fmt, codes: magnitudes(fmt, codes) == fmt.dtype(fmt.infinity or 0),
-    "subnormal": subnormal,
-    "normal": lambda fmt, codes: ~subnormal(fmt, codes) & (magnitudes(fmt, codes) < fmt.dtype(fmt.infinity or 0)),
+    "subnormal": is_subnormal,
+    "normal": lambda fmt, codes: ~is_subnormal(fmt, codes) & (magnitudes(fmt, codes) < fmt.dtype(fmt.infinity or 0)),
 }
 """What `testp` tells; zeros are normal."""
 
 
-@pure
+@value_semantics
 def has_property(*, type: str, property: str) -> Function:  # noqa: A002
     """Whether a value has a property."""
-    fmt, test = packing(type).format, _PROPERTIES[property]
+    fmt, test = packing_of(type).format, _PROPERTIES[property]
     return lambda codes: test(fmt, codes)
 
 
-@pure
+@value_semantics
 def fmin(*, type: str, ftz: bool = False, nan: bool = False, xorsign: bool = False, abs: bool = False) -> Function:  # noqa: A002
     """The smallest of two or three values."""
-    return _extreme(type, False, ftz, nan, xorsign, abs)
+    return _min_max(type, False, ftz, nan, xorsign, abs)
 
 
-@pure
+@value_semantics
 def fmax(*, type: str, ftz: bool = False, nan: bool = False, xorsign: bool = False, abs: bool = False) -> Function:  # noqa: A002
     """The greatest of two or three values."""
-    return _extreme(type, True, ftz, nan, xorsign, abs)
+    return _min_max(type, True, ftz, nan, xorsign, abs)
 
 
-def _extreme(word: str, greatest: bool, ftz: bool, nan: bool, xorsign: bool, absolute: bool) -> Function:
+def _min_max(word: str, greatest: bool, ftz: bool, nan: bool, xorsign: bool, absolute: bool) -> Function:
     """nan: a NaN among the operands is the result. xorsign: the result's sign is whether the first two differ in it."""
-    fmt = packing(word).format
-    choose = extreme(fmt, greatest=greatest, nan=nan)
+    fmt = packing_of(word).format
+    choose = min_max(fmt, greatest=greatest, nan=nan)
     sign = fmt.dtype(fmt.sign)
 
     def function(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
         given = [a, b] if c is None else [a, b, c]
         if ftz:
-            given = [flushed(fmt, codes) for codes in given]
+            given = [flush_subnormals(fmt, codes) for codes in given]
         signs = (given[0] ^ given[1]) & sign
         if absolute or xorsign:
             given = [magnitudes(fmt, codes) for codes in given]

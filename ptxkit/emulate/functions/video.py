@@ -15,76 +15,76 @@ import numpy as np
 
 from ptxkit.emulate.numbers.formats import Bits
 from ptxkit.emulate.numbers.order import COMPARISONS
-from ptxkit.emulate.registry import Function, pure
+from ptxkit.emulate.registry import Function, value_semantics
 from ptxkit.isa.functions import kind
 
-Numbers = Any
+IntegerArray = Any
 """Arrays of int64, or of Python's integers where 64 bits are not enough."""
 
 _LOW = 0xFFFF_FFFF
 
 
-def _average(a: Numbers, b: Numbers) -> Numbers:
+def _average(a: IntegerArray, b: IntegerArray) -> IntegerArray:
     """Half the sum, rounded away from zero."""
     total = a + b
     return total + (total >= 0) >> 1
 
 
-_OPERATIONS: dict[str, Callable[[Numbers, Numbers], Numbers]] = {
+_OPERATIONS: dict[str, Callable[[IntegerArray, IntegerArray], IntegerArray]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "absdiff": lambda a, b: np.abs(a - b),
     "min": np.minimum,
     "max": np.maximum,
     "avrg": _average,
-    "shl": lambda a, b: _wide(a) << _wide(b),
+    "shl": lambda a, b: _to_python_ints(a) << _to_python_ints(b),
     "shr": lambda a, b: a >> b,
     **COMPARISONS,
 }
 """The operation of an instruction, and the second one, with the third operand."""
 
 
-def _wide(values: Numbers) -> Numbers:
+def _to_python_ints(values: IntegerArray) -> IntegerArray:
     """Python's integers."""
     return np.asarray(values, object)
 
 
-def _signed(word: str) -> bool:
+def _is_signed(word: str) -> bool:
     return kind(word) == "s"
 
 
-def _extended(values: Bits, word: str, width: int = 32) -> Numbers:
+def _extend(values: Bits, word: str, width: int = 32) -> IntegerArray:
     """The low bits as numbers of a type."""
     low = values.astype(np.int64) & ((1 << width) - 1)
-    return (low ^ 1 << width - 1) - (1 << width - 1) if _signed(word) else low
+    return (low ^ 1 << width - 1) - (1 << width - 1) if _is_signed(word) else low
 
 
-def _part(values: Bits, word: str, selector: str | None) -> Numbers:
+def _extract(values: Bits, word: str, selector: str | None) -> IntegerArray:
     """A byte or half word of registers, or all of it, as numbers of a type."""
     if selector is None:
-        return _extended(values, word)
-    width, at = _place(selector)
-    return _extended(values >> np.uint32(at), word, width)
+        return _extend(values, word)
+    width, at = _selector_field(selector)
+    return _extend(values >> np.uint32(at), word, width)
 
 
-def _place(selector: str) -> tuple[int, int]:
+def _selector_field(selector: str) -> tuple[int, int]:
     """Width and position of `b3` or `h1`."""
     width = 8 if selector[0] == "b" else 16
     return width, width * int(selector[1])
 
 
-def _limited(values: Numbers, word: str, width: int) -> Numbers:
+def _saturate(values: IntegerArray, word: str, width: int) -> IntegerArray:
     """The nearest numbers of a type of so many bits."""
-    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if _signed(word) else (0, (1 << width) - 1)
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if _is_signed(word) else (0, (1 << width) - 1)
     return np.minimum(np.maximum(values, low), high)
 
 
-def _register(values: Numbers) -> Bits:
+def _to_register(values: IntegerArray) -> Bits:
     """The low 32 bits."""
     return np.asarray(np.asarray(values) & _LOW).astype(np.uint32)
 
 
-@pure
+@value_semantics
 def video(
     *,
     type: str,  # noqa: A002
@@ -105,25 +105,25 @@ def video(
     def function(
         a: Bits, b: Bits, a_part: str | None, b_part: str | None, d_part: str | None = None, c: Bits | None = None
     ) -> Bits:
-        x, y = _part(a, left, a_part), _part(b, right, b_part)
+        x, y = _extract(a, left, a_part), _extract(b, right, b_part)
         if shifts:
             y = y & 31 if wrap else np.minimum(y, 32)
         found = compute(x, y)
         if saturate:
-            found = _limited(found, type, 32 if d_part is None else _place(d_part)[0])
+            found = _saturate(found, type, 32 if d_part is None else _selector_field(d_part)[0])
         if c is None:
-            return _register(found)
+            return _to_register(found)
         if d_part is None:
-            return _register(_OPERATIONS[str(then)](found, _extended(c, type)))
-        width, at = _place(d_part)
+            return _to_register(_OPERATIONS[str(then)](found, _extend(c, type)))
+        width, at = _selector_field(d_part)
         mask = np.uint32((1 << width) - 1 << at)
-        result: Bits = c & ~mask | _register(found) << np.uint32(at) & mask
+        result: Bits = c & ~mask | _to_register(found) << np.uint32(at) & mask
         return result
 
     return function
 
 
-@pure
+@value_semantics
 def video_mad(
     *,
     left: str,
@@ -137,7 +137,7 @@ def video_mad(
     The sum is signed where an operand of the product is, or where something is negated.
     """
     by = int(scale.removeprefix("shr")) if scale else 0
-    of_signed = _signed(left) or _signed(right)
+    of_signed = _is_signed(left) or _is_signed(right)
 
     def function(
         a: Bits,
@@ -149,16 +149,16 @@ def video_mad(
         c_is_negated: bool = False,
     ) -> Bits:
         final = "s32" if of_signed or product_is_negated or c_is_negated else "u32"
-        product = _wide(_part(a, left, a_part)) * _wide(_part(b, right, b_part))
-        third = _wide(_extended(c, final))
+        product = _to_python_ints(_extract(a, left, a_part)) * _to_python_ints(_extract(b, right, b_part))
+        third = _to_python_ints(_extend(c, final))
         total = (-product if product_is_negated else product) + (-third if c_is_negated else third) + int(plus_one)
         total = np.asarray(total, object) >> by
-        return _register(_limited(total, final, 32) if saturate else total)
+        return _to_register(_saturate(total, final, 32) if saturate else total)
 
     return function
 
 
-@pure
+@value_semantics
 def video_vector(
     *,
     type: str,  # noqa: A002
@@ -176,17 +176,17 @@ def video_vector(
     second = "h32" if elements == 2 else "b7654"
 
     def function(a: Bits, b: Bits, c: Bits, a_part: str | None, b_part: str | None, d_part: str | None = None) -> Bits:
-        def chosen(selector: str, place: int, word: str) -> Numbers:
+        def chosen(selector: str, place: int, word: str) -> IntegerArray:
             source, at = divmod(int(selector[::-1][place]), elements)
-            return _extended((b if source else a) >> np.uint32(width * at), word, width)
+            return _extend((b if source else a) >> np.uint32(width * at), word, width)
 
         total = c
         for place in map(int, (d_part or first)[1:]):
             found = compute(chosen(a_part or first, place, left), chosen(b_part or second, place, right))
             if saturate:
-                found = _limited(found, type, width)
+                found = _saturate(found, type, width)
             at = np.uint32(width * place)
-            total = total + _register(found) if add else total & ~(mask << at) | (_register(found) & mask) << at
+            total = total + _to_register(found) if add else total & ~(mask << at) | (_to_register(found) & mask) << at
         return total
 
     return function

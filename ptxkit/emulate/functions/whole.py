@@ -10,48 +10,52 @@ from typing import Any
 import numpy
 
 from ptxkit.emulate import integers
-from ptxkit.emulate.registry import Function, pure
-from ptxkit.emulate.widths import is_signed, resized, unsigned, width_of
+from ptxkit.emulate.registry import Function, value_semantics
+from ptxkit.emulate.widths import is_signed, resize, unsigned_dtype, width_of
 
 _LOW24 = numpy.uint64(0xFF_FFFF)
 _SIGN24 = numpy.uint64(0x80_0000)
-_NONE = numpy.uint32(0xFFFF_FFFF)
+_NOT_FOUND = numpy.uint32(0xFFFF_FFFF)
 
 
-def clamped(values: Any, width: int, signed: bool) -> Any:
+def clamp(values: Any, width: int, signed: bool) -> Any:
     """Signed numbers of 64 bits as the nearest of a width."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
-    return numpy.clip(values, low, high).astype(f"i{width // 8}" if signed else f"u{width // 8}").view(unsigned(width))
+    return (
+        numpy.clip(values, low, high)
+        .astype(f"i{width // 8}" if signed else f"u{width // 8}")
+        .view(unsigned_dtype(width))
+    )
 
 
-def wide(values: Any, signed: bool) -> Any:
+def widen_to_int64(values: Any, signed: bool) -> Any:
     """Numbers of up to 32 bits as signed ones of 64."""
-    return resized(values, 64, signed=signed).view(numpy.int64)
+    return resize(values, 64, signed=signed).view(numpy.int64)
 
 
-@pure
+@value_semantics
 def add_saturated(*, type: str) -> Function:  # noqa: A002
     """The sum, or the nearest number of the type."""
     width, signed = width_of(type), is_signed(type)
-    return lambda a, b: clamped(wide(a, signed) + wide(b, signed), width, signed)
+    return lambda a, b: clamp(widen_to_int64(a, signed) + widen_to_int64(b, signed), width, signed)
 
 
-@pure
+@value_semantics
 def sub_saturated(*, type: str) -> Function:  # noqa: A002
     """The difference, or the nearest number of the type."""
     width, signed = width_of(type), is_signed(type)
-    return lambda a, b: clamped(wide(a, signed) - wide(b, signed), width, signed)
+    return lambda a, b: clamp(widen_to_int64(a, signed) - widen_to_int64(b, signed), width, signed)
 
 
-@pure
+@value_semantics
 def mad_hi_saturated(*, type: str) -> Function:  # noqa: A002
     """The high half of the product and a third number, or the nearest number of the type."""
     width, signed = width_of(type), is_signed(type)
     high = integers.mul_hi(width, signed)
-    return lambda a, b, c: clamped(wide(high(a, b), signed) + wide(c, signed), width, signed)
+    return lambda a, b, c: clamp(widen_to_int64(high(a, b), signed) + widen_to_int64(c, signed), width, signed)
 
 
-@pure
+@value_semantics
 def mul24(*, type: str, half: str, add: bool = False, saturate: bool = False) -> Function:  # noqa: A002
     """The low or high 32 of the 48 bits of the product of two times 24 bits, and a third number added."""
     signed = is_signed(type)
@@ -67,11 +71,11 @@ def mul24(*, type: str, half: str, add: bool = False, saturate: bool = False) ->
     if not add:
         return product
     if saturate:
-        return lambda a, b, c: clamped(wide(product(a, b), signed) + wide(c, signed), 32, signed)
+        return lambda a, b, c: clamp(widen_to_int64(product(a, b), signed) + widen_to_int64(c, signed), 32, signed)
     return lambda a, b, c: product(a, b) + c
 
 
-@pure
+@value_semantics
 def clmad(*, half: str) -> Function:
     """The low or high half of a product without carries, and a third number added without carries."""
     one = numpy.uint64(1)
@@ -89,7 +93,7 @@ def clmad(*, half: str) -> Function:
     return function
 
 
-@pure
+@value_semantics
 def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
     """The most significant bit that is no sign bit, or the shift that brings it to the top; all ones for none."""
     width, signed = width_of(type), is_signed(type)
@@ -99,12 +103,12 @@ def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
             a = numpy.where(integers.signed_view(a) < 0, ~a, a)
         before = integers.clz(a)
         found = before if shiftamt else numpy.uint32(width - 1) - before
-        return numpy.where(a == 0, _NONE, found)
+        return numpy.where(a == 0, _NOT_FOUND, found)
 
     return function
 
 
-@pure
+@value_semantics
 def fns() -> Function:
     """The bit that is the n-th one of a mask from a base on, upwards or downwards; all ones for none.
 
@@ -125,17 +129,17 @@ def fns() -> Function:
             up & (rank_up == by[:, None]),
             numpy.where((by < 0)[:, None], down & (rank_down == -by[:, None]), there & (places == start[:, None])),
         )
-        found = numpy.where(hit.any(axis=1), hit.argmax(axis=1).astype(numpy.uint32), _NONE)
+        found = numpy.where(hit.any(axis=1), hit.argmax(axis=1).astype(numpy.uint32), _NOT_FOUND)
         return numpy.where(by == -(1 << 31), numpy.uint32(0), found)
 
     return function
 
 
-@pure
+@value_semantics
 def brev(*, type: str) -> Function:  # noqa: A002
     """The bits in opposite order."""
     width = width_of(type)
-    kind = unsigned(width)
+    kind = unsigned_dtype(width)
 
     def function(a: Any) -> Any:
         step = width // 2
@@ -148,13 +152,13 @@ def brev(*, type: str) -> Function:  # noqa: A002
     return function
 
 
-@pure
+@value_semantics
 def szext(*, type: str, mode: str) -> Function:  # noqa: A002
     """The low bits extended by zeros or their sign."""
     signed = is_signed(type)
 
     def function(a: Any, b: Any) -> Any:
-        count = _amount(b, mode)
+        count = _shift_amount(b, mode)
         mask = (numpy.uint64(1) << count) - numpy.uint64(1)
         low = a.astype(numpy.uint64) & mask
         if signed:
@@ -165,24 +169,24 @@ def szext(*, type: str, mode: str) -> Function:  # noqa: A002
     return function
 
 
-@pure
+@value_semantics
 def bmsk(*, mode: str) -> Function:
     """So many ones from a position on."""
 
     def function(a: Any, b: Any) -> Any:
-        ones = (numpy.uint64(1) << _amount(b, mode)) - numpy.uint64(1)
-        return (ones << _amount(a, mode)).astype(numpy.uint32)
+        ones = (numpy.uint64(1) << _shift_amount(b, mode)) - numpy.uint64(1)
+        return (ones << _shift_amount(a, mode)).astype(numpy.uint32)
 
     return function
 
 
-def _amount(values: Any, mode: str) -> Any:
+def _shift_amount(values: Any, mode: str) -> Any:
     """A number of bits: at most 32, or its low five bits."""
     found = numpy.minimum(values, numpy.uint32(32)) if mode == "clamp" else values & numpy.uint32(31)
     return found.astype(numpy.uint64)
 
 
-@pure
+@value_semantics
 def dot(*, first: str, second: str, elements: int, half: str | None = None) -> Function:
     """Products of four pairs of bytes, or of two half words with two bytes (the low or the high ones), and a third."""
     width = 32 // elements
@@ -190,7 +194,7 @@ def dot(*, first: str, second: str, elements: int, half: str | None = None) -> F
 
     def part(values: Any, at: int, bits: int, word: str) -> Any:
         cut = (values >> numpy.uint32(at)).astype(f"u{bits // 8}")
-        return resized(cut, 32, signed=is_signed(word))
+        return resize(cut, 32, signed=is_signed(word))
 
     def function(a: Any, b: Any, c: Any) -> Any:
         found = c

@@ -15,7 +15,7 @@ from ptxkit.emulate.numbers.formats import FORMATS, Reals
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class ErrorBound:
     """The largest error: in units of the last place, absolute, or relative to the exact value; any of them suffices.
 
     least, greatest: the operand's magnitudes for which it holds. Outside nothing is promised.
@@ -27,7 +27,7 @@ class Bound:
     least: float = 0.0
     greatest: float = np.inf
 
-    def holds(self, found: Reals, exact: Reals, operand: Reals, fmt: str = "f32") -> NDArray[np.bool_]:
+    def is_within(self, found: Reals, exact: Reals, operand: Reals, fmt: str = "f32") -> NDArray[np.bool_]:
         """Where a result is near enough; results without a number must be the same, NaN for NaN."""
         with np.errstate(all="ignore"):
             magnitude = np.abs(exact)
@@ -46,32 +46,32 @@ class Bound:
         return result
 
 
-BOUNDS: dict[tuple[str, str], tuple[Bound, ...]] = {
-    ("div.approx", "f32"): (Bound(ulps=2, least=2.0**-126, greatest=2.0**126),),
-    ("div.full", "f32"): (Bound(ulps=2),),
-    ("rcp.approx", "f32"): (Bound(ulps=1),),
-    ("rcp.approx", "f64"): (Bound(relative=2.0**-19),),
-    ("sqrt.approx", "f32"): (Bound(relative=2.0**-23),),
-    ("rsqrt.approx", "f32"): (Bound(relative=2.0**-22.9),),
-    ("rsqrt.approx", "f64"): (Bound(relative=2.0**-19),),
+BOUNDS: dict[tuple[str, str], tuple[ErrorBound, ...]] = {
+    ("div.approx", "f32"): (ErrorBound(ulps=2, least=2.0**-126, greatest=2.0**126),),
+    ("div.full", "f32"): (ErrorBound(ulps=2),),
+    ("rcp.approx", "f32"): (ErrorBound(ulps=1),),
+    ("rcp.approx", "f64"): (ErrorBound(relative=2.0**-19),),
+    ("sqrt.approx", "f32"): (ErrorBound(relative=2.0**-23),),
+    ("rsqrt.approx", "f32"): (ErrorBound(relative=2.0**-22.9),),
+    ("rsqrt.approx", "f64"): (ErrorBound(relative=2.0**-19),),
     ("sin.approx", "f32"): (
-        Bound(absolute=2.0**-20.5, greatest=2 * np.pi),
-        Bound(absolute=2.0**-14.7, greatest=100 * np.pi),
+        ErrorBound(absolute=2.0**-20.5, greatest=2 * np.pi),
+        ErrorBound(absolute=2.0**-14.7, greatest=100 * np.pi),
     ),
     ("cos.approx", "f32"): (
-        Bound(absolute=2.0**-20.5, greatest=2 * np.pi),
-        Bound(absolute=2.0**-14.7, greatest=100 * np.pi),
+        ErrorBound(absolute=2.0**-20.5, greatest=2 * np.pi),
+        ErrorBound(absolute=2.0**-14.7, greatest=100 * np.pi),
     ),
     ("lg2.approx", "f32"): (
-        Bound(absolute=2.0**-22, least=0.5, greatest=2.0),
-        Bound(relative=2.0**-22, absolute=2.0**-22),
+        ErrorBound(absolute=2.0**-22, least=0.5, greatest=2.0),
+        ErrorBound(relative=2.0**-22, absolute=2.0**-22),
     ),
-    ("ex2.approx", "f32"): (Bound(ulps=2),),
-    ("ex2.approx", "f16"): (Bound(relative=2.0**-9.9, absolute=2.0**-24),),
-    ("ex2.approx", "bf16"): (Bound(relative=2.0**-7),),
-    ("tanh.approx", "f32"): (Bound(relative=2.0**-11),),
-    ("tanh.approx", "f16"): (Bound(absolute=2.0**-10.987),),
-    ("tanh.approx", "bf16"): (Bound(absolute=2.0**-8),),
+    ("ex2.approx", "f32"): (ErrorBound(ulps=2),),
+    ("ex2.approx", "f16"): (ErrorBound(relative=2.0**-9.9, absolute=2.0**-24),),
+    ("ex2.approx", "bf16"): (ErrorBound(relative=2.0**-7),),
+    ("tanh.approx", "f32"): (ErrorBound(relative=2.0**-11),),
+    ("tanh.approx", "f16"): (ErrorBound(absolute=2.0**-10.987),),
+    ("tanh.approx", "bf16"): (ErrorBound(absolute=2.0**-8),),
 }
 """(instruction, format) -> its bounds, each for its range. Of `rcp` and `rsqrt` of f64 the manual gives none: ours.
 

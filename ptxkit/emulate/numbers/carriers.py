@@ -45,10 +45,10 @@ def widen(fmt: Format, codes: Bits) -> Reals:
         return (codes.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
     if fmt.name == "tf32":
         return cast(Reals, (codes & np.uint32(0xFFFF_E000)).view(np.float32).astype(np.float64))
-    return cast(Reals, _table(fmt)[codes & codes.dtype.type((1 << fmt.width) - 1)])
+    return cast(Reals, _value_table(fmt)[codes & codes.dtype.type((1 << fmt.width) - 1)])
 
 
-def _decoded(fmt: Format, codes: Bits) -> Reals:
+def _decode(fmt: Format, codes: Bits) -> Reals:
     """The values of codes of eight bits or less."""
     magnitude = magnitudes(fmt, codes)
     field = (magnitude >> np.uint64(fmt.fraction_bits)).astype(np.int64)
@@ -62,14 +62,14 @@ def _decoded(fmt: Format, codes: Bits) -> Reals:
     return np.where(codes & np.uint64(fmt.sign) != 0, -values, values)
 
 
-_TABLES: dict[str, Reals] = {}
+_VALUE_TABLES: dict[str, Reals] = {}
 
 
-def _table(fmt: Format) -> Reals:
+def _value_table(fmt: Format) -> Reals:
     """All values of a format of eight bits or less."""
-    found = _TABLES.get(fmt.name)
+    found = _VALUE_TABLES.get(fmt.name)
     if found is None:
-        found = _TABLES[fmt.name] = _decoded(fmt, np.arange(1 << fmt.width, dtype=np.uint64))
+        found = _VALUE_TABLES[fmt.name] = _decode(fmt, np.arange(1 << fmt.width, dtype=np.uint64))
     return found
 
 
@@ -91,19 +91,19 @@ def narrow(
         codes = native.view(fmt.dtype)
         return np.where(np.isnan(native), fmt.dtype(fmt.nan or 0), codes)
     if rounding == "rn" and fmt.infinity is not None and not satfinite and fmt.name != "f64":
-        normal = _normal(fmt, values)
+        normal = _encode_normal(fmt, values)
         if normal is not None:
             return normal
-    negative, exponent, significand = split(values)
+    negative, exponent, significand = decompose(values)
     if not fmt.signed:
         negative = np.zeros_like(negative)  # a sign has no place, so the absolute value is what remains
     codes = pack(fmt, rounding, negative, exponent, significand, satfinite=satfinite, random=random)
-    codes = np.where(np.isinf(values), _infinite(fmt, negative, satfinite), codes)
+    codes = np.where(np.isinf(values), _infinity_code(fmt, negative, satfinite), codes)
     not_a_number = fmt.maximum if fmt.nan is None else fmt.nan
     return np.where(np.isnan(values), fmt.dtype(not_a_number << fmt.shift), codes)
 
 
-def _normal(fmt: Format, values: Reals) -> Bits | None:
+def _encode_normal(fmt: Format, values: Reals) -> Bits | None:
     """The codes of normal numbers and zeros by their bits alone; None where there are others."""
     bits = values.view(np.uint64)
     magnitude = bits & np.uint64((1 << 63) - 1)
@@ -118,7 +118,7 @@ def _normal(fmt: Format, values: Reals) -> Bits | None:
     return cast(Bits, ((codes | sign) << np.uint64(fmt.shift)).astype(fmt.dtype))
 
 
-def _infinite(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits:
+def _infinity_code(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits:
     """The code of an infinity: itself, or NaN, or the largest finite number."""
     code = fmt.infinity if fmt.infinity is not None else fmt.nan
     if satfinite or code is None:
@@ -129,7 +129,7 @@ def _infinite(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits
     return cast(Bits, codes << fmt.dtype(fmt.shift))
 
 
-def split(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.uint64]]:
+def decompose(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.uint64]]:
     """Sign, exponent and significand of finite doubles, as `pack` takes them."""
     bits = np.asarray(values, np.float64).view(np.uint64)
     field = ((bits >> np.uint64(52)) & np.uint64(0x7FF)).astype(np.int64)
@@ -154,16 +154,16 @@ def two_sum(a: Reals, b: Reals) -> tuple[Reals, Reals]:
     return total, (a - (total - part)) + (b - part)
 
 
-def odd_sum(a: Reals, b: Reals) -> Reals:
+def add_round_to_odd(a: Reals, b: Reals) -> Reals:
     """a + b rounded to odd: where something is cut off, the last bit of the result is set.
 
     Rounded again, to two bits less or still fewer, it gives what one rounding of the exact sum does (Boldo, Melquiond).
     """
     total, lost = two_sum(np.asarray(a), np.asarray(b))
-    return made_odd(total, lost)
+    return round_to_odd(total, lost)
 
 
-def made_odd(total: Reals, lost: Reals) -> Reals:
+def round_to_odd(total: Reals, lost: Reals) -> Reals:
     """A result rounded to nearest, made the one rounded to odd; `lost` has the sign of what rounding cut off."""
     bits = np.asarray(total).view(np.uint64)
     even = (bits & np.uint64(1)) == 0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxkit.emulate.numbers import whole
-from ptxkit.emulate.numbers.carriers import made_odd, two_sum
+from ptxkit.emulate.numbers.carriers import round_to_odd, two_sum
 from ptxkit.emulate.numbers.formats import Reals
 
 _SPLITTER = 2.0**27 + 1
@@ -24,9 +24,9 @@ def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
     total = a + b
     if rounding == "rn":
         return total
-    larger, smaller = _ordered(a, b)
+    larger, smaller = _order_by_magnitude(a, b)
     lost = smaller - (total - larger)  # exact, and nothing in it overflows (Dekker)
-    return _zeros(_directed(total, lost, rounding), a, b, rounding)
+    return _fix_zero_sign(_apply_rounding(total, lost, rounding), a, b, rounding)
 
 
 def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
@@ -35,34 +35,34 @@ def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
     if rounding == "rn":
         return product
     lost = _product_error(a, b, product)
-    hard = ~_safe(product) | (np.abs(a) > _LARGE) | (np.abs(b) > _LARGE)
+    hard = ~_is_safe_range(product) | (np.abs(a) > _LARGE) | (np.abs(b) > _LARGE)
     hard &= np.isfinite(a) & np.isfinite(b) & (a != 0) & (b != 0)
-    return _mended(_directed(product, lost, rounding), hard, whole.product_and_sum, rounding, a, b)
+    return _recompute_hard_lanes(_apply_rounding(product, lost, rounding), hard, whole.multiply_add, rounding, a, b)
 
 
-def fused(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
+def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
     """a * b + c (Boldo and Melquiond: what two sums lose is rounded to odd)."""
     product = a * b
     if _is_ordinary(product, a, b, c):
-        return _zeros(add(*_parted(product, a, b, c), rounding), product, c, rounding)
+        return _fix_zero_sign(add(*_split_fused(product, a, b, c), rounding), product, c, rounding)
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
     product_is_zero = (a == 0) | (b == 0)
-    hard = ~_safe(product) | (np.abs(a) > _LARGE) | (np.abs(b) > _LARGE) | (np.abs(c) > _LARGE)
+    hard = ~_is_safe_range(product) | (np.abs(a) > _LARGE) | (np.abs(b) > _LARGE) | (np.abs(c) > _LARGE)
     hard &= finite & ~product_is_zero
-    total, small = _parted(product, a, b, c)
+    total, small = _split_fused(product, a, b, c)
     easy = finite & ~product_is_zero & ~hard
     # Elsewhere the sum is exact, or no number; an infinite c meets a product that is finite, though it overflows here.
     plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, product + c)
     result = np.where(easy, add(total, small, rounding), plain)
-    result = _zeros(result, product, c, rounding)
-    return _mended(result, hard, whole.product_and_sum, rounding, a, b, c)
+    result = _fix_zero_sign(result, product, c, rounding)
+    return _recompute_hard_lanes(result, hard, whole.multiply_add, rounding, a, b, c)
 
 
-def _parted(product: Reals, a: Reals, b: Reals, c: Reals) -> tuple[Reals, Reals]:
+def _split_fused(product: Reals, a: Reals, b: Reals, c: Reals) -> tuple[Reals, Reals]:
     """a * b + c as two numbers, the lesser one rounded to odd."""
     high, low = two_sum(c, _product_error(a, b, product))
     total, rest = two_sum(product, high)
-    return total, made_odd(*two_sum(rest, low))
+    return total, round_to_odd(*two_sum(rest, low))
 
 
 def _is_ordinary(product: Reals, a: Reals, b: Reals, c: Reals) -> bool:
@@ -80,22 +80,28 @@ def divide(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
     back = result * b
     rest = (a - back) - _product_error(result, b, back)
     lost = np.where(np.signbit(b), -rest, rest)
-    hard = ~(_safe(result) & _safe(a) & _safe(b)) & np.isfinite(a) & np.isfinite(b) & (a != 0) & (b != 0)
-    return _mended(_directed(result, lost, rounding), hard, whole.quotient, rounding, a, b)
+    hard = (
+        ~(_is_safe_range(result) & _is_safe_range(a) & _is_safe_range(b))
+        & np.isfinite(a)
+        & np.isfinite(b)
+        & (a != 0)
+        & (b != 0)
+    )
+    return _recompute_hard_lanes(_apply_rounding(result, lost, rounding), hard, whole.divide, rounding, a, b)
 
 
-def root(a: Reals, rounding: str = "rn") -> Reals:
+def sqrt(a: Reals, rounding: str = "rn") -> Reals:
     """The square root."""
     result = np.sqrt(a)
     if rounding == "rn":
         return result
     square = result * result
     lost = (a - square) - _product_error(result, result, square)
-    hard = ~_safe(a) & np.isfinite(a) & (a > 0)
-    return _mended(_directed(result, lost, rounding), hard, whole.root, rounding, a)
+    hard = ~_is_safe_range(a) & np.isfinite(a) & (a > 0)
+    return _recompute_hard_lanes(_apply_rounding(result, lost, rounding), hard, whole.sqrt, rounding, a)
 
 
-def _ordered(a: Reals, b: Reals) -> tuple[Reals, Reals]:
+def _order_by_magnitude(a: Reals, b: Reals) -> tuple[Reals, Reals]:
     """The one of greater magnitude first."""
     swap = np.abs(b) > np.abs(a)
     return np.where(swap, b, a), np.where(swap, a, b)
@@ -103,23 +109,23 @@ def _ordered(a: Reals, b: Reals) -> tuple[Reals, Reals]:
 
 def _product_error(a: Reals, b: Reals, product: Reals) -> Reals:
     """a * b - product, exactly, where nothing overflows or underflows (Dekker, Veltkamp)."""
-    a_high, b_high = _high(a), _high(b)
+    a_high, b_high = _veltkamp_high(a), _veltkamp_high(b)
     a_low, b_low = a - a_high, b - b_high
     return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
-def _high(value: Reals) -> Reals:
+def _veltkamp_high(value: Reals) -> Reals:
     wide = _SPLITTER * value
     return wide - (wide - value)
 
 
-def _safe(value: Reals) -> NDArray[np.bool_]:
+def _is_safe_range(value: Reals) -> NDArray[np.bool_]:
     """Far from overflow and from underflow, so that errors of products are exact."""
     magnitude = np.abs(value)
     return (magnitude > _SMALL) & (magnitude < _LARGE)
 
 
-def _directed(result: Reals, lost: Reals, rounding: str) -> Reals:
+def _apply_rounding(result: Reals, lost: Reals, rounding: str) -> Reals:
     """A result rounded to nearest, rounded as wanted; `lost` has the sign of exact value - result.
 
     A sum that overflows has lost an infinity of the other sign, so it goes back to the largest finite number.
@@ -132,7 +138,7 @@ def _directed(result: Reals, lost: Reals, rounding: str) -> Reals:
     return np.where(moves, moved, bits).view(np.float64)
 
 
-def _zeros(result: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
+def _fix_zero_sign(result: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
     """A sum that is exactly zero is -0 where rounding goes down, unless both of it are +0."""
     if rounding != "rm":
         return result
@@ -140,13 +146,17 @@ def _zeros(result: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
     return np.where((result == 0) & ~positive, -0.0, result)
 
 
-def _mended(
-    result: Reals, hard: NDArray[np.bool_], operation: Callable[..., whole.Scaled], rounding: str, *operands: Reals
+def _recompute_hard_lanes(
+    result: Reals,
+    hard: NDArray[np.bool_],
+    operation: Callable[..., whole.ScaledInteger],
+    rounding: str,
+    *operands: Reals,
 ) -> Reals:
     """The result with the lanes that doubles cannot do computed in whole numbers."""
     if not hard.any():
         return result
     everywhere = np.broadcast_arrays(*operands)
     mended = np.array(np.broadcast_to(result, hard.shape))
-    mended[hard] = whole.rounded(operation, rounding, *(operand[hard] for operand in everywhere))
+    mended[hard] = whole.round_result(operation, rounding, *(operand[hard] for operand in everywhere))
     return mended

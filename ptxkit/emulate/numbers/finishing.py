@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ptxkit.emulate.numbers.carriers import narrow
 from ptxkit.emulate.numbers.formats import Bits, Format, Reals
-from ptxkit.emulate.numbers.nans import flushed, rectified, saturated, tiny
+from ptxkit.emulate.numbers.nans import apply_relu, flush_subnormals, is_tiny, saturate_codes
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class ResultModifiers:
     """rounding: None is to nearest even. ftz: subnormal results become zeros of their sign. saturate: 0.0 .. 1.0.
 
     relu: negative numbers become zero. satfinite: what is too large becomes the largest finite number. pzo: no
@@ -27,21 +27,21 @@ class Finish:
     satfinite: bool = False
     pzo: bool = False
 
-    def narrowed(self, fmt: Format, values: Reals, random: tuple[NDArray[np.uint64], int] | None = None) -> Bits:
+    def encode(self, fmt: Format, values: Reals, random: tuple[NDArray[np.uint64], int] | None = None) -> Bits:
         """The codes of values that are exact or rounded to odd."""
         if self.ftz:
-            values = np.where(tiny(fmt, values, self.rounding or "rn"), np.copysign(0.0, values), values)
+            values = np.where(is_tiny(fmt, values, self.rounding or "rn"), np.copysign(0.0, values), values)
         codes = narrow(fmt, values, self.rounding or "rn", satfinite=self.satfinite, random=random)
-        return self.limited(fmt, codes)
+        return self.clamp(fmt, codes)
 
-    def limited(self, fmt: Format, codes: Bits) -> Bits:
+    def clamp(self, fmt: Format, codes: Bits) -> Bits:
         """Rounded codes without what may not be."""
         if self.ftz:
-            codes = flushed(fmt, codes)
+            codes = flush_subnormals(fmt, codes)
         if self.saturate:
-            codes = saturated(fmt, codes)
+            codes = saturate_codes(fmt, codes)
         if self.relu:
-            codes = rectified(fmt, codes)
+            codes = apply_relu(fmt, codes)
         if self.pzo and fmt.sign:
             negative_zero = codes.dtype.type(fmt.sign << fmt.shift)
             codes = np.where(codes == negative_zero, codes.dtype.type(0), codes)

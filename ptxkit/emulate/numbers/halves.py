@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ptxkit.emulate.numbers.carriers import two_sum
 from ptxkit.emulate.numbers.formats import BF16, F16, Bits, Format
 
-Quick = Callable[..., Bits | None]
+FastPath = Callable[..., Bits | None]
 """From codes to codes; None where it cannot tell."""
 
 _SIXTEEN = np.uint32(16)
@@ -27,18 +27,18 @@ _MAGNITUDE, _NORMAL = np.uint32(0x7FFF_FFFF), np.uint32(0x0080_0000)
 _BELOW_F16, _MIDDLE_F16 = np.uint64((1 << 42) - 1), np.uint64(1 << 41)
 
 
-def quick(operation: Callable[..., Any], fmt: Format, *, fused: bool) -> Quick | None:
+def fast_path(operation: Callable[..., Any], fmt: Format, *, fused: bool) -> FastPath | None:
     """An operation of numpy's (`np.add`) on codes of a format, or a fused product and sum; None for other formats."""
     if fmt is F16:
-        return _fused_f16 if fused else _of_f16(operation)
+        return _fused_f16 if fused else _f16_path(operation)
     if fmt is BF16:
-        return _fused_bf16 if fused else _of_bf16(operation, exact=operation is not np.multiply)
+        return _fused_bf16 if fused else _bf16_path(operation, exact=operation is not np.multiply)
     return None
 
 
-def _of_f16(operation: Callable[..., Any]) -> Quick:
+def _f16_path(operation: Callable[..., Any]) -> FastPath:
     def function(a: Bits, b: Bits) -> Bits:
-        return _canonical(operation(a.view(np.float16), b.view(np.float16)))
+        return _canonicalize(operation(a.view(np.float16), b.view(np.float16)))
 
     return function
 
@@ -50,44 +50,44 @@ def _fused_f16(a: Bits, b: Bits, c: Bits) -> Bits | None:
     middle = total.view(np.uint64) & _BELOW_F16 == _MIDDLE_F16
     if middle.any() and (middle & (two_sum(product, z)[1] != 0)).any():
         return None
-    return _canonical(total.astype(np.float16))
+    return _canonicalize(total.astype(np.float16))
 
 
-def _canonical(found: NDArray[np.float16]) -> Bits:
+def _canonicalize(found: NDArray[np.float16]) -> Bits:
     wrong = np.isnan(found)
     codes: Bits = found.view(np.uint16)
     return np.where(wrong, np.uint16(F16.nan or 0), codes) if wrong.any() else codes
 
 
-def _widened(codes: Bits) -> NDArray[np.float32]:
+def _widen(codes: Bits) -> NDArray[np.float32]:
     return (codes.astype(np.uint32) << _SIXTEEN).view(np.float32)
 
 
-def _of_bf16(operation: Callable[..., Any], *, exact: bool) -> Quick:
+def _bf16_path(operation: Callable[..., Any], *, exact: bool) -> FastPath:
     def function(a: Bits, b: Bits) -> Bits | None:
-        x, y = _widened(a), _widened(b)
+        x, y = _widen(a), _widen(b)
         found = operation(x, y)
         bits = found.view(np.uint32)
         small = bits & _MAGNITUDE < _NORMAL  # or a zero that was one
         if not exact and small.any() and (small & (x != 0) & (y != 0)).any():
             return None
-        return _narrowed(found, bits)
+        return _narrow(found, bits)
 
     return function
 
 
 def _fused_bf16(a: Bits, b: Bits, c: Bits) -> Bits | None:
-    product, z = _widened(a).astype(np.float64) * _widened(b), _widened(c).astype(np.float64)
+    product, z = _widen(a).astype(np.float64) * _widen(b), _widen(c).astype(np.float64)
     total = product + z
     found = total.astype(np.float32)
     bits = found.view(np.uint32)
     open_ = (bits & _LOWER == _HALF_WAY) | (bits & _MAGNITUDE < _NORMAL)
     if open_.any() and (open_ & ((found != total) | (two_sum(product, z)[1] != 0))).any():
         return None
-    return _narrowed(found, bits)
+    return _narrow(found, bits)
 
 
-def _narrowed(found: NDArray[np.float32], bits: Bits) -> Bits:
+def _narrow(found: NDArray[np.float32], bits: Bits) -> Bits:
     wrong = np.isnan(found)
     codes = ((bits + (_ROUND + (bits >> _SIXTEEN & _ONE))) >> _SIXTEEN).astype(np.uint16)
     return np.where(wrong, np.uint16(BF16.nan or 0), codes) if wrong.any() else codes

@@ -12,7 +12,12 @@ import numpy as np
 from ptxkit.emulate.numbers.formats import DTYPES, Bits, Format, Reals
 from ptxkit.emulate.numbers.rounding import pack
 
-WHOLE: dict[str, Callable[[Reals], Reals]] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
+ROUND_TO_INTEGER: dict[str, Callable[[Reals], Reals]] = {
+    "rni": np.rint,
+    "rzi": np.trunc,
+    "rmi": np.floor,
+    "rpi": np.ceil,
+}
 """Rounding to a whole number, by the modifier's name."""
 
 
@@ -40,10 +45,10 @@ def to_integer(values: Reals, width: int, *, signed: bool, rounding: str, nan: i
     """Values rounded to whole numbers, limited to what `width` bits hold; NaNs become `nan`."""
     lowest = -(2.0 ** (width - 1)) if signed else 0.0
     beyond = 2.0 ** (width - 1) if signed else 2.0**width
-    rounded = WHOLE[rounding](values)
+    rounded = ROUND_TO_INTEGER[rounding](values)
     inside = (rounded >= lowest) & (rounded < beyond)
     held = np.where(inside, rounded, 0.0)
-    words = held.astype(np.int64).view(np.uint64) if signed else _unsigned(held)
+    words = held.astype(np.int64).view(np.uint64) if signed else _to_uint64(held)
     highest = (1 << (width - 1)) - 1 if signed else (1 << width) - 1
     limited = np.where(rounded < 0, np.uint64(int(lowest) & (2**64 - 1)), np.uint64(highest))
     words = np.where(inside, words, limited)
@@ -51,7 +56,7 @@ def to_integer(values: Reals, width: int, *, signed: bool, rounding: str, nan: i
     return words.astype(DTYPES[width])
 
 
-def _unsigned(values: Reals) -> Bits:
+def _to_uint64(values: Reals) -> Bits:
     """Values of 0 .. 2**64 - 1, of which the upper half does not fit in a signed integer."""
     upper = values >= 2.0**63
     low = np.where(upper, values - 2.0**63, values).astype(np.int64).view(np.uint64)

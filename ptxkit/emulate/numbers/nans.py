@@ -18,7 +18,7 @@ from ptxkit.emulate.numbers.formats import F64, Bits, Format, Reals
 QUIET = np.uint64(1 << 51)
 
 
-def canonical(fmt: Format, codes: Bits) -> Bits:
+def canonicalize(fmt: Format, codes: Bits) -> Bits:
     """The codes with every NaN made the format's own."""
     wrong = is_nan(fmt, codes)
     if not wrong.any():
@@ -26,7 +26,7 @@ def canonical(fmt: Format, codes: Bits) -> Bits:
     return np.where(wrong, fmt.dtype((fmt.nan or 0) << fmt.shift), codes)
 
 
-def payloads(result: Bits, *operands: Bits) -> Bits:
+def propagate_payload(result: Bits, *operands: Bits) -> Bits:
     """Results of f64 whose NaNs are the last operand's that is one, made quiet, or the format's own."""
     wrong = is_nan(F64, result)
     if not wrong.any():
@@ -37,7 +37,7 @@ def payloads(result: Bits, *operands: Bits) -> Bits:
     return np.where(wrong, chosen, result)
 
 
-def converted(result: Bits, fmt: Format, source: Format, codes: Bits) -> Bits:
+def convert_payload(result: Bits, fmt: Format, source: Format, codes: Bits) -> Bits:
     """Results of a conversion from or to f64 whose NaNs keep sign and payload, cut off where need be, and are quiet."""
     wrong = is_nan(source, codes)
     if not wrong.any():
@@ -49,7 +49,7 @@ def converted(result: Bits, fmt: Format, source: Format, codes: Bits) -> Bits:
     return np.where(wrong, np.where(sign, kept | np.uint64(fmt.sign), kept).astype(fmt.dtype), result)
 
 
-def tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
+def is_tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
     """What `.ftz` makes zero: numbers that, rounded to a significand of full length, are below the smallest normal.
 
     So those next to that number stay, although they are smaller, where rounding makes it of them.
@@ -65,21 +65,21 @@ def tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
     return np.where(outwards, magnitude <= least - step, magnitude < least)
 
 
-def flushed(fmt: Format, codes: Bits) -> Bits:
+def flush_subnormals(fmt: Format, codes: Bits) -> Bits:
     """The codes with subnormal numbers made zeros of their sign (`.ftz`)."""
     kind = codes.dtype.type
     exponent = kind((fmt.maximum | (1 << fmt.fraction_bits)) >> fmt.fraction_bits << (fmt.fraction_bits + fmt.shift))
     return np.where(codes & exponent == 0, codes & kind(fmt.sign << fmt.shift), codes)
 
 
-def subnormal(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
+def is_subnormal(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
     """Where the codes are subnormal numbers."""
     magnitude = magnitudes(fmt, codes)
     least = magnitude.dtype.type(1 << (fmt.fraction_bits + fmt.shift))
     return cast(NDArray[np.bool_], (magnitude != 0) & (magnitude < least))
 
 
-def saturated(fmt: Format, codes: Bits) -> Bits:
+def saturate_codes(fmt: Format, codes: Bits) -> Bits:
     """The codes limited to 0.0 .. 1.0; NaNs and negative numbers become +0.0 (`.sat`)."""
     kind = codes.dtype.type
     one = kind(fmt.bias << (fmt.fraction_bits + fmt.shift))
@@ -87,7 +87,7 @@ def saturated(fmt: Format, codes: Bits) -> Bits:
     return cast(Bits, np.where(zero, kind(0), np.minimum(codes, one)))
 
 
-def rectified(fmt: Format, codes: Bits) -> Bits:
+def apply_relu(fmt: Format, codes: Bits) -> Bits:
     """Negative numbers, -0.0 among them, made +0.0; NaNs stay (`.relu`)."""
     kind = codes.dtype.type
     negative = (codes & kind(fmt.sign << fmt.shift) != 0) & ~is_nan(fmt, codes)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from ptxkit.emulate.numbers.carriers import is_nan, magnitudes
 from ptxkit.emulate.numbers.formats import Bits, Format
 
-Truth = NDArray[np.bool_]
+BoolArray = NDArray[np.bool_]
 
 _QUIET = np.uint64(1 << 51)
 
-COMPARISONS: dict[str, Callable[[Bits, Bits], Truth]] = {
+COMPARISONS: dict[str, Callable[[Bits, Bits], BoolArray]] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -29,13 +29,13 @@ COMPARISONS: dict[str, Callable[[Bits, Bits], Truth]] = {
 """Ordered comparisons; with a `u` behind them they hold for NaNs, too."""
 
 
-def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], Truth]:
+def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], BoolArray]:
     """A comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ..."""
     if fmt.name in _NATIVE:
         native, test = _NATIVE[fmt.name], _VALUES[name]
         return lambda a, b: test(a.view(native), b.view(native))
 
-    def unordered(a: Bits, b: Bits) -> Truth:
+    def unordered(a: Bits, b: Bits) -> BoolArray:
         return is_nan(fmt, a) | is_nan(fmt, b)
 
     if name == "nan":
@@ -44,13 +44,13 @@ def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], Truth]:
         return lambda a, b: ~unordered(a, b)
     if name in COMPARISONS:
         ordered = COMPARISONS[name]
-        return lambda a, b: ordered(_key(fmt, a), _key(fmt, b)) & ~unordered(a, b)
+        return lambda a, b: ordered(_sort_key(fmt, a), _sort_key(fmt, b)) & ~unordered(a, b)
     either = COMPARISONS[name[:-1]]
-    return lambda a, b: either(_key(fmt, a), _key(fmt, b)) | unordered(a, b)
+    return lambda a, b: either(_sort_key(fmt, a), _sort_key(fmt, b)) | unordered(a, b)
 
 
 _NATIVE: dict[str, type[np.floating[Any]]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
-_VALUES: dict[str, Callable[[Any, Any], Truth]] = {
+_VALUES: dict[str, Callable[[Any, Any], BoolArray]] = {
     **{name: test for name, test in COMPARISONS.items() if name != "ne"},
     "ne": lambda a, b: (a < b) | (a > b),
     "equ": lambda a, b: ~((a < b) | (a > b)),
@@ -65,7 +65,7 @@ _VALUES: dict[str, Callable[[Any, Any], Truth]] = {
 """Comparisons of values that numpy has types for; its own are false for NaNs, all but `!=`."""
 
 
-def _key(fmt: Format, codes: Bits) -> Bits:
+def _sort_key(fmt: Format, codes: Bits) -> Bits:
     """Integers in the order of the numbers, both zeros equal: the magnitude, negated by the sign."""
     magnitude = magnitudes(fmt, codes)
     width = np.dtype(magnitude.dtype).itemsize * 8
@@ -73,14 +73,14 @@ def _key(fmt: Format, codes: Bits) -> Bits:
     return cast(Bits, np.where(codes & magnitude.dtype.type(fmt.sign) != 0, middle - magnitude, middle + magnitude))
 
 
-def extreme(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits, Bits], Bits]:
+def min_max(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits, Bits], Bits]:
     """The smaller or greater code. A NaN is passed over, or, with `nan`, given; two NaNs give the format's own, or of
     f64 the second, made quiet, as hardware does.
     """
     kind = fmt.dtype
     sign, quiet = kind(fmt.sign), kind(fmt.nan or 0)
     if fmt.name in ("f32", "f64"):
-        return _native_extreme(fmt, greatest, nan)
+        return _native_min_max(fmt, greatest, nan)
 
     def key(codes: Bits) -> Bits:
         return np.where(codes & sign != 0, ~codes, codes | sign)
@@ -98,7 +98,7 @@ def extreme(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits
     return choose
 
 
-def _native_extreme(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, Bits], Bits]:
+def _native_min_max(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, Bits], Bits]:
     """The same by numpy's own, which leaves open which zero it gives."""
     kind, native, quiet = fmt.dtype, _NATIVE[fmt.name], fmt.dtype(fmt.nan or 0)
     ways = {(True, True): np.maximum, (True, False): np.fmax, (False, True): np.minimum, (False, False): np.fmin}

@@ -23,7 +23,7 @@ class Packing:
     count: int
     stride: int
 
-    def unpacked(self, values: Bits) -> Bits:
+    def unpack(self, values: Bits) -> Bits:
         """Codes of shape (threads, count), or the values as they are where each holds one number."""
         if self.count == 1:
             return values
@@ -34,7 +34,7 @@ class Packing:
         codes: Bits = ((np.asarray(values)[..., np.newaxis] >> shifts) & mask).astype(np.uint8)
         return codes
 
-    def packed(self, codes: Bits) -> Bits:
+    def pack(self, codes: Bits) -> Bits:
         """The registers of codes as `unpacked` gives them."""
         if self.count == 1:
             return codes
@@ -47,7 +47,7 @@ class Packing:
 
 
 @cache
-def packing(word: str) -> Packing:
+def packing_of(word: str) -> Packing:
     """The packing of a floating-point type: `f32`, `bf16x2`, `e2m1p4x4` (each in a byte of its own), ...
 
     Types without a format (integers, bits) are none: KeyError.
@@ -61,13 +61,13 @@ def packing(word: str) -> Packing:
 
 def elementwise(function: Callable[..., Bits], result: str, *operands: str) -> Callable[..., Bits]:
     """A function of codes made one of registers of these types, element by element. None operands stay None."""
-    if all(packing(word).count == 1 for word in (result, *operands)):
+    if all(packing_of(word).count == 1 for word in (result, *operands)):
         return function
-    parts = [packing(word) for word in operands]
-    whole = packing(result)
+    parts = [packing_of(word) for word in operands]
+    whole = packing_of(result)
 
     def of_registers(*values: Any) -> Bits:
-        unpacked = [None if v is None else part.unpacked(v) for part, v in zip(parts, values, strict=False)]
-        return whole.packed(function(*unpacked))
+        unpacked = [None if v is None else part.unpack(v) for part, v in zip(parts, values, strict=False)]
+        return whole.pack(function(*unpacked))
 
     return of_registers

@@ -39,21 +39,21 @@ def pack(
     exponent = np.where(significand == 0, fmt.smallest_exponent, exponent)
     too_small = np.maximum(fmt.smallest_exponent - exponent, 0)
     dropped = (_WORD - 1 - fmt.fraction_bits + too_small).astype(np.uint64)
-    kept = _shifted_right(significand, dropped)
-    rest = significand - _shifted_left(kept, dropped)
-    up = _goes_up(rounding, negative, kept, rest, dropped, random)
+    kept = _shift_right(significand, dropped)
+    rest = significand - _shift_left(kept, dropped)
+    up = _rounds_up(rounding, negative, kept, rest, dropped, random)
     # The highest bit of a normal significand is the step to the next exponent, so this one is counted from one less.
     code = ((exponent + too_small - fmt.smallest_exponent).astype(np.uint64) << np.uint64(fmt.fraction_bits)) + kept
     code = code + up
     if not fmt.fraction_bits:
         code = code - _ONE  # no subnormal numbers: the lowest code is a power of two, too
         code = np.where(significand == 0, np.uint64(0), np.where(kept + up == 0, np.uint64(0), code))
-    code = _limited(fmt, rounding, negative, code, satfinite)
+    code = _handle_overflow(fmt, rounding, negative, code, satfinite)
     signed = np.where(negative, code | np.uint64(fmt.sign), code)
     return (signed << np.uint64(fmt.shift)).astype(fmt.dtype)
 
 
-def _goes_up(
+def _rounds_up(
     rounding: str,
     negative: NDArray[np.bool_],
     kept: NDArray[np.uint64],
@@ -71,16 +71,16 @@ def _goes_up(
     if rounding == "rs":
         assert random is not None
         bits, count = random
-        cut = _shifted_right(rest, np.maximum(dropped.astype(np.int64) - count, 0).astype(np.uint64))
+        cut = _shift_right(rest, np.maximum(dropped.astype(np.int64) - count, 0).astype(np.uint64))
         return ((cut + bits) >> np.uint64(count)) & _ONE
-    half = _shifted_left(np.ones_like(kept), dropped - _ONE)
+    half = _shift_left(np.ones_like(kept), dropped - _ONE)
     at_half = rest == half
     if rounding == "rn":
         at_half &= (kept & _ONE).astype(bool)
     return cast(Bits, (((rest > half) | at_half) & (dropped <= _WORD)).astype(np.uint64))
 
 
-def _limited(
+def _handle_overflow(
     fmt: Format,
     rounding: str,
     negative: NDArray[np.bool_],
@@ -99,9 +99,9 @@ def _limited(
     return np.where(beyond, outside, code)
 
 
-def _shifted_right(value: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _shift_right(value: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.where(by >= _WORD, np.uint64(0), value >> np.minimum(by, np.uint64(_WORD - 1)))
 
 
-def _shifted_left(value: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _shift_left(value: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return np.where(by >= _WORD, np.uint64(0), value << np.minimum(by, np.uint64(_WORD - 1)))

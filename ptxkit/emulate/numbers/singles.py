@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ptxkit.emulate.numbers.carriers import odd_sum
+from ptxkit.emulate.numbers.carriers import add_round_to_odd
 from ptxkit.emulate.numbers.formats import Reals
 
 Floats = NDArray[np.float32]
@@ -17,7 +17,7 @@ Floats = NDArray[np.float32]
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
     """a + b."""
-    return _zero_signed(odd_sum(a, b), a, b, rounding)
+    return _fix_zero_sign(add_round_to_odd(a, b), a, b, rounding)
 
 
 def multiply(a: Reals, b: Reals) -> Reals:
@@ -25,7 +25,7 @@ def multiply(a: Reals, b: Reals) -> Reals:
     return a * b
 
 
-def fused(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
+def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
     """a * b + c."""
     return add(a * b, c, rounding)
 
@@ -35,12 +35,12 @@ def divide(a: Reals, b: Reals) -> Reals:
     return a / b
 
 
-def root(a: Reals) -> Reals:
+def sqrt(a: Reals) -> Reals:
     """The square root."""
     return np.sqrt(a)
 
 
-def _zero_signed(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
+def _fix_zero_sign(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
     """A sum that is exactly zero is -0 where rounding goes down, unless both of it are +0."""
     if rounding != "rm":
         return total
@@ -48,7 +48,7 @@ def _zero_signed(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
     return np.where((total == 0) & ~positive, -0.0, total)
 
 
-def fused_floats(a: Floats, b: Floats, c: Floats) -> Floats:
+def fused_multiply_add_f32(a: Floats, b: Floats, c: Floats) -> Floats:
     """a * b + c in f32, rounded to nearest.
 
     The sum in f64 may be rounded again wherever that is not half way between two numbers of 24 bits.
@@ -57,7 +57,7 @@ def fused_floats(a: Floats, b: Floats, c: Floats) -> Floats:
     total = product + c
     middle = (total.view(np.uint64) & _BELOW_F32) == _HALF_WAY
     if (middle | ((np.abs(total) < _NORMAL) & (total != 0))).any():
-        total = odd_sum(product, c.astype(np.float64))
+        total = add_round_to_odd(product, c.astype(np.float64))
     rounded: Floats = total.astype(np.float32)
     return rounded
 

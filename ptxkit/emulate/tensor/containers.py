@@ -12,25 +12,25 @@ from typing import Any
 
 import numpy as np
 
-UNIT = 16
+UNIT_ELEMENTS = 16
 """Elements, and bytes."""
 
 
-def unpadded(octets: Any, width: int) -> Any:
+def unpad(octets: Any, width: int) -> Any:
     """The codes of sixteen elements of `width` bits in each sixteen bytes, (..., 16), a byte each."""
-    ones = np.unpackbits(np.ascontiguousarray(octets), axis=-1, bitorder="little")[..., : UNIT * width]
-    grouped = ones.reshape(*octets.shape[:-1], UNIT, width)
+    ones = np.unpackbits(np.ascontiguousarray(octets), axis=-1, bitorder="little")[..., : UNIT_ELEMENTS * width]
+    grouped = ones.reshape(*octets.shape[:-1], UNIT_ELEMENTS, width)
     return np.packbits(grouped, axis=-1, bitorder="little")[..., 0]
 
 
-def from_units(octets: Any, width: int, *, turned: bool) -> Any:
+def decode_units(octets: Any, width: int, *, turned: bool) -> Any:
     """The same for a matrix of bytes (rows, k); turned: neighbours along the rows share a unit, else those along k."""
     if turned:
-        return np.swapaxes(from_units(np.swapaxes(octets, -1, -2), width, turned=False), -1, -2)
-    parts = octets.reshape(*octets.shape[:-1], -1, UNIT)
-    return unpadded(parts, width).reshape(octets.shape)
+        return np.swapaxes(decode_units(np.swapaxes(octets, -1, -2), width, turned=False), -1, -2)
+    parts = octets.reshape(*octets.shape[:-1], -1, UNIT_ELEMENTS)
+    return unpad(parts, width).reshape(octets.shape)
 
 
-def in_bytes(codes: Any, width: int) -> Any:
+def to_byte_codes(codes: Any, width: int) -> Any:
     """Codes as Tensor Memory has them, a byte each."""
     return codes << np.uint8(2) if width == 4 else codes

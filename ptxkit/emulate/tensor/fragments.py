@@ -22,15 +22,15 @@ LANES = 32
 _GROUP = np.arange(LANES) // 4
 _THREAD = np.arange(LANES) % 4
 
-Index = NDArray[np.int64]
+IndexArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FragmentLayout:
     """The row and column of each element: arrays of shape (registers, lanes, elements in a register)."""
 
-    row: Index
-    column: Index
+    row: IndexArray
+    column: IndexArray
     rows: int
     columns: int
     width: int
@@ -41,59 +41,64 @@ class Layout:
 
 
 @cache
-def multiplicand(rows: int, columns: int, width: int) -> Layout:
+def multiplicand_layout(rows: int, columns: int, width: int) -> FragmentLayout:
     """A of so many rows, and columns of `width` bits; B is the transpose of one with as many rows as B has columns."""
-    each = elements(width)
+    each = elements_per_register(width)
     found = [
-        (8 * down + _GROUP[:, None] + 0 * _element(each), 4 * each * across + each * _THREAD[:, None] + _element(each))
+        (
+            8 * down + _GROUP[:, None] + 0 * _element_index(each),
+            4 * each * across + each * _THREAD[:, None] + _element_index(each),
+        )
         for across in range(columns // (4 * each))
         for down in range(rows // 8)
     ]
-    return _layout(found, rows, columns, width)
+    return _make_layout(found, rows, columns, width)
 
 
 @cache
-def accumulator(rows: int, columns: int, width: int) -> Layout:
+def accumulator_layout(rows: int, columns: int, width: int) -> FragmentLayout:
     """C or D."""
     pairs = [
-        (8 * down + _GROUP[:, None] + 0 * _element(2), 8 * across + 2 * _THREAD[:, None] + _element(2))
+        (8 * down + _GROUP[:, None] + 0 * _element_index(2), 8 * across + 2 * _THREAD[:, None] + _element_index(2))
         for across in range(columns // 8)
         for down in range(rows // 8)
     ]
     if width == 16:
-        return _layout(pairs, rows, columns, width)
+        return _make_layout(pairs, rows, columns, width)
     single = [(row[:, at : at + 1], column[:, at : at + 1]) for row, column in pairs for at in range(2)]
-    return _layout(single, rows, columns, width)
+    return _make_layout(single, rows, columns, width)
 
 
-def _element(count: int) -> Index:
+def _element_index(count: int) -> IndexArray:
     return np.arange(count)[None, :]
 
 
-def _layout(found: Sequence[tuple[Index, Index]], rows: int, columns: int, width: int) -> Layout:
-    return Layout(np.stack([row for row, _ in found]), np.stack([column for _, column in found]), rows, columns, width)
+def _make_layout(found: Sequence[tuple[IndexArray, IndexArray]], rows: int, columns: int, width: int) -> FragmentLayout:
+    return FragmentLayout(
+        np.stack([row for row, _ in found]), np.stack([column for _, column in found]), rows, columns, width
+    )
 
 
-def elements(width: int) -> int:
+def elements_per_register(width: int) -> int:
     """How many elements of so many bits a register of 32 bits holds; f64 has registers of its own."""
     return max(1, 32 // width)
 
 
-def matrix(registers: Sequence[Bits], layout: Layout) -> Bits:
+def gather_matrix(registers: Sequence[Bits], layout: FragmentLayout) -> Bits:
     """The codes of the elements, (..., rows, columns), of registers of shape (..., lanes)."""
-    parts = unpacked(np.stack(registers, axis=-2), layout.width)
+    parts = unpack_elements(np.stack(registers, axis=-2), layout.width)
     codes = np.zeros((*parts.shape[:-3], layout.rows, layout.columns), parts.dtype)
     codes[..., layout.row, layout.column] = parts
     return codes
 
 
-def registers(codes: Bits, layout: Layout) -> list[Bits]:
+def scatter_registers(codes: Bits, layout: FragmentLayout) -> list[Bits]:
     """The other way round."""
-    packed = repacked(codes[..., layout.row, layout.column], layout.width)
+    packed = pack_elements(codes[..., layout.row, layout.column], layout.width)
     return [packed[..., at, :] for at in range(layout.registers)]
 
 
-def unpacked(values: Bits, width: int) -> Bits:
+def unpack_elements(values: Bits, width: int) -> Bits:
     """Registers' elements, the lowest first, in a new last dimension."""
     if width in (8, 16, 32, 64):
         return np.ascontiguousarray(values)[..., None].view(DTYPES[width])
@@ -102,7 +107,7 @@ def unpacked(values: Bits, width: int) -> Bits:
     return found
 
 
-def repacked(parts: Bits, width: int) -> Bits:
+def pack_elements(parts: Bits, width: int) -> Bits:
     """Elements as registers of 32 bits, or of 64."""
     if width in (8, 16, 32, 64):
         wanted = np.uint64 if width == 64 else np.uint32

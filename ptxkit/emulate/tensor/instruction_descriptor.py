@@ -22,14 +22,14 @@ _ELEMENTS = {
     "mxf4": {1: "e2m1"},
     "mxf4nvf4": {1: "e2m1"},
 }
-_STEPS = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
+_DENSE_K = {"f16": 16, "tf32": 8, "f8f6f4": 32, "i8": 32, "mxf8f6f4": 32, "mxf4": 64, "mxf4nvf4": 64}
 """K of a dense multiplication."""
-_STATIONARY = (64, 128, 256)
+_STATIONARY_N = (64, 128, 256)
 """N where B stays."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class MmaKind:
     """What the instruction itself says. name: `f16`, ...; ctas: 1 or 2. held: A is in Tensor Memory, too.
 
     vector: scale factors along k, 0 for none. stationary: of `.ws`.
@@ -37,15 +37,15 @@ class Kind:
 
     name: str
     ctas: int
-    held: bool = False
+    a_in_tmem: bool = False
     sparse: bool = False
-    vector: int = 0
-    stationary: bool = False
+    scale_vector: int = 0
+    is_weight_stationary: bool = False
 
     @property
-    def is_known(self) -> bool:
+    def is_supported(self) -> bool:
         """Whether the machine has its products."""
-        return self.name in _STEPS
+        return self.name in _DENSE_K
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,18 @@ class InstructionDescriptor:
     left: str
     right: str
     signs: tuple[float, float]
-    turned: tuple[bool, bool]
+    transposed: tuple[bool, bool]
     satfinite: bool
     selector: int = 0
     scale: str = ""
     ids: tuple[int, int] = (0, 0)
 
 
-def decode(bits: int, kind: Kind) -> InstructionDescriptor:
+def decode_instruction_descriptor(bits: int, kind: MmaKind) -> InstructionDescriptor:
     """A descriptor for an instruction. Raises ValueError for what is not there, NotImplementedError for K = 96."""
     if bool(bits & 4) != kind.sparse:
         raise ValueError(f"its instruction descriptor is for a {'sparse' if bits & 4 else 'dense'} matrix A")
-    scaled = kind.vector > 0
+    scaled = kind.scale_vector > 0
     result = "f32" if scaled else _RESULTS.get(bits >> 4 & 3)
     right_mask = 3 if kind.name.startswith("mxf4") else 7
     left, right = _ELEMENTS[kind.name].get(bits >> 7 & 7), _ELEMENTS[kind.name].get(bits >> 10 & right_mask)
@@ -93,7 +93,7 @@ def decode(bits: int, kind: Kind) -> InstructionDescriptor:
     return InstructionDescriptor(
         m,
         n,
-        _STEPS[kind.name] * (2 if kind.sparse else 1),
+        _DENSE_K[kind.name] * (2 if kind.sparse else 1),
         result,
         left,
         right,
@@ -106,11 +106,11 @@ def decode(bits: int, kind: Kind) -> InstructionDescriptor:
     )
 
 
-def _check_shape(m: int, n: int, kind: Kind) -> None:
-    if kind.stationary:
-        fits = m in (32, 64, 128) and n in _STATIONARY[: 2 if kind.sparse else 3]
+def _check_shape(m: int, n: int, kind: MmaKind) -> None:
+    if kind.is_weight_stationary:
+        fits = m in (32, 64, 128) and n in _STATIONARY_N[: 2 if kind.sparse else 3]
     else:
-        least = 128 * (kind.ctas if kind.sparse else 1) if kind.vector else 64 * kind.ctas
+        least = 128 * (kind.ctas if kind.sparse else 1) if kind.scale_vector else 64 * kind.ctas
         fits = m in (least, 128 * kind.ctas) and 8 <= n <= 256 and not n % (8 * kind.ctas)
         if kind.name == "i8":
             fits = fits and (not n % 32 if kind.ctas == 2 else n <= 32 or not n % 16)

@@ -13,17 +13,17 @@ import numpy as np
 from ptxkit.emulate.numbers.carriers import widen
 from ptxkit.emulate.numbers.formats import FORMATS, Bits, Reals
 from ptxkit.emulate.tensor import quads
-from ptxkit.emulate.tensor.fragments import accumulator, matrix, multiplicand, registers
-from ptxkit.emulate.tensor.products import Product
-from ptxkit.emulate.tensor.sparse import dense
+from ptxkit.emulate.tensor.fragments import accumulator_layout, gather_matrix, multiplicand_layout, scatter_registers
+from ptxkit.emulate.tensor.products import MatrixProduct
+from ptxkit.emulate.tensor.sparse import expand_sparse
 from ptxkit.isa.functions import bits, field
 
-Registers = Sequence[Bits]
+WarpRegisters = Sequence[Bits]
 """Arrays of shape (..., 32), a row for each warp."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class MmaShape:
     """M, N and K of a product."""
 
     m: int
@@ -31,13 +31,13 @@ class Shape:
     k: int
 
 
-def shape_of(word: str) -> Shape:
+def shape_of(word: str) -> MmaShape:
     """`m16n8k32` taken apart."""
-    return Shape(field(word, "m"), field(word, "n"), field(word, "k"))
+    return MmaShape(field(word, "m"), field(word, "n"), field(word, "k"))
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ScaleFactors:
     """The scale factors of one block-scaled multiplicand.
 
     data: a register. byte, lanes: which of its bytes, and of which lanes of a group, count first.
@@ -48,91 +48,93 @@ class Scale:
     lanes: int
 
 
-def multiply(shape: Shape, product: Product) -> Callable[..., list[Bits]]:
+def multiply(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits]]:
     """D's registers from those of A, B and C; a fragment that wmma has made longer is that of its first registers."""
-    left = multiplicand(shape.m, shape.k, _width(product, product.left))
-    right = multiplicand(shape.n, shape.k, _width(product, product.right))
-    third = accumulator(shape.m, shape.n, bits(product.third))
-    result = accumulator(shape.m, shape.n, bits(product.result))
+    left = multiplicand_layout(shape.m, shape.k, _element_width(product, product.left))
+    right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
+    third = accumulator_layout(shape.m, shape.n, bits(product.third))
+    result = accumulator_layout(shape.m, shape.n, bits(product.result))
 
-    def compute(a: Registers, b: Registers, c: Registers) -> list[Bits]:
-        x = matrix(a[: left.registers], left)
-        y = np.swapaxes(matrix(b[: right.registers], right), -1, -2)
-        return registers(product.of(x, y, matrix(c, third)), result)
+    def compute(a: WarpRegisters, b: WarpRegisters, c: WarpRegisters) -> list[Bits]:
+        x = gather_matrix(a[: left.registers], left)
+        y = np.swapaxes(gather_matrix(b[: right.registers], right), -1, -2)
+        return scatter_registers(product.compute(x, y, gather_matrix(c, third)), result)
 
     return compute
 
 
-def multiply_sparse(shape: Shape, product: Product) -> Callable[..., list[Bits]]:
+def multiply_sparse(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits]]:
     """The same where A has half its elements, and a register and a selector say which."""
-    width = _width(product, product.left)
-    left = multiplicand(shape.m, shape.k // 2, width)
-    right = multiplicand(shape.n, shape.k, _width(product, product.right))
-    third = accumulator(shape.m, shape.n, bits(product.third))
-    result = accumulator(shape.m, shape.n, bits(product.result))
+    width = _element_width(product, product.left)
+    left = multiplicand_layout(shape.m, shape.k // 2, width)
+    right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
+    third = accumulator_layout(shape.m, shape.n, bits(product.third))
+    result = accumulator_layout(shape.m, shape.n, bits(product.result))
 
-    def compute(a: Registers, b: Registers, c: Registers, metadata: Bits, selector: int) -> list[Bits]:
-        x = dense(matrix(a, left), metadata, selector, width)
-        y = np.swapaxes(matrix(b, right), -1, -2)
-        return registers(product.of(x, y, matrix(c, third)), result)
+    def compute(a: WarpRegisters, b: WarpRegisters, c: WarpRegisters, metadata: Bits, selector: int) -> list[Bits]:
+        x = expand_sparse(gather_matrix(a, left), metadata, selector, width)
+        y = np.swapaxes(gather_matrix(b, right), -1, -2)
+        return scatter_registers(product.compute(x, y, gather_matrix(c, third)), result)
 
     return compute
 
 
-def multiply_quads(product: Product, a_is_row: bool, b_is_row: bool) -> Callable[..., list[Bits]]:
+def multiply_m8n8k4(product: MatrixProduct, a_is_row: bool, b_is_row: bool) -> Callable[..., list[Bits]]:
     """mma.m8n8k4 of f16."""
-    left = quads.multiplicand(a_is_row)
-    product_, column, row = quads.multiplicand(not b_is_row)
-    third, result = quads.accumulator(bits(product.third)), quads.accumulator(bits(product.result))
+    left = quads.multiplicand_layout(a_is_row)
+    product_, column, row = quads.multiplicand_layout(not b_is_row)
+    third, result = quads.accumulator_layout(bits(product.third)), quads.accumulator_layout(bits(product.result))
 
-    def compute(a: Registers, b: Registers, c: Registers) -> list[Bits]:
-        x = quads.matrix(a, left, (8, 4), 16)
-        y = quads.matrix(b, (product_, row, column), (4, 8), 16)
-        z = quads.matrix(c, third, (8, 8), bits(product.third))
-        return quads.registers(product.of(x, y, z), result, bits(product.result))
+    def compute(a: WarpRegisters, b: WarpRegisters, c: WarpRegisters) -> list[Bits]:
+        x = quads.gather_matrix(a, left, (8, 4), 16)
+        y = quads.gather_matrix(b, (product_, row, column), (4, 8), 16)
+        z = quads.gather_matrix(c, third, (8, 8), bits(product.third))
+        return quads.scatter_registers(product.compute(x, y, z), result, bits(product.result))
 
     return compute
 
 
-def multiply_scaled(shape: Shape, product: Product, vector: int, scale: str, sparse: bool) -> Callable[..., list[Bits]]:
+def multiply_scaled(
+    shape: MmaShape, product: MatrixProduct, vector: int, scale: str, sparse: bool
+) -> Callable[..., list[Bits]]:
     """Block-scaled: every `k / vector` neighbours along k of a row of A, or column of B, have a scale factor.
 
     Of a group the lanes 2i and 2i + 1 hold A's factors of the rows g and g + 8, and the lane j those of B's column g.
     """
-    width = _width(product, product.left)
-    left = multiplicand(shape.m, shape.k // 2 if sparse else shape.k, width)
-    right = multiplicand(shape.n, shape.k, _width(product, product.right))
-    place = accumulator(shape.m, shape.n, 32)
+    width = _element_width(product, product.left)
+    left = multiplicand_layout(shape.m, shape.k // 2 if sparse else shape.k, width)
+    right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
+    place = accumulator_layout(shape.m, shape.n, 32)
 
     def compute(
-        a: Registers,
-        b: Registers,
-        c: Registers,
-        a_scale: Scale,
-        b_scale: Scale,
+        a: WarpRegisters,
+        b: WarpRegisters,
+        c: WarpRegisters,
+        a_scale: ScaleFactors,
+        b_scale: ScaleFactors,
         metadata: Bits | None = None,
     ) -> list[Bits]:
-        x = matrix(a, left)
+        x = gather_matrix(a, left)
         if metadata is not None:
-            x = dense(x, metadata, 0, width)
-        y = np.swapaxes(matrix(b, right), -1, -2)
-        of_a = _factors(a_scale, vector, scale, 2)  # (..., 8 groups, 2 lanes, vector)
+            x = expand_sparse(x, metadata, 0, width)
+        y = np.swapaxes(gather_matrix(b, right), -1, -2)
+        of_a = _scale_values(a_scale, vector, scale, 2)  # (..., 8 groups, 2 lanes, vector)
         rows = np.moveaxis(of_a, -2, -3).reshape(*of_a.shape[:-3], 16, vector)
-        columns = _factors(b_scale, vector, scale, 1)[..., 0, :]
+        columns = _scale_values(b_scale, vector, scale, 1)[..., 0, :]
         times = shape.k // vector
         scales = np.repeat(rows, times, axis=-1), np.swapaxes(np.repeat(columns, times, axis=-1), -1, -2)
-        return registers(product.of(x, y, matrix(c, place), scales), place)
+        return scatter_registers(product.compute(x, y, gather_matrix(c, place), scales), place)
 
     return compute
 
 
-def _factors(scale: Scale, vector: int, word: str, lanes: int) -> Reals:
+def _scale_values(scale: ScaleFactors, vector: int, word: str, lanes: int) -> Reals:
     by_group = scale.data.reshape(*scale.data.shape[:-1], 8, 4)
     used = by_group[..., scale.lanes * lanes : (scale.lanes + 1) * lanes]
     shifts = np.arange(scale.byte, scale.byte + vector, dtype=np.uint32) * np.uint32(8)
     return widen(FORMATS[word], used[..., None] >> shifts & np.uint32(255))
 
 
-def _width(product: Product, word: str) -> int:
+def _element_width(product: MatrixProduct, word: str) -> int:
     """The bits that an element takes in a register."""
     return 8 if product.boxed else bits(word)

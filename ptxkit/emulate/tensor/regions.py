@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class TmemRegion:
     """lanes: a bit for each; start, end: the first column, and the one behind the last. cta: whose memory it is."""
 
     cta: Cta
@@ -37,16 +37,16 @@ class Region:
         """The address of its first lane and column."""
         return ((self.lanes & -self.lanes).bit_length() - 1) << 16 | self.start
 
-    def meets(self, other: Region) -> bool:
+    def overlaps(self, other: TmemRegion) -> bool:
         """Whether the two share anything."""
         return bool(self.lanes & other.lanes) and self.start < other.end and other.start < self.end
 
-    def covers(self, other: Region) -> bool:
+    def contains(self, other: TmemRegion) -> bool:
         """Whether all of another is in it."""
         return not other.lanes & ~self.lanes and self.start <= other.start and other.end <= self.end
 
 
-def regions(cta: Cta, lanes: Any, columns: Any, *, writes: bool) -> Iterator[Region]:
+def split_regions(cta: Cta, lanes: Any, columns: Any, *, writes: bool) -> Iterator[TmemRegion]:
     """What lies at lanes and columns, of which each stretch has the same lanes."""
     there = numpy.zeros(LANES, bool)
     there[numpy.ravel(lanes)] = True
@@ -54,4 +54,4 @@ def regions(cta: Cta, lanes: Any, columns: Any, *, writes: bool) -> Iterator[Reg
     found = numpy.unique(columns)
     for part in numpy.split(found, numpy.flatnonzero(numpy.diff(found) != 1) + 1):
         if len(part):
-            yield Region(cta, mask, int(part[0]), int(part[-1]) + 1, writes)
+            yield TmemRegion(cta, mask, int(part[0]), int(part[-1]) + 1, writes)

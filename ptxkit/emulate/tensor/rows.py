@@ -28,6 +28,6 @@ def to_rows(registers: list[Bits], *, transposed: bool = False) -> Bits:
     return np.swapaxes(rows, -1, -2) if transposed else rows
 
 
-def turned(register: Bits) -> Bits:
+def transpose_register(register: Bits) -> Bits:
     """The transpose of a matrix in one register of each lane."""
     return to_registers(to_rows([register]), transposed=True)[0]

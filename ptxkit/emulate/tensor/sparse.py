@@ -17,21 +17,21 @@ import numpy as np
 
 from ptxkit.emulate.numbers.formats import Bits
 
-_CHUNKS = 8
+_CHUNKS_PER_LANE = 8
 """Chunks that a lane's metadata tell of."""
-_CHUNK = {32: (2, 1), 16: (4, 1), 8: (4, 1), 4: (8, 2)}
+_CHUNK_SHAPES = {32: (2, 1), 16: (4, 1), 8: (4, 1), 4: (8, 2)}
 """By the bits of an element: how many a chunk has, and how many of them a number of two bits tells of."""
 
 
-def dense(stored: Bits, metadata: Bits, selector: int, width: int) -> Bits:
+def expand_sparse(stored: Bits, metadata: Bits, selector: int, width: int) -> Bits:
     """A of 16 rows with its zeros: codes (..., 16, k / 2) and metadata (..., 32) become (..., 16, k)."""
-    size, _ = _CHUNK[width]
-    return expanded(stored, _nibbles(metadata, selector, stored.shape[-1] // (2 * size), width), width)
+    size, _ = _CHUNK_SHAPES[width]
+    return expand_chunks(stored, _metadata_nibbles(metadata, selector, stored.shape[-1] // (2 * size), width), width)
 
 
-def expanded(stored: Bits, nibbles: Bits, width: int) -> Bits:
+def expand_chunks(stored: Bits, nibbles: Bits, width: int) -> Bits:
     """The same with the four bits of each chunk, (..., rows, chunks), in order."""
-    size, step = _CHUNK[width]
+    size, step = _CHUNK_SHAPES[width]
     kept = size // 2
     first, second = nibbles & np.uint32(3), nibbles >> np.uint32(2) & np.uint32(3)
     places = (first >> np.uint32(1))[..., None] if width == 32 else np.stack([first, second], axis=-1)
@@ -43,15 +43,15 @@ def expanded(stored: Bits, nibbles: Bits, width: int) -> Bits:
     return found.reshape(*stored.shape[:-1], -1)
 
 
-def _nibbles(metadata: Bits, selector: int, lanes: int, width: int) -> Bits:
+def _metadata_nibbles(metadata: Bits, selector: int, lanes: int, width: int) -> Bits:
     """The four bits of each chunk, (..., 16, chunks). lanes: how many of a group tell something."""
     by_group = metadata.astype(np.uint32).reshape(*metadata.shape[:-1], 8, 4)
     used = by_group[..., selector * lanes : (selector + 1) * lanes]
     chunks = used[..., None] >> np.arange(0, 32, 4, dtype=np.uint32) & np.uint32(15)  # (..., group, lane, 8)
     if width >= 16:
-        halves = chunks.reshape(*chunks.shape[:-1], 2, _CHUNKS // 2)
+        halves = chunks.reshape(*chunks.shape[:-1], 2, _CHUNKS_PER_LANE // 2)
         ordered = np.moveaxis(halves, -2, -4)  # (..., half, group, lane, 4)
     else:
-        pairs = chunks.reshape(*chunks.shape[:-2], lanes // 2, 2, _CHUNKS)
+        pairs = chunks.reshape(*chunks.shape[:-2], lanes // 2, 2, _CHUNKS_PER_LANE)
         ordered = np.moveaxis(pairs, -2, -4)  # (..., row's half, group, lane / 2, 8)
     return ordered.reshape(*ordered.shape[:-4], 16, -1)

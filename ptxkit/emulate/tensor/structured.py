@@ -14,10 +14,10 @@ import numpy as np
 from ptxkit.emulate.numbers.carriers import is_nan, magnitudes
 from ptxkit.emulate.numbers.formats import FORMATS
 
-GROUP, KEPT = 4, 2
+GROUP_ELEMENTS, NONZERO_ELEMENTS = 4, 2
 
 
-def _order(codes: Any, word: str, magnitude: bool) -> tuple[Any, Any]:
+def _sort_keys(codes: Any, word: str, magnitude: bool) -> tuple[Any, Any]:
     """Integers in the order of the numbers, -0.0 below +0.0, and which are NaNs."""
     if word in ("u8", "s8"):
         values = codes.view(np.int8 if word == "s8" else np.uint8).astype(np.int64)
@@ -29,14 +29,14 @@ def _order(codes: Any, word: str, magnitude: bool) -> tuple[Any, Any]:
     return size if magnitude else np.where(negative, -1 - size, size), is_nan(fmt, kept)
 
 
-def chosen(codes: Any, word: str, *, greatest: bool, magnitude: bool) -> Any:
+def select_elements(codes: Any, word: str, *, greatest: bool, magnitude: bool) -> Any:
     """The places of the two kept elements of groups, (..., 4), in ascending order, (..., 2)."""
-    keys, nans = _order(codes, word, magnitude)
+    keys, nans = _sort_keys(codes, word, magnitude)
     ranks = np.where(nans, np.iinfo(np.int64).min, -keys if greatest else keys)
-    return np.sort(np.argsort(ranks, axis=-1, kind="stable")[..., :KEPT], axis=-1)
+    return np.sort(np.argsort(ranks, axis=-1, kind="stable")[..., :NONZERO_ELEMENTS], axis=-1)
 
 
-def elements(registers: Any, width: int) -> Any:
+def unpack_elements(registers: Any, width: int) -> Any:
     """The elements of registers (registers, lanes), the lowest first: (lanes, elements)."""
     words = np.stack(registers, axis=-1)  # (lanes, registers)
     shifts = np.arange(0, 32, width, dtype=np.uint32)
@@ -44,7 +44,7 @@ def elements(registers: Any, width: int) -> Any:
     return parts.reshape(len(words), -1).astype(f"u{max(width, 8) // 8}")
 
 
-def registers(parts: Any, width: int) -> tuple[Any, ...]:
+def pack_elements(parts: Any, width: int) -> tuple[Any, ...]:
     """Elements (lanes, elements) in registers of 32 bits, zeros behind the last."""
     each = 32 // width
     count = -(-parts.shape[1] // each)
@@ -55,15 +55,15 @@ def registers(parts: Any, width: int) -> tuple[Any, ...]:
     return tuple(packed.T)
 
 
-def compressed(codes: Any, word: str, *, greatest: bool, magnitude: bool) -> tuple[Any, Any]:
+def compress_groups(codes: Any, word: str, *, greatest: bool, magnitude: bool) -> tuple[Any, Any]:
     """What is kept of dense elements (lanes, elements), and the places in their groups."""
-    groups = codes.reshape(len(codes), -1, GROUP)
-    places = chosen(groups, word, greatest=greatest, magnitude=magnitude)
+    groups = codes.reshape(len(codes), -1, GROUP_ELEMENTS)
+    places = select_elements(groups, word, greatest=greatest, magnitude=magnitude)
     kept = np.take_along_axis(groups, places, axis=-1)
     return kept.reshape(len(codes), -1), places.reshape(len(codes), -1)
 
 
-def decompressed(kept: Any, places: Any, taken: int, given: int) -> Any:
+def decompress_groups(kept: Any, places: Any, taken: int, given: int) -> Any:
     """Dense elements (lanes, elements): of each `given` the `taken` that stand at places, zeros elsewhere."""
     lanes, count = len(kept), kept.shape[1] // taken
     dense = np.zeros((lanes, count, given), kept.dtype)

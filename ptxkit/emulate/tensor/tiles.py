@@ -9,29 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptxkit.emulate.numbers.formats import DTYPES, Bits
-from ptxkit.emulate.tensor.descriptors import UNIT, addresses, decode
-from ptxkit.emulate.tensor.fragments import unpacked
+from ptxkit.emulate.tensor.descriptors import UNIT_BYTES, decode_matrix_descriptor, element_addresses
+from ptxkit.emulate.tensor.fragments import unpack_elements
 
 
-def units(descriptor: int, rows: int, columns: int, width: int, *, transposed: bool = False) -> NDArray[np.int64]:
+def unit_addresses(
+    descriptor: int, rows: int, columns: int, width: int, *, transposed: bool = False
+) -> NDArray[np.int64]:
     """Addresses of the units that hold a matrix, (units across, units along).
 
     rows: of A, or columns of B. columns: along k. width: bits of an element. transposed: neighbours in a unit are
     neighbours along the rows, else along k.
     """
-    matrix = decode(descriptor)
+    matrix = decode_matrix_descriptor(descriptor)
     if transposed:
-        each = UNIT * 8 // width
-        return addresses(matrix, rows, columns, width // 8, transposed=True)[::each]
-    return addresses(matrix, rows, columns * width // 8 // UNIT, UNIT)
+        each = UNIT_BYTES * 8 // width
+        return element_addresses(matrix, rows, columns, width // 8, transposed=True)[::each]
+    return element_addresses(matrix, rows, columns * width // 8 // UNIT_BYTES, UNIT_BYTES)
 
 
-def codes(octets: Bits, width: int, *, transposed: bool = False) -> Bits:
+def decode_codes(octets: Bits, width: int, *, transposed: bool = False) -> Bits:
     """The matrix (..., rows, columns) of units' bytes, (..., units across, units along, 16) of uint8."""
     if width in (8, 16, 32):
         parts = np.ascontiguousarray(octets).view(DTYPES[width])
     else:
-        parts = unpacked(np.ascontiguousarray(octets).view(np.uint32), width)
+        parts = unpack_elements(np.ascontiguousarray(octets).view(np.uint32), width)
         parts = parts.reshape(*octets.shape[:-1], -1)
     if transposed:
         parts = np.swapaxes(parts, -1, -2)  # (..., across, elements, along)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import Floats
+from ptxkit.kernels.seeds.folding import FloatArray
 
 ARRIVALS = (4, 4, 3)
 """Of the phases; the last arrival of the second one drops out."""
@@ -60,7 +60,7 @@ def barrier_life(*, debug: bool = False) -> Kernel:
     return k
 
 
-def story(source: Floats) -> Floats:
+def expected_trace(source: FloatArray) -> FloatArray:
     """What the CTAs write for a source of one element each."""
     seen = [number for arrivals in ARRIVALS for left in range(arrivals, 0, -1) for number in (left, left == 1)]
     each = np.tile(np.array(seen, np.float32), (source.size, 1))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import THREADS, Floats
+from ptxkit.kernels.seeds.folding import THREADS, FloatArray
 
 CTAS = 4
 """Of a cluster."""
@@ -40,6 +40,6 @@ def cluster_write(*, debug: bool = False) -> Kernel:
     return k
 
 
-def turned(source: Floats) -> Floats:
+def rotate_ctas(source: FloatArray) -> FloatArray:
     """The same of whole clusters."""
     return np.roll(source.reshape(-1, CTAS, THREADS), 1, axis=1).ravel()

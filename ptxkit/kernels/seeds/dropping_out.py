@@ -13,7 +13,7 @@ The twin in CUDA C++: `corpus/seeds/src/dropping_out.cu`, with `cuda::barrier::a
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import THREADS, Floats
+from ptxkit.kernels.seeds.folding import THREADS, FloatArray
 
 
 def dropping_out(*, debug: bool = False) -> Kernel:
@@ -42,7 +42,7 @@ def dropping_out(*, debug: bool = False) -> Kernel:
     return k
 
 
-def sums_by_halves(source: Floats) -> Floats:
+def sum_by_halves(source: FloatArray) -> FloatArray:
     """The same of whole CTAs."""
     left = source.reshape(-1, THREADS)
     while left.shape[1] > 1:

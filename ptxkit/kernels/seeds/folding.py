@@ -12,7 +12,7 @@ import numpy as np
 
 from ptxkit.build import Global, Kernel, Register, Shared, f32, u32
 
-Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+FloatArray: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 
 THREADS = 256
 TILE = 1024
@@ -29,7 +29,7 @@ def store_folded(
         target[mine].store(tile[mine].load() + tile[(TILE - 1) - mine].load())
 
 
-def folded(source: Floats) -> Floats:
+def fold_tiles(source: FloatArray) -> FloatArray:
     """The same of whole tiles."""
     tiles = source.reshape(-1, TILE)
     with np.errstate(over="ignore"):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, Floats
+from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, FloatArray
 
 CTAS = 2
 """Of a cluster."""
@@ -50,7 +50,7 @@ def multicast(*, debug: bool = False) -> Kernel:
     return k
 
 
-def multiples(source: Floats) -> Floats:
+def expected_multiples(source: FloatArray) -> FloatArray:
     """The same of whole tiles."""
     factors = np.arange(1, CTAS + 1, dtype=np.float32)
     with np.errstate(over="ignore"):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import Floats
+from ptxkit.kernels.seeds.folding import FloatArray
 
 THREADS = TILE = 256
 
@@ -50,7 +50,7 @@ def split_barrier(*, debug: bool = False) -> Kernel:
     return k
 
 
-def squares_and_opposites(source: Floats) -> Floats:
+def expected_sums(source: FloatArray) -> FloatArray:
     """The same of whole tiles."""
     tiles = source.reshape(-1, TILE)
     with np.errstate(over="ignore", under="ignore"):

@@ -9,77 +9,77 @@ from random import Random
 from typing import Any
 
 from ptxkit.records import dataclass
-from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, random_pipeline
-from ptxkit.testing.verdicts import disagreement, verdicts_of
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline, break_pipeline, random_pipeline
+from ptxkit.testing.verdicts import compute_verdicts, find_disagreement
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PipelineJob:
     """One example: it is the same whenever it is asked for. number: among the correct or broken ones of a seed."""
 
     seed: int
     number: int
-    broken: bool
+    is_broken: bool
     target: str = "sm_90a"
     version: tuple[int, int] = (8, 7)
 
-    def pipeline(self) -> Pipeline:
+    def pipeline(self) -> GeneratedPipeline:
         """The example; one without places for a fault makes way for the next."""
-        chance = Random(f"{self.seed}:{self.number}:{'broken' if self.broken else 'correct'}")
+        chance = Random(f"{self.seed}:{self.number}:{'broken' if self.is_broken else 'correct'}")
         made = random_pipeline(chance, self.target, self.version)
-        while self.broken and not made.sites:
+        while self.is_broken and not made.sites:
             made = random_pipeline(chance, self.target, self.version)
-        return broken_one(chance.randrange, made) if self.broken else made
+        return break_pipeline(chance.randrange, made) if self.is_broken else made
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PipelineResult:
     """What came of an example. family: of its fault, empty where it is right. wrong: the disagreement, in words.
 
     silence: why the rules reported nothing of a fault (`Verdicts.silence`). seconds: of the processor.
     """
 
-    question: Question
+    job: PipelineJob
     mechanism: str
     drain: str
     family: str
-    static: tuple[str, ...]
-    seen: tuple[str, ...]
-    silence: str
-    wrong: str
+    rule_errors: tuple[str, ...]
+    emulator_codes: tuple[str, ...]
+    silence_reason: str
+    disagreement: str
     seconds: float
 
     def as_json(self) -> dict[str, Any]:
         """For machines; the number and the seed make it again."""
         return {
-            "seed": self.question.seed,
-            "number": self.question.number,
+            "seed": self.job.seed,
+            "number": self.job.number,
             "mechanism": self.mechanism,
             "drain": self.drain,
             "fault": self.family or None,
-            "static": list(self.static),
-            "seen": list(self.seen),
-            "silence": self.silence or None,
-            "wrong": self.wrong or None,
+            "static": list(self.rule_errors),
+            "seen": list(self.emulator_codes),
+            "silence": self.silence_reason or None,
+            "wrong": self.disagreement or None,
         }
 
 
-def asked(questions: Iterable[Question]) -> list[Answer]:
+def run_jobs(questions: Iterable[PipelineJob]) -> list[PipelineResult]:
     """Both verdicts on each."""
-    return [_asked(each) for each in questions]
+    return [_run_job(each) for each in questions]
 
 
-def _asked(question: Question) -> Answer:
+def _run_job(question: PipelineJob) -> PipelineResult:
     began = time.process_time()
     pipeline = question.pipeline()
     family = pipeline.site.fault.family if pipeline.site is not None else ""
     try:
-        found = verdicts_of(pipeline)
-        wrong, static, seen = disagreement(pipeline, found), found.static, found.seen
-        silence = found.silence if family else ""
+        found = compute_verdicts(pipeline)
+        wrong, static, seen = find_disagreement(pipeline, found), found.rule_errors, found.emulator_codes
+        silence = found.silence_reason if family else ""
     except Exception as error:  # a verdict that breaks down is one more disagreement; the campaign goes on
         wrong, static, seen, silence = f"broke down: {type(error).__name__}: {error}", frozenset(), frozenset(), ""
-    return Answer(
+    return PipelineResult(
         question,
         pipeline.plan.mechanism,
         pipeline.plan.drain,
@@ -92,12 +92,12 @@ def _asked(question: Question) -> Answer:
     )
 
 
-def questions(
+def pipeline_jobs(
     correct: int, broken: int, seed: int, target: str, version: tuple[int, int], first: int = 0
-) -> list[Question]:
+) -> list[PipelineJob]:
     """So many of each. first: the number of the first."""
     return [
-        Question(seed, number, is_broken, target, version)
+        PipelineJob(seed, number, is_broken, target, version)
         for is_broken, count in ((False, correct), (True, broken))
         for number in range(first, first + count)
     ]
@@ -107,11 +107,11 @@ _COLUMNS = ("broken", "machine", "rules", "open", "silent")
 _HEAD = " ".join(f"{each:>8}" for each in _COLUMNS)
 
 
-def _columns(row: Counter[str]) -> str:
+def _column_text(row: Counter[str]) -> str:
     return " ".join(f"{row[each]:>8}" for each in _COLUMNS)
 
 
-def by_mechanism(answers: Iterable[Answer]) -> Iterator[str]:
+def mechanism_table(answers: Iterable[PipelineResult]) -> Iterator[str]:
     """For each mechanism and drain: how many were right and judged so, how many faults, and who found them."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for each in answers:
@@ -120,43 +120,43 @@ def by_mechanism(answers: Iterable[Answer]) -> Iterator[str]:
     yield f"{'mechanism':<22} {'correct':>8} {'agreed':>8}   {_HEAD}"
     for name in sorted(rows, key=lambda name: (name == "all", name.startswith("drain"), name)):
         row = rows[name]
-        yield f"{name:<22} {row['correct']:>8} {row['agreed']:>8}   {_columns(row)}"
+        yield f"{name:<22} {row['correct']:>8} {row['agreed']:>8}   {_column_text(row)}"
 
 
-def by_fault(answers: Iterable[Answer]) -> Iterator[str]:
+def fault_table(answers: Iterable[PipelineResult]) -> Iterator[str]:
     """For each family of faults: how many, who found them, and the codes that the machine gives most."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     codes: dict[str, Counter[str]] = defaultdict(Counter)
     for each in answers:
         if each.family:
             _count(rows[each.family], each)
-            codes[each.family].update(each.seen)
+            codes[each.family].update(each.emulator_codes)
     yield f"{'fault':<24} {_HEAD}  codes"
     for name in sorted(rows):
         row, seen = rows[name], ", ".join(code for code, _ in codes[name].most_common(3))
-        yield f"{name:<24} {_columns(row)}  {seen}"
+        yield f"{name:<24} {_column_text(row)}  {seen}"
 
 
-def reasons(answers: Iterable[Answer]) -> Iterator[str]:
+def silence_reasons(answers: Iterable[PipelineResult]) -> Iterator[str]:
     """Why the rules did not report faults that the machine finds, each reason with how often and an example."""
     counted: Counter[tuple[str, str]] = Counter()
-    example: dict[tuple[str, str], Answer] = {}
+    example: dict[tuple[str, str], PipelineResult] = {}
     for each in answers:
-        if each.silence:
-            key = (each.silence, each.family)
+        if each.silence_reason:
+            key = (each.silence_reason, each.family)
             counted[key] += 1
             example.setdefault(key, each)
     for (silence, family), count in counted.most_common():
-        yield f"{count:>6}  {family:<24} {silence} (number {example[silence, family].question.number})"
+        yield f"{count:>6}  {family:<24} {silence} (number {example[silence, family].job.number})"
 
 
-def _count(row: Counter[str], answer: Answer) -> None:
+def _count(row: Counter[str], answer: PipelineResult) -> None:
     if not answer.family:
         row["correct"] += 1
-        row["agreed"] += not answer.wrong
+        row["agreed"] += not answer.disagreement
         return
     row["broken"] += 1
-    row["machine"] += bool(answer.seen)
-    row["rules"] += bool(answer.static)
-    row["open"] += answer.silence.startswith("open")
-    row["silent"] += answer.silence in ("silent", "warned")
+    row["machine"] += bool(answer.emulator_codes)
+    row["rules"] += bool(answer.rule_errors)
+    row["open"] += answer.silence_reason.startswith("open")
+    row["silent"] += answer.silence_reason in ("silent", "warned")

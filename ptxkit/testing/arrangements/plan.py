@@ -12,11 +12,11 @@ Choose: TypeAlias = Callable[[int], int]
 
 MECHANISMS = ("cp.async", "cp.async mbarrier", "bulk", "tensor")
 MULTICASTS = ("multicast", "tensor multicast")
-PRODUCTS = ("wgmma",)
-FACTORS_BYTES = 256
+WGMMA_MECHANISMS = ("wgmma",)
+FACTOR_BYTES = 256
 """Of the smaller operand of a product."""
 
-CLUSTERED = ("dsmem", "st.async", "red.async", *MULTICASTS)
+CLUSTER_MECHANISMS = ("dsmem", "st.async", "red.async", *MULTICASTS)
 ROLES = ("unified", "producer")
 DRAINS = ("sum", "plain", "bulk", "bulk reduce", "tensor")
 
@@ -24,7 +24,7 @@ LANES = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PipelinePlan:
     """One arrangement.
 
     A tile has one element for each consumer, of `size` bytes; a CTA takes in `rounds` of them, one behind the other,
@@ -87,17 +87,17 @@ class Plan:
         return self.consumers + (LANES if self.roles == "producer" else 0)
 
     @property
-    def tile(self) -> int:
+    def tile_bytes(self) -> int:
         """Bytes of a tile."""
         return self.consumers * self.size
 
     @property
-    def brought(self) -> int:
+    def input_tile_bytes(self) -> int:
         """Bytes of a round in global memory."""
-        return self.tile + (FACTORS_BYTES if self.mechanism in PRODUCTS else 0)
+        return self.tile_bytes + (FACTOR_BYTES if self.mechanism in WGMMA_MECHANISMS else 0)
 
     @property
-    def inputs(self) -> int:
+    def input_count(self) -> int:
         """How many parts the input has: one for each CTA, or each cluster."""
         return self.grid // self.cluster if self.mechanism in MULTICASTS else self.grid
 
@@ -107,7 +107,7 @@ class Plan:
         return self.mechanism in ("tensor", "tensor multicast")
 
     @property
-    def own(self) -> str:
+    def mbarrier_space(self) -> str:
         """The state space of the CTA's mbarriers, as the target spells it."""
         return ".shared::cta" if target_number(self.target) >= 90 else ".shared"
 
@@ -122,12 +122,14 @@ class Plan:
         return self.roles == "producer" and self.has_bulk and self.announces == "issuer"
 
     @property
-    def has_full(self) -> bool:
+    def has_full_barriers(self) -> bool:
         """Whether mbarriers tell that a tile is there."""
-        return self.mechanism not in ("cp.async", *PRODUCTS)
+        return self.mechanism not in ("cp.async", *WGMMA_MECHANISMS)
 
 
-def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tuple[str, ...] = DRAINS) -> Plan:
+def choose_plan(
+    choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tuple[str, ...] = DRAINS
+) -> PipelinePlan:
     """A plan out of choices. mechanisms: those that the version and the target have."""
 
     def one(*values: object) -> object:
@@ -138,8 +140,8 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
 
     mechanism = str(one(*mechanisms))
     is_new = "bulk" in mechanisms
-    is_clustered = mechanism in CLUSTERED
-    is_product = mechanism in PRODUCTS
+    is_clustered = mechanism in CLUSTER_MECHANISMS
+    is_product = mechanism in WGMMA_MECHANISMS
     roles = "unified" if is_clustered or is_product else str(one(*ROLES))
     cluster = int(str(one(2, 4))) if is_clustered else 1
     stages, rounds = 1 + choose(4), 1 + choose(6)
@@ -147,7 +149,7 @@ def planned(choose: Choose, target: str, mechanisms: tuple[str, ...], drains: tu
     ahead = stages
     if mechanism == "cp.async" and roles == "unified" and stages > 1:
         ahead = int(str(one(stages, stages - 1)))
-    plan = Plan(
+    plan = PipelinePlan(
         target=target,
         mechanism=mechanism,
         roles=roles,

@@ -15,7 +15,7 @@ from ptxkit.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InjectedFault:
     """Other lines in the place of a passage. family: its name; codes: one of them must be reported.
 
     unguarded: whether the lines stand without the guard of the passage; such a fault is there only where one is.
@@ -28,81 +28,81 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Snippet:
     """Lines that belong together, and what can be wrong there. value: the register that they are there for alone."""
 
     lines: tuple[str, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[InjectedFault, ...] = ()
     value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class FaultSite:
     """A fault in its place. passage: which of the script's."""
 
-    passage: int
-    fault: Fault
+    snippet: int
+    fault: InjectedFault
 
 
-Index = int | str
+StaticOrRegister = int | str
 """A number that is known, or the register that holds it."""
 
 
-def without(family: str, *codes: str) -> Fault:
+def omit(family: str, *codes: str) -> InjectedFault:
     """The passage is left out."""
-    return Fault(family, (), frozenset(codes))
+    return InjectedFault(family, (), frozenset(codes))
 
 
-def instead(family: str, lines: str | tuple[str, ...], *codes: str, unguarded: bool = False) -> Fault:
+def substitute(family: str, lines: str | tuple[str, ...], *codes: str, unguarded: bool = False) -> InjectedFault:
     """Other lines stand there."""
-    return Fault(family, (lines,) if isinstance(lines, str) else lines, frozenset(codes), unguarded)
+    return InjectedFault(family, (lines,) if isinstance(lines, str) else lines, frozenset(codes), unguarded)
 
 
-class Script:
+class TextBuilder:
     """Writes a kernel's body. branches: whether what few threads do is branched around, or each line has a guard."""
 
     def __init__(self, *, branches: bool) -> None:
-        self.passages: list[Passage] = []
+        self.snippets: list[Snippet] = []
         self.branches = branches
         self._counts: dict[str, int] = {}
         self._labels = 0
         self._guard = ""
-        self._branched = False
+        self._is_branched = False
 
-    def do(self, *lines: str, faults: tuple[Fault, ...] = (), value: str = "") -> None:
+    def emit(self, *lines: str, faults: tuple[InjectedFault, ...] = (), value: str = "") -> None:
         """One passage. What has a label must not stand under a guard."""
         kept = []
         for fault in faults:
             if not fault.unguarded:
-                kept.append(Fault(fault.family, self._guarded(fault.lines), fault.codes))
-            elif self._guard and not self._branched:
+                kept.append(InjectedFault(fault.family, self._add_guard(fault.lines), fault.codes))
+            elif self._guard and not self._is_branched:
                 kept.append(fault)
-        self.passages.append(Passage(self._guarded(lines), tuple(kept), value))
+        self.snippets.append(Snippet(self._add_guard(lines), tuple(kept), value))
 
-    def _guarded(self, lines: tuple[str, ...]) -> tuple[str, ...]:
-        return lines if self._branched or not self._guard else tuple(self._guard + line for line in lines)
+    def _add_guard(self, lines: tuple[str, ...]) -> tuple[str, ...]:
+        return lines if self._is_branched or not self._guard else tuple(self._guard + line for line in lines)
 
     @contextmanager
-    def only(self, predicate: str, *, branch: bool = False) -> Iterator[None]:
+    def guarded_by(self, predicate: str, *, branch: bool = False) -> Iterator[None]:
         """What is written inside is done by threads whose predicate holds (`!%p`: does not). It cannot be nested."""
         assert not self._guard, "one guard at a time"
-        self._guard, self._branched = f"@{predicate} ", branch or self.branches
-        end = self.label("OVER")
-        if self._branched:
+        self._guard, self._is_branched = f"@{predicate} ", branch or self.branches
+        end = self.new_label("OVER")
+        if self._is_branched:
             negated = predicate[1:] if predicate.startswith("!") else f"!{predicate}"
-            self.passages.append(Passage((f"@{negated} bra {end};",)))
+            self.snippets.append(Snippet((f"@{negated} bra {end};",)))
         yield
-        if self._branched:
-            self.passages.append(Passage((f"{end}:",)))
-        self._guard, self._branched = "", False
+        if self._is_branched:
+            self.snippets.append(Snippet((f"{end}:",)))
+        self._guard, self._is_branched = "", False
 
-    def new(self, kind: str = "b32") -> str:
+    def new_register(self, kind: str = "b32") -> str:
         """A register of its own."""
         number = self._counts.get(kind, 0)
         self._counts[kind] = number + 1
         return f"%{kind}_{number}"
 
-    def label(self, name: str) -> str:
+    def new_label(self, name: str) -> str:
         """A label of its own."""
         self._labels += 1
         return f"{name}_{self._labels}"
@@ -113,19 +113,19 @@ class Script:
 
     def value(self, *parts: str, kind: str = "b32") -> str:
         """A new register with the value that an instruction gives: its opcode, and the operands behind the result."""
-        result = self.new(kind)
+        result = self.new_register(kind)
         opcode, *operands = parts
-        self.do(f"{opcode} {', '.join([result, *operands])};", value=result)
+        self.emit(f"{opcode} {', '.join([result, *operands])};", value=result)
         return result
 
-    def place(self, base: str, index: Index, stride: int) -> str:
+    def shared_address(self, base: str, index: StaticOrRegister, stride: int) -> str:
         """The address, as it stands in brackets, of an element of an array that a register or variable begins."""
         if isinstance(index, int):
             return f"{base}+{index * stride}" if index else base
         start = base if base.startswith("%") else self.value("mov.u32", base)
         return self.value("mad.lo.u32", index, str(stride), start)
 
-    def far(self, base: str, index: Index, stride: int) -> str:
+    def global_address(self, base: str, index: StaticOrRegister, stride: int) -> str:
         """The same in global memory: 64 bits."""
         if isinstance(index, int):
             return f"{base}+{index * stride}" if index else base
@@ -135,7 +135,7 @@ class Script:
 _REGISTER = re.compile(r"%\w+_\d+")
 
 
-def lines_of(passages: Sequence[Passage], site: Site | None = None) -> list[str]:
+def render_lines(passages: Sequence[Snippet], site: FaultSite | None = None) -> list[str]:
     """The text, with the fault of a site, without values that nothing reads: so a kernel shrinks to what matters.
 
     What the fault alone does not read stays: it differs from what is right in its passage.
@@ -149,7 +149,7 @@ def lines_of(passages: Sequence[Passage], site: Site | None = None) -> list[str]
         if passage.value and mentions[passage.value] == 1:
             mentions.subtract(_registers(passage.lines))
         else:
-            kept += reversed(wrong if site is not None and place == site.passage else passage.lines)
+            kept += reversed(wrong if site is not None and place == site.snippet else passage.lines)
     return kept[::-1]
 
 

@@ -11,18 +11,18 @@ from pathlib import Path
 from random import Random
 
 from ptxkit.diagnostics import Severity, Verdict
-from ptxkit.garbage import no_collections
+from ptxkit.garbage import pause_collection
 from ptxkit.linter import lint
 from ptxkit.records import dataclass, field
 from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.testing.faults import counts, deletions, harmless, layout, moves, orders, phases, spaces, threads
-from ptxkit.testing.faults.family import Operator
+from ptxkit.testing.faults.family import MutationOperator
 from ptxkit.testing.faults.mutant import Mutant
-from ptxkit.testing.faults.reading import readings
+from ptxkit.testing.faults.reading import analyze_functions
 from ptxkit.testing.ptxas import Ptxas
 
-OPERATORS: tuple[Operator, ...] = (
+OPERATORS: tuple[MutationOperator, ...] = (
     *deletions.OPERATORS,
     *counts.OPERATORS,
     *phases.OPERATORS,
@@ -35,15 +35,15 @@ OPERATORS: tuple[Operator, ...] = (
 )
 
 _HARMLESS = "harmless: "
-_BY_MAP = {"harmless: expect-half"}
+_MAP_DEPENDENT = {"harmless: expect-half"}
 """Changes that break nothing with another tensor map than that of the launch."""
 
-_REMEMBERED = re.compile(r"^\s*\.(?:visible|weak|common)\b|^\s*\.(?:file|loc)\b[^\n]*", re.MULTILINE)
+_PERSISTENT_DIRECTIVES = re.compile(r"^\s*\.(?:visible|weak|common)\b|^\s*\.(?:file|loc)\b[^\n]*", re.MULTILINE)
 _SECTION = re.compile(r"^\s*\.section\b[^{]*\{[^}]*\}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class CorpusKernel:
     """A correct kernel file. name: its path below the corpus, which mutants carry."""
 
     name: str
@@ -52,7 +52,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MutantOutcome:
     """What became of a mutant. codes: of findings that the correct kernel does not have; warned: of warnings.
 
     undecided: how many more questions were left open than in the correct kernel. seen: the codes of what the machine
@@ -61,24 +61,24 @@ class Outcome:
     """
 
     mutant: Mutant
-    codes: tuple[str, ...]
-    warned: tuple[str, ...]
+    rule_errors: tuple[str, ...]
+    rule_warnings: tuple[str, ...]
     undecided: int
-    seen: tuple[str, ...] = ()
+    emulator_codes: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
 
     @property
-    def found(self) -> bool:
-        return bool(self.codes)
+    def is_detected(self) -> bool:
+        return bool(self.rule_errors)
 
     @property
-    def alarm(self) -> bool:
+    def is_false_alarm(self) -> bool:
         """Whether something was said of a mutant that breaks nothing; the machine knows which maps a launch passes."""
-        seen = self.seen if self.mutant.family not in _BY_MAP else ()
-        return self.mutant.harmless and bool(self.codes or self.warned or seen)
+        seen = self.emulator_codes if self.mutant.family not in _MAP_DEPENDENT else ()
+        return self.mutant.is_harmless and bool(self.rule_errors or self.rule_warnings or seen)
 
 
-def kernels(folders: Iterable[Path]) -> list[Kernel]:
+def load_kernels(folders: Iterable[Path]) -> list[CorpusKernel]:
     """The correct kernels below some folders; where a manifest tells real kernels from samplers, the real ones."""
     found = []
     for folder in folders:
@@ -89,16 +89,16 @@ def kernels(folders: Iterable[Path]) -> list[Kernel]:
         else:
             paths = sorted(folder.rglob("*.ptx")) if folder.is_dir() else [folder]
         base = folder if folder.is_dir() else folder.parent
-        found += [Kernel(str(path.relative_to(base)), path, path.read_text(encoding="utf-8")) for path in paths]
+        found += [CorpusKernel(str(path.relative_to(base)), path, path.read_text(encoding="utf-8")) for path in paths]
     return found
 
 
-def mutants(kernel: Kernel, operators: Sequence[Operator] = OPERATORS) -> list[Mutant]:
+def generate_mutants(kernel: CorpusKernel, operators: Sequence[MutationOperator] = OPERATORS) -> list[Mutant]:
     """Every mutant of a kernel, whether an assembler takes it or not, in the order of operators and text."""
     found: list[Mutant] = []
     seen: Counter[tuple[str, str]] = Counter()
     texts: set[str] = set()
-    for reading in readings(kernel.text, kernel.name):
+    for reading in analyze_functions(kernel.text, kernel.name):
         for operator in operators:
             for change in operator.search(reading):
                 if change is None:
@@ -117,9 +117,9 @@ def mutants(kernel: Kernel, operators: Sequence[Operator] = OPERATORS) -> list[M
                     change.text,
                     seen[key] + 1,
                     change.splices,
-                    reading.skips(change.start),
+                    reading.skipping_branches(change.start),
                 )
-                text = mutant.applied(kernel.text)
+                text = mutant.apply(kernel.text)
                 if text in texts:
                     continue
                 texts.add(text)
@@ -128,26 +128,26 @@ def mutants(kernel: Kernel, operators: Sequence[Operator] = OPERATORS) -> list[M
     return found
 
 
-def assembled(kernel: Kernel, candidates: Sequence[Mutant], ptxas: Ptxas) -> list[Mutant]:
+def filter_assemblable(kernel: CorpusKernel, candidates: Sequence[Mutant], ptxas: Ptxas) -> list[Mutant]:
     """The mutants that ptxas still takes.
 
     Asked many at once, and one by one where the kernel itself shows that this does not go: when it is the last of the
     texts it must still be taken.
     """
     target = parse(kernel.text, kernel.name).targets[0]
-    texts = [mutant.applied(kernel.text) for mutant in candidates]
-    refused = set(ptxas.refusals([_apart(text) for text in (*texts, kernel.text)], target))
+    texts = [mutant.apply(kernel.text) for mutant in candidates]
+    refused = set(ptxas.refusals([_strip_persistent_directives(text) for text in (*texts, kernel.text)], target))
     if len(texts) in refused:
         refused = {index for index, text in enumerate(texts) if ptxas.refusal(text, target) is not None}
     return [mutant for index, mutant in enumerate(candidates) if index not in refused]
 
 
-def _apart(text: str) -> str:
+def _strip_persistent_directives(text: str) -> str:
     """A text without what one process of ptxas remembers of it for the next: linkage, file numbers, debugging data."""
-    return _SECTION.sub("", _REMEMBERED.sub("", text))
+    return _SECTION.sub("", _PERSISTENT_DIRECTIVES.sub("", text))
 
 
-def chosen(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[Mutant]:
+def sample_mutants(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[Mutant]:
     """A part of the mutants: at most so many of one kernel and family, evenly spread, then a random share."""
     groups: dict[tuple[str, str], list[Mutant]] = {}
     for mutant in found:
@@ -161,61 +161,67 @@ def chosen(found: Sequence[Mutant], most: int, share: float, seed: int) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class EmulationEffort:
     """How much the machine does for a mutant. schedules: runs of each kernel; seconds: for these."""
 
     schedules: int = 6
     seconds: float = 3.0
 
 
-def tried(kernel: Kernel, candidates: Sequence[Mutant], effort: Effort | None = None) -> list[Outcome]:
+def evaluate_mutants(
+    kernel: CorpusKernel, candidates: Sequence[Mutant], effort: EmulationEffort | None = None
+) -> list[MutantOutcome]:
     """What ptxkit says of each mutant beyond what it says of the kernel. effort: the machine's; None: rules only."""
-    base = _linted(kernel.text, kernel.name)
-    known = _ran(kernel.name, kernel.text, None, effort, base) if effort else _Ran()
+    base = _lint_cached(kernel.text, kernel.name)
+    known = _run_emulator(kernel.name, kernel.text, None, effort, base) if effort else _EmulatorReport()
     outcomes = []
     for mutant in candidates:
-        text = mutant.applied(kernel.text)
-        with no_collections():
+        text = mutant.apply(kernel.text)
+        with pause_collection():
             verdict = lint(text, path=kernel.name)
-        found = _ran(kernel.name, text, mutant.function, effort, verdict) if effort else _Ran()
-        outcomes.append(_outcome(mutant, verdict, base, found, known))
+        found = _run_emulator(kernel.name, text, mutant.function, effort, verdict) if effort else _EmulatorReport()
+        outcomes.append(_compare_with_original(mutant, verdict, base, found, known))
     return outcomes
 
 
 @lru_cache(maxsize=8)
-def _linted(text: str, name: str) -> Verdict:
+def _lint_cached(text: str, name: str) -> Verdict:
     """What is said of a kernel: its mutants are tried a few at a time."""
     return lint(text, path=name)
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
+class _EmulatorReport:
     """What the machine says of a text. codes: of its findings; unfinished: why runs did not come to their ends."""
 
     codes: Counter[str] = field(default_factory=Counter)
     unfinished: frozenset[str] = frozenset()
 
 
-def _ran(name: str, text: str, function: str | None, effort: Effort, static: Verdict) -> _Ran:
+def _run_emulator(
+    name: str, text: str, function: str | None, effort: EmulationEffort, static: Verdict
+) -> _EmulatorReport:
     """Runs the kernels of a text, or the one that was changed, as the table of launches says, or as is chosen."""
-    from ptxkit.testing.launches import load
-    from ptxkit.verifier import Request, verify_source
+    from ptxkit.testing.launches import load_launch_table
+    from ptxkit.verifier import VerifyRequest, verify_source
 
-    requests = load().of(text, name, schedules=effort.schedules, seconds=effort.seconds)
+    requests = load_launch_table().requests_for(text, name, schedules=effort.schedules, seconds=effort.seconds)
     if any(function in each.entries for each in requests):
         requests = [each for each in requests if function in each.entries]
     codes: Counter[str] = Counter()
     unfinished: set[str] = set()
-    for request in requests or [Request(schedules=effort.schedules, seconds=effort.seconds)]:
+    for request in requests or [VerifyRequest(schedules=effort.schedules, seconds=effort.seconds)]:
         result = verify_source(SourceFile(name, text), request, static=static)
         codes.update(each.code for each in result.diagnostics if "witness" in each.properties)
         unfinished.update(each.reason for each in result.undecided[len(static.undecided) :])
-    return _Ran(codes, frozenset(unfinished))
+    return _EmulatorReport(codes, frozenset(unfinished))
 
 
-def _outcome(mutant: Mutant, verdict: Verdict, base: Verdict, found: _Ran, known: _Ran) -> Outcome:
+def _compare_with_original(
+    mutant: Mutant, verdict: Verdict, base: Verdict, found: _EmulatorReport, known: _EmulatorReport
+) -> MutantOutcome:
     new = {severity: _codes(verdict, severity) - _codes(base, severity) for severity in Severity}
-    return Outcome(
+    return MutantOutcome(
         mutant,
         tuple(sorted(new[Severity.ERROR])),
         tuple(sorted(new[Severity.WARNING])),

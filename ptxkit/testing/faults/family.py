@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from ptxkit.records import dataclass
-from ptxkit.testing.faults.changes import Change
-from ptxkit.testing.faults.reading import Reading
+from ptxkit.testing.faults.changes import MutationEdit
+from ptxkit.testing.faults.reading import FunctionAnalysis
 
-Search: TypeAlias = Callable[[Reading], Iterable[Change | None]]
+Search: TypeAlias = Callable[[FunctionAnalysis], Iterable[MutationEdit | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class MutationOperator:
     """A family of mutants. rules: of the catalogue, where a change does not name others; empty: it breaks nothing."""
 
     family: str

@@ -27,10 +27,10 @@ class Mutant:
     change: str
     ordinal: int
     splices: tuple[Splice, ...]
-    skips: tuple[str, ...] = ()
+    skipping_branches: tuple[str, ...] = ()
 
     @property
-    def harmless(self) -> bool:
+    def is_harmless(self) -> bool:
         """Whether it breaks nothing, so that nothing may be reported."""
         return not self.rules
 
@@ -39,7 +39,7 @@ class Mutant:
         """What tells it from all others, and stays when lines move."""
         return self.kernel, self.family, self.change, self.ordinal
 
-    def applied(self, text: str) -> str:
+    def apply(self, text: str) -> str:
         """The text of the kernel file with the change made. Lines keep their numbers."""
         parts, place = [], 0
         for start, end, replacement in sorted(self.splices):

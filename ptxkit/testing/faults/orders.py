@@ -20,11 +20,11 @@ from ptxkit.isa.effects import (
 )
 from ptxkit.records import replace
 from ptxkit.syntax.printer import print_instruction
-from ptxkit.testing.faults.changes import Change, put, replaced
-from ptxkit.testing.faults.family import Operator
-from ptxkit.testing.faults.moves import async_fences, fenced, last_write
-from ptxkit.testing.faults.reading import Reading, operand, read_names, written
-from ptxkit.testing.faults.spelling import form_with_effects, respelled
+from ptxkit.testing.faults.changes import MutationEdit, replace_step, splice_text
+from ptxkit.testing.faults.family import MutationOperator
+from ptxkit.testing.faults.moves import async_fences, fenced_spaces, last_write
+from ptxkit.testing.faults.reading import FunctionAnalysis, operand_of_role, read_registers, written_registers
+from ptxkit.testing.faults.spelling import form_with_effects, respell
 
 Scoped: TypeAlias = Access | MbarrierArrive | MbarrierWait | MemoryFence | ProxyFence
 Ordered: TypeAlias = Access | Barrier | MbarrierArrive | MbarrierWait
@@ -32,7 +32,7 @@ Ordered: TypeAlias = Access | Barrier | MbarrierArrive | MbarrierWait
 _PLAIN = ("weak", "volatile", "mmio", "relaxed")
 
 
-def _smaller_scope(reading: Reading) -> Iterator[Change | None]:
+def _smaller_scope(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """Only the own CTA is synchronised with, where threads of others take part.
 
     A scope holds the threads that may observe the order. A tensor map that the same CTA releases and acquires at once
@@ -40,22 +40,22 @@ def _smaller_scope(reading: Reading) -> Iterator[Change | None]:
     """
     for step in reading.steps:
         found = [each for each in step.effects if isinstance(each, Scoped)]
-        wide = [each for each in found if each.scope in ("cluster", "gpu") and _counts(reading, step, each)]
+        wide = [each for each in found if each.scope in ("cluster", "gpu") and _is_scope_relevant(reading, step, each)]
         if not wide:
             continue
-        new = respelled(step, *[(each, replace(each, scope="cta")) for each in wide])
-        rules = () if _stays_at_home(reading, step, wide[0]) else _scope_rules(wide[0])
-        yield replaced(reading, step, [new], rules) if new is not None else None
+        new = respell(step, *[(each, replace(each, scope="cta")) for each in wide])
+        rules = () if _is_cta_local(reading, step, wide[0]) else _scope_rules(wide[0])
+        yield replace_step(reading, step, [new], rules) if new is not None else None
 
 
-def _counts(reading: Reading, step: Step, effect: Scoped) -> bool:
+def _is_scope_relevant(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
     """Whether the scope matters: other CTAs take part, and it is not the bytes of a copy alone that are waited for."""
     match effect:
         case MbarrierArrive():
-            remote = reading.comes_from(step, operand(step, effect.barrier), ("map_rank",))
+            remote = reading.is_computed_by(step, operand_of_role(step, effect.barrier), ("map_rank",))
             return remote and effect.expect is None and not effect.asynchronous
         case MbarrierWait():
-            return any(_is_remote(reading, each, arrive) for each, arrive in reading.having(MbarrierArrive))
+            return any(_is_remote(reading, each, arrive) for each, arrive in reading.steps_with(MbarrierArrive))
         case MemoryFence():
             return effect.only is None and (effect.scope == "gpu" or reading.uses_cluster)
         case ProxyFence():
@@ -65,39 +65,43 @@ def _counts(reading: Reading, step: Step, effect: Scoped) -> bool:
     return False
 
 
-def _is_remote(reading: Reading, step: Step, arrive: MbarrierArrive) -> bool:
-    return arrive.expect is None and reading.comes_from(step, operand(step, arrive.barrier), ("map_rank",))
+def _is_remote(reading: FunctionAnalysis, step: Step, arrive: MbarrierArrive) -> bool:
+    return arrive.expect is None and reading.is_computed_by(step, operand_of_role(step, arrive.barrier), ("map_rank",))
 
 
-def _stays_at_home(reading: Reading, step: Step, effect: Scoped) -> bool:
+def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
     """Whether one half of a hand-over of a tensor map has the other half beside it, and no other CTA can have part.
 
     Beside it: under the same guard, of the same address, nothing but computing and synchronising in between. The map is
     then the one that this CTA wrote: another CTA's would race with it whatever the scopes are, since the kernel does
     nothing by which CTAs wait for each other.
     """
-    if not isinstance(effect, ProxyFence) or effect.proxy != "tensormap" or _meets_other_ctas(reading):
+    if not isinstance(effect, ProxyFence) or effect.proxy != "tensormap" or _may_sync_across_ctas(reading):
         return False
-    other, way = ("acquire", reading.after) if effect.direction == "release" else ("release", reading.before)
+    other, way = (
+        ("acquire", reading.following_steps) if effect.direction == "release" else ("release", reading.preceding_steps)
+    )
     for near in way(step):
         for fence in reading.effects(near, ProxyFence):
             if (fence.proxy, fence.direction) == (
                 "tensormap",
                 other,
             ) and near.instruction.guard == step.instruction.guard:
-                address = operand(step, effect.address)
-                return address is not None and address == operand(near, fence.address)
-        if not reading.does_only(near, (Barrier, CommitGroup, WaitGroup)) or set(written(near)) & set(read_names(step)):
+                address = operand_of_role(step, effect.address)
+                return address is not None and address == operand_of_role(near, fence.address)
+        if not reading.has_only_effects(near, (Barrier, CommitGroup, WaitGroup)) or set(written_registers(near)) & set(
+            read_registers(step)
+        ):
             return False
     return False
 
 
-def _meets_other_ctas(reading: Reading) -> bool:
+def _may_sync_across_ctas(reading: FunctionAnalysis) -> bool:
     """Whether CTAs may wait for each other: in clusters, through global memory, in what is called."""
-    return reading.uses_cluster or any(_may_meet(step) for step in reading.steps)
+    return reading.uses_cluster or any(_may_sync_with_ctas(step) for step in reading.steps)
 
 
-def _may_meet(step: Step) -> bool:
+def _may_sync_with_ctas(step: Step) -> bool:
     """Whether threads of several CTAs may synchronise by an instruction; what is not known may do anything."""
     for effect in step.effects:
         match effect:
@@ -120,7 +124,7 @@ def _scope_rules(effect: Scoped) -> tuple[str, ...]:
     return ("MB17",) if isinstance(effect, MbarrierArrive | MbarrierWait) else ("race",)
 
 
-def _weaker_order(reading: Reading) -> Iterator[Change | None]:
+def _weaker_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """What releases or acquires is only relaxed. An arrival that also expects bytes is not to publish anything."""
     for step in reading.steps:
         for effect in step.effects:
@@ -128,12 +132,12 @@ def _weaker_order(reading: Reading) -> Iterator[Change | None]:
                 continue
             if isinstance(effect, MbarrierArrive) and (effect.expect is not None or effect.asynchronous):
                 continue
-            new = respelled(step, (effect, replace(effect, order="relaxed")))
+            new = respell(step, (effect, replace(effect, order="relaxed")))
             if new is not None:
-                yield replaced(reading, step, [new], _order_rules(reading, step, effect))
+                yield replace_step(reading, step, [new], _order_rules(reading, step, effect))
 
 
-def _order_rules(reading: Reading, step: Step, effect: Ordered) -> tuple[str, ...]:
+def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tuple[str, ...]:
     """What a relaxed synchronisation breaks: nothing where there is nothing to publish, or nobody looks any more."""
     match effect:
         case Access():
@@ -146,14 +150,14 @@ def _order_rules(reading: Reading, step: Step, effect: Ordered) -> tuple[str, ..
     return ("CL4",) if used and _publishes(reading, step) else ()
 
 
-def _publishes(reading: Reading, step: Step) -> bool:
+def _publishes(reading: FunctionAnalysis, step: Step) -> bool:
     """Whether there is something that no barrier of all threads has published, in the order of the text.
 
     A one-way fence between the proxies orders what it is for through relaxed synchronisation, too.
     """
     for earlier in reversed(reading.steps[: step.index]):
         effects = earlier.effects
-        if any(isinstance(each, Barrier) and _is_of_all(each) for each in effects):
+        if any(isinstance(each, Barrier) and _is_cta_wide(each) for each in effects):
             return False
         if any(isinstance(each, ProxyFence) and each.direction == "release" for each in effects):
             return False
@@ -162,7 +166,7 @@ def _publishes(reading: Reading, step: Step) -> bool:
     return False
 
 
-def _is_of_all(barrier: Barrier) -> bool:
+def _is_cta_wide(barrier: Barrier) -> bool:
     return barrier.level == "cluster" or (barrier.level == "cta" and barrier.threads is None)
 
 
@@ -176,31 +180,31 @@ def _is_visible(access: Access) -> bool:
     return is_told and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
 
 
-def _other_memory(reading: Reading) -> Iterator[Change | None]:
+def _other_fence_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """A fence for shared memory becomes one for global memory, or the reverse, whichever the last write was not to."""
     for step, fence in async_fences(reading):
-        last = last_write(reading, step, fenced(fence))
+        last = last_write(reading, step, fenced_spaces(fence))
         if last is None:
             continue
         spaces = {each.space.partition("::")[0] for each in reading.effects(last, Access) if each.kind != "read"}
         other = "shared::cta" if spaces == {"global"} else "global"
-        new = respelled(step, (fence, replace(fence, spaces=(other,))))
-        yield replaced(reading, step, [new]) if new is not None and spaces in ({"global"}, {"shared"}) else None
+        new = respell(step, (fence, replace(fence, spaces=(other,))))
+        yield replace_step(reading, step, [new]) if new is not None and spaces in ({"global"}, {"shared"}) else None
 
 
-def _no_proxy(reading: Reading) -> Iterator[Change | None]:
+def _drop_fence_proxy(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """A fence between proxies becomes one within the generic proxy."""
     plain = form_with_effects("fence", (MemoryFence("acq_rel", "cta"),))
     for step, _ in async_fences(reading):
         if plain is not None:
             text = print_instruction(replace(plain, guard=step.instruction.guard))
             said = f"`{reading.text(step)}` becomes `{text}`"
-            yield Change(step.start, said, (put(reading, step, text),))
+            yield MutationEdit(step.start, said, (splice_text(reading, step, text),))
 
 
 OPERATORS = (
-    Operator("smaller-scope", ("MB17",), _smaller_scope),
-    Operator("weaker-order", ("MB15",), _weaker_order),
-    Operator("fence-other-memory", ("PX11",), _other_memory),
-    Operator("fence-without-proxy", ("PX1",), _no_proxy),
+    MutationOperator("smaller-scope", ("MB17",), _smaller_scope),
+    MutationOperator("weaker-order", ("MB15",), _weaker_order),
+    MutationOperator("fence-other-memory", ("PX11",), _other_fence_space),
+    MutationOperator("fence-without-proxy", ("PX1",), _drop_fence_proxy),
 )

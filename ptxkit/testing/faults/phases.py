@@ -9,93 +9,107 @@ from ptxkit.isa.effects import Control, MbarrierWait, Value
 from ptxkit.records import replace
 from ptxkit.syntax.printer import print_instruction
 from ptxkit.syntax.tree import Instruction, Integer, Name, Pair
-from ptxkit.testing.faults.changes import Change, put, replaced, with_number, with_operand
-from ptxkit.testing.faults.family import Operator
-from ptxkit.testing.faults.reading import Reading, names_call, operand, read_names, written
+from ptxkit.testing.faults.changes import (
+    MutationEdit,
+    combine_with_number,
+    replace_step,
+    splice_text,
+    substitute_operand,
+)
+from ptxkit.testing.faults.family import MutationOperator
+from ptxkit.testing.faults.reading import (
+    FunctionAnalysis,
+    calls_operation,
+    operand_of_role,
+    read_registers,
+    written_registers,
+)
 
-_FAR = 12
+_MAX_LOOP_STEPS = 12
 
 
-def _other_parity(reading: Reading) -> Iterator[Change | None]:
-    for step, wait in reading.having(MbarrierWait):
+def _other_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
+    for step, wait in reading.steps_with(MbarrierWait):
         if wait.by == "parity":
-            yield with_number(reading, step, wait.phase, 1, operation="^")
+            yield combine_with_number(reading, step, wait.phase, 1, operation="^")
 
 
-def _constant_parity(reading: Reading) -> Iterator[Change | None]:
+def _constant_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """A parity that follows the laps of a loop no longer does."""
-    for step, wait in reading.having(MbarrierWait):
-        given = operand(step, wait.phase)
-        if wait.by == "parity" and isinstance(given, Name) and _changes(reading, step, given.text):
-            new = with_operand(step, wait.phase, Integer(0, "0"))
-            yield replaced(reading, step, [new]) if new is not None else None
+    for step, wait in reading.steps_with(MbarrierWait):
+        given = operand_of_role(step, wait.phase)
+        if wait.by == "parity" and isinstance(given, Name) and _is_reassigned(reading, step, given.text):
+            new = substitute_operand(step, wait.phase, Integer(0, "0"))
+            yield replace_step(reading, step, [new]) if new is not None else None
 
 
-def _changes(reading: Reading, step: Step, name: str) -> bool:
+def _is_reassigned(reading: FunctionAnalysis, step: Step, name: str) -> bool:
     """Whether a register has more than one value there in the course of a thread: some writer comes to itself again."""
     if reading.is_always_constant(step, name):
         return False
     for writer in reading.origins(step, [name]):
-        reads = read_names(writer)
-        if set(written(writer)) & set(reads) or any(len(reading.writers(writer, read)) > 1 for read in reads):
+        reads = read_registers(writer)
+        if set(written_registers(writer)) & set(reads) or any(len(reading.writers(writer, read)) > 1 for read in reads):
             return True
     return len(reading.writers(step, name)) > 1
 
 
-def _unflipped(reading: Reading) -> Iterator[Change | None]:
+def _no_parity_flip(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """The instruction that turns a parity over only copies it."""
     seen: set[int] = set()
-    for step, wait in reading.having(MbarrierWait):
-        given = operand(step, wait.phase)
+    for step, wait in reading.steps_with(MbarrierWait):
+        given = operand_of_role(step, wait.phase)
         if wait.by != "parity" or not isinstance(given, Name):
             continue
         for distance, writer in enumerate(reading.origins(step, [given.text])):
-            if distance > _FAR or writer.index in seen:
+            if distance > _MAX_LOOP_STEPS or writer.index in seen:
                 continue
             for value in reading.effects(writer, Value):
-                if names_call(value.value, ("xor", "not")) and len(writer.instruction.operands) in (2, 3):
+                if calls_operation(value.value, ("xor", "not")) and len(writer.instruction.operands) in (2, 3):
                     seen.add(writer.index)
-                    yield _copied(reading, writer)
+                    yield _copy_instead(reading, writer)
 
 
-def _copied(reading: Reading, step: Step) -> Change | None:
+def _copy_instead(reading: FunctionAnalysis, step: Step) -> MutationEdit | None:
     result, source = step.instruction.operands[:2]
     if not isinstance(result, Name) or not isinstance(source, Name):
         return None
     move = Instruction(f"mov.b{reading.width(result.text)}", (result, source), step.instruction.guard)
-    return replaced(reading, step, [move])
+    return replace_step(reading, step, [move])
 
 
-def _unwaited(reading: Reading) -> Iterator[Change | None]:
+def _ignore_wait_result(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """The answer of a wait is taken for yes."""
-    for step, wait in reading.having(MbarrierWait):
-        result = operand(step, wait.result)
+    for step, wait in reading.steps_with(MbarrierWait):
+        result = operand_of_role(step, wait.result)
         if isinstance(result, Pair):
             result = result.first
         if isinstance(result, Name) and step.instruction.guard is None:
             text = print_instruction(Instruction("setp.eq.u32", (result, Integer(0, "0"), Integer(0, "0"))))
-            yield Change(step.start, f"`{reading.text(step)}` answered with true", (put(reading, step, text),))
+            yield MutationEdit(
+                step.start, f"`{reading.text(step)}` answered with true", (splice_text(reading, step, text),)
+            )
 
 
-def _asked_once(reading: Reading) -> Iterator[Change | None]:
+def _poll_once(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """The loop around a wait is left whatever the answer."""
-    for step, _ in reading.having(MbarrierWait):
-        for index in _still_circle(reading, step):
+    for step, _ in reading.steps_with(MbarrierWait):
+        for index in _wait_loop_steps(reading, step):
             branch = reading.steps[index]
             if branch.instruction.guard is None or not reading.effects(branch, Control):
                 continue
-            circle = {*_still_circle(reading, step), step.index}
+            circle = {*_wait_loop_steps(reading, step), step.index}
             ways = reading.successors(index)
             stays = [way in circle for way in ways]
             if len(ways) == 2 and stays.count(True) == 1:
                 leaves_by_jump = not stays[1]
                 text = print_instruction(replace(branch.instruction, guard=None)) if leaves_by_jump else ""
                 said = f"the loop around `{reading.text(step)}` deleted"
-                yield Change(step.start, said, (put(reading, branch, text),))
+                yield MutationEdit(step.start, said, (splice_text(reading, branch, text),))
                 break
 
 
-def _still_circle(reading: Reading, step: Step) -> list[int]:
+def _wait_loop_steps(reading: FunctionAnalysis, step: Step) -> list[int]:
     """The steps between a wait and the same wait again, if nothing but waiting happens there."""
     ahead: list[int] = []
     todo = reading.successors(step.index)
@@ -103,7 +117,7 @@ def _still_circle(reading: Reading, step: Step) -> list[int]:
         index = todo.pop(0)
         if index == step.index or index in ahead:
             continue
-        if reading.is_still(reading.steps[index]):
+        if reading.has_no_effects(reading.steps[index]):
             ahead.append(index)
             todo += reading.successors(index)
     inside = {step.index}
@@ -116,9 +130,9 @@ def _still_circle(reading: Reading, step: Step) -> list[int]:
 
 
 OPERATORS = (
-    Operator("other-parity", ("MB11",), _other_parity),
-    Operator("constant-parity", ("MB12",), _constant_parity),
-    Operator("parity-not-flipped", ("MB12",), _unflipped),
-    Operator("delete-mbarrier-wait", ("MB18",), _unwaited),
-    Operator("wait-without-loop", ("MB14",), _asked_once),
+    MutationOperator("other-parity", ("MB11",), _other_parity),
+    MutationOperator("constant-parity", ("MB12",), _constant_parity),
+    MutationOperator("parity-not-flipped", ("MB12",), _no_parity_flip),
+    MutationOperator("delete-mbarrier-wait", ("MB18",), _ignore_wait_result),
+    MutationOperator("wait-without-loop", ("MB14",), _poll_once),
 )

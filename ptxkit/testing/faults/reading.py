@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TypeVar
 
-from ptxkit.analysis.definitions import Definitions
+from ptxkit.analysis.definitions import ReachingDefinitions
 from ptxkit.analysis.program import Program, Step, flatten
 from ptxkit.isa.effects import (
     Access,
@@ -21,7 +21,7 @@ from ptxkit.isa.effects import (
     MbarrierWait,
     Value,
 )
-from ptxkit.isa.expressions import Call, Const, Expression, Role
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.source import Span
 from ptxkit.syntax import parse, statement_spans
 from ptxkit.syntax.tree import (
@@ -41,7 +41,7 @@ from ptxkit.syntax.tree import (
 
 T = TypeVar("T")
 
-ON_MBARRIER = (
+MBARRIER_EFFECTS = (
     MbarrierInit,
     MbarrierInvalidate,
     MbarrierArrive,
@@ -52,11 +52,11 @@ ON_MBARRIER = (
 )
 """Effects on an mbarrier object."""
 
-_STEPS_BACK = 200
-_THREAD = ("%tid", "%laneid", "%warpid")
+_MAX_ORIGIN_STEPS = 200
+_THREAD_REGISTERS = ("%tid", "%laneid", "%warpid")
 
 
-class Reading:
+class FunctionAnalysis:
     """One function with a body. Indices are those of its steps."""
 
     def __init__(self, module: Module, program: Program, whole: Span) -> None:
@@ -65,7 +65,7 @@ class Reading:
         self.module = module
         self.program = program
         self.steps = program.steps
-        self.whole = whole
+        self.function_span = whole
 
     # ------------------------------------------------------------------------------------ effects
 
@@ -73,7 +73,7 @@ class Reading:
         """The effects of a kind that an instruction has."""
         return [each for each in step.match.effects if isinstance(each, kind)] if step.match else []
 
-    def having(self, kind: type[T]) -> Iterator[tuple[Step, T]]:
+    def steps_with(self, kind: type[T]) -> Iterator[tuple[Step, T]]:
         """Every instruction with an effect of a kind, and the first such effect."""
         for step in self.steps:
             found = self.effects(step, kind)
@@ -84,29 +84,29 @@ class Reading:
         """The barriers that an instruction is made for, not the meeting of lanes in a collective one."""
         return [each for each in self.effects(step, Barrier) if (each.level, each.order) != ("warp", "relaxed")]
 
-    def accesses(self, step: Step, test: Callable[[Access], bool]) -> bool:
+    def has_access(self, step: Step, test: Callable[[Access], bool]) -> bool:
         """Whether an instruction makes an access for which the test holds."""
         return any(test(each) for each in self.effects(step, Access))
 
-    def mbarriers(self, step: Step) -> list[str]:
+    def mbarrier_roles(self, step: Step) -> list[str]:
         """The roles that hold the address of an mbarrier."""
         effects = step.effects
-        return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, ON_MBARRIER)))
+        return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, MBARRIER_EFFECTS)))
 
-    def is_still(self, step: Step) -> bool:
+    def has_no_effects(self, step: Step) -> bool:
         """Whether an instruction only computes, branches or does nothing that an effect tells of."""
         effects = step.effects
         return all(isinstance(each, Value) or _is_branch(each) for each in effects)
 
-    def does_only(self, step: Step, kinds: tuple[type, ...]) -> bool:
+    def has_only_effects(self, step: Step, kinds: tuple[type, ...]) -> bool:
         """Whether an instruction only computes, changes control or has effects of these kinds."""
         effects = step.effects
         return step.match is not None and all(isinstance(each, (Value, Control, *kinds)) for each in effects)
 
-    def is_of_all(self, step: Step) -> bool:
+    def is_cta_wide_barrier(self, step: Step) -> bool:
         """Whether an instruction is a barrier of all threads of the CTA, as it stands."""
         return step.instruction.guard is None and any(
-            (each.level, each.action) == ("cta", "sync") and each.threads is None and _is_first(each, step)
+            (each.level, each.action) == ("cta", "sync") and each.threads is None and _is_barrier_zero(each, step)
             for each in self.barriers(step)
         )
 
@@ -117,7 +117,7 @@ class Reading:
             for effect in step.effects:
                 if isinstance(effect, Barrier) and effect.level == "cluster":
                     return True
-                if isinstance(effect, Value) and names_call(effect.value, ("map_rank",)):
+                if isinstance(effect, Value) and calls_operation(effect.value, ("map_rank",)):
                     return True
                 if getattr(effect, "multicast", None) is not None:
                     return True
@@ -138,7 +138,7 @@ class Reading:
         return " ".join(self.source.text[span.start : span.end].split())
 
     @cached_property
-    def _forward(self) -> list[tuple[int, int, str]]:
+    def _forward_branches(self) -> list[tuple[int, int, str]]:
         """From where to where each conditional branch goes ahead, as offsets, and its text."""
         found = []
         for step in self.steps:
@@ -147,9 +147,9 @@ class Reading:
                 found.append((step.start, self.steps[targets[0]].start, self.text(step)))
         return found
 
-    def skips(self, start: int) -> tuple[str, ...]:
+    def skipping_branches(self, start: int) -> tuple[str, ...]:
         """The conditional branches that leave out what stands at an offset when they are taken."""
-        return tuple(text for branch, target, text in self._forward if branch < start < target)
+        return tuple(text for branch, target, text in self._forward_branches if branch < start < target)
 
     # ------------------------------------------------------------------------------------ values
 
@@ -166,21 +166,21 @@ class Reading:
     def _definitions(self) -> dict[str, list[Step]]:
         found: dict[str, list[Step]] = {}
         for step in self.steps:
-            for name in written(step):
-                found.setdefault(step.scope.register(name), []).append(step)
+            for name in written_registers(step):
+                found.setdefault(step.scope.register_name(name), []).append(step)
         return found
 
     def writers(self, step: Step, name: str) -> list[Step]:
         """The instructions that write the register which a name means at a step."""
-        return self._definitions.get(step.scope.register(name), [])
+        return self._definitions.get(step.scope.register_name(name), [])
 
     @cached_property
-    def _reaching(self) -> Definitions:
-        return Definitions(self.program)
+    def _reaching_definitions(self) -> ReachingDefinitions:
+        return ReachingDefinitions(self.program)
 
     def is_always_constant(self, step: Step, name: str) -> bool:
         """Whether one instruction alone gives a register the value it has at a step, and moves a constant there."""
-        found = self._reaching.before(step, step.scope.register(name))
+        found = self._reaching_definitions.definitions_reaching(step, step.scope.register_name(name))
         last = next(iter(found), None)
         if last is None or len(found) > 1 or last.instruction.guard is not None:
             return False
@@ -190,29 +190,29 @@ class Reading:
         """Instructions whose results go into registers read at a step, nearest first, through computations alone."""
         seen: set[int] = set()
         todo = [(step, name) for name in names]
-        while todo and len(seen) < _STEPS_BACK:
+        while todo and len(seen) < _MAX_ORIGIN_STEPS:
             reader, name = todo.pop(0)
             for writer in self.writers(reader, name):
                 if writer.index not in seen:
                     seen.add(writer.index)
                     yield writer
-                    if self.is_still(writer):
-                        todo += [(writer, read) for read in read_names(writer)]
+                    if self.has_no_effects(writer):
+                        todo += [(writer, read) for read in read_registers(writer)]
 
     def depends_on_thread(self, step: Step, name: str) -> bool:
         """Whether a register's value is computed from the thread's number, or elected."""
         for writer in self.origins(step, [name]):
-            if any(read.startswith(_THREAD) for read in read_names(writer)):
+            if any(read.startswith(_THREAD_REGISTERS) for read in read_registers(writer)):
                 return True
-            if any(names_call(each.value, ("elected",)) for each in self.effects(writer, Value)):
+            if any(calls_operation(each.value, ("elected",)) for each in self.effects(writer, Value)):
                 return True
         return False
 
-    def comes_from(self, step: Step, operand: Operand | None, operations: tuple[str, ...]) -> bool:
+    def is_computed_by(self, step: Step, operand: Operand | None, operations: tuple[str, ...]) -> bool:
         """Whether one of these value operations has part in an operand's value."""
         return any(
-            names_call(each.value, operations)
-            for writer in self.origins(step, names_in(operand))
+            calls_operation(each.value, operations)
+            for writer in self.origins(step, operand_names(operand))
             for each in self.effects(writer, Value)
         )
 
@@ -249,33 +249,33 @@ class Reading:
                 found.add(step.index + 1)
         return frozenset(found)
 
-    def before(self, step: Step) -> Iterator[Step]:
+    def preceding_steps(self, step: Step) -> Iterator[Step]:
         """The earlier steps of the same basic block, nearest first."""
         index = step.index
         while index not in self.leaders and index > 0:
             index -= 1
             yield self.steps[index]
 
-    def after(self, step: Step) -> Iterator[Step]:
+    def following_steps(self, step: Step) -> Iterator[Step]:
         """The later steps of the same basic block."""
         for index in range(step.index + 1, len(self.steps)):
             if index in self.leaders:
                 return
             yield self.steps[index]
 
-    def may_come_before(
+    def may_be_preceded_by(
         self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
     ) -> bool:
         """Whether some path leads through an instruction that the test holds for to a step, and over none that ends."""
-        return self._leads(step, self._predecessors, test, ends)
+        return self._search_paths(step, self._predecessors, test, ends)
 
-    def may_come_after(
+    def may_be_followed_by(
         self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
     ) -> bool:
         """Whether some path leads from a step to an instruction that the test holds for, and over none that ends."""
-        return self._leads(step, self.successors, test, ends)
+        return self._search_paths(step, self.successors, test, ends)
 
-    def _leads(
+    def _search_paths(
         self,
         step: Step,
         following: Callable[[int], list[int]],
@@ -295,17 +295,17 @@ class Reading:
         return False
 
     def _predecessors(self, index: int) -> list[int]:
-        return self._preceding.get(index, [])
+        return self._predecessor_map.get(index, [])
 
     @cached_property
-    def _preceding(self) -> dict[int, list[int]]:
+    def _predecessor_map(self) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
         for step in self.steps:
             for index in self.successors(step.index):
                 found.setdefault(index, []).append(step.index)
         return found
 
-    def reached_by_all(self, step: Step) -> bool:
+    def is_executed_by_all(self, step: Step) -> bool:
         """Whether every thread that comes to the function's end has passed this instruction."""
         if step.instruction.guard is not None:
             return False
@@ -324,7 +324,7 @@ class Reading:
         return True
 
 
-def readings(text: str, path: str) -> list[Reading]:
+def analyze_functions(text: str, path: str) -> list[FunctionAnalysis]:
     """The functions of a module that have a body."""
     module = parse(text, path)
     found = []
@@ -333,29 +333,29 @@ def readings(text: str, path: str) -> list[Reading]:
         body = getattr(function, "body", None)
         if body is not None and body.statements:
             program = flatten(module, function)  # type: ignore[arg-type]
-            found.append(Reading(module, program, Span(start, start)))
+            found.append(FunctionAnalysis(module, program, Span(start, start)))
     return found
 
 
-def written(step: Step) -> list[str]:
+def written_registers(step: Step) -> list[str]:
     """The names of the registers that an instruction writes."""
     if step.match is None:
         return []
     operands = [step.match.operand(role, step.instruction) for role in step.match.results]
-    return [name for operand in operands for name in names_in(operand)]
+    return [name for operand in operands for name in operand_names(operand)]
 
 
-def read_names(step: Step) -> list[str]:
+def read_registers(step: Step) -> list[str]:
     """The registers and special registers that an instruction reads, its guard's too."""
     results = set()
     if step.match is not None:
         results = {step.match.roles[role] for role in step.match.results if role in step.match.roles}
     operands = [each for index, each in enumerate(step.instruction.operands) if index not in results]
     guard = [step.instruction.guard.predicate] if step.instruction.guard else []
-    return [*(name for operand in operands for name in names_in(operand)), *guard]
+    return [*(name for operand in operands for name in operand_names(operand)), *guard]
 
 
-def names_in(operand: Operand | None) -> list[str]:
+def operand_names(operand: Operand | None) -> list[str]:
     """Every name in an operand."""
     match operand:
         case Name(text):
@@ -363,22 +363,22 @@ def names_in(operand: Operand | None) -> list[str]:
         case Not(inner):
             return [inner.text]
         case Pair(first, second):
-            return names_in(first) + names_in(second)
+            return operand_names(first) + operand_names(second)
         case Vector(elements) | Arguments(elements):
-            return [name for element in elements for name in names_in(element)]
+            return [name for element in elements for name in operand_names(element)]
         case Address(base, _, index):
-            return [name for part in (base, *index) for name in names_in(part)]
+            return [name for part in (base, *index) for name in operand_names(part)]
     return []
 
 
-def names_call(expression: Expression, functions: tuple[str, ...]) -> bool:
+def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:
     """Whether a value is made by one of these operations."""
-    if not isinstance(expression, Call):
+    if not isinstance(expression, CallExpr):
         return False
-    return expression.function in functions or any(names_call(each, functions) for each in expression.arguments)
+    return expression.function in functions or any(calls_operation(each, functions) for each in expression.arguments)
 
 
-def operand(step: Step, role: str | None) -> Operand | None:
+def operand_of_role(step: Step, role: str | None) -> Operand | None:
     """The operand that plays a role, or None."""
     return step.match.operand(role, step.instruction) if step.match and role is not None else None
 
@@ -393,12 +393,12 @@ def _widths(body: Body) -> Iterator[tuple[str, int]]:
                 yield each.name + ("<>" if each.count is not None else ""), int(bits or 1)
 
 
-def _is_first(barrier: Barrier, step: Step) -> bool:
+def _is_barrier_zero(barrier: Barrier, step: Step) -> bool:
     """Whether it is barrier 0: roles of warps meet at others, each from code of its own."""
-    if isinstance(barrier.number, Role):
-        number = operand(step, barrier.number.name)
+    if isinstance(barrier.number, OperandRole):
+        number = operand_of_role(step, barrier.number.name)
         return isinstance(number, Integer) and number.value == 0
-    return barrier.number is None or (isinstance(barrier.number, Const) and barrier.number.value == 0)
+    return barrier.number is None or (isinstance(barrier.number, ConstantExpr) and barrier.number.value == 0)
 
 
 def _is_branch(effect: object) -> bool:

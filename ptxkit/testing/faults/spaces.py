@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from ptxkit.analysis.program import Step
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, CtaGroup, Value
-from ptxkit.isa.expressions import Call, Const
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Match
 from ptxkit.records import replace
 from ptxkit.syntax.tree import Instruction, Name
-from ptxkit.testing.faults.changes import Change, replaced, through
-from ptxkit.testing.faults.family import Operator
-from ptxkit.testing.faults.reading import Reading, names_in, operand
-from ptxkit.testing.faults.spelling import respelled
+from ptxkit.testing.faults.changes import MutationEdit, convert_address, replace_step
+from ptxkit.testing.faults.family import MutationOperator
+from ptxkit.testing.faults.reading import FunctionAnalysis, operand_names, operand_of_role
+from ptxkit.testing.faults.spelling import respell
 
-_OFFSETS = ("shared", "shared::cta", "shared::cluster", "local")
+_OFFSET_SPACES = ("shared", "shared::cta", "shared::cluster", "local")
 
 
-def _exchanged(step: Step, old: str, new: str | None) -> Instruction | None:
+def _with_space(step: Step, old: str, new: str | None) -> Instruction | None:
     """The instruction with another word for the space, or none, that does the same kinds of things."""
     name, *words = step.instruction.opcode.split(".")
     place = words.index(old)
@@ -31,90 +31,90 @@ def _exchanged(step: Step, old: str, new: str | None) -> Instruction | None:
     return replace(step.instruction, opcode=opcode) if alike else None
 
 
-def _words(step: Step, wanted: tuple[str, ...]) -> list[str]:
+def _space_words(step: Step, wanted: tuple[str, ...]) -> list[str]:
     return [word for word in step.instruction.opcode.split(".")[1:] if word in wanted]
 
 
-def _addressed(reading: Reading, step: Step) -> list[tuple[str, bool]]:
+def _address_roles(reading: FunctionAnalysis, step: Step) -> list[tuple[str, bool]]:
     """The roles that hold an address of memory or of an mbarrier in shared memory, and whether it is an mbarrier."""
     found = [(each.address, False) for each in reading.effects(step, Access) if each.via == "address"]
-    found += [(role, True) for role in reading.mbarriers(step)]
+    found += [(role, True) for role in reading.mbarrier_roles(step)]
     return list(dict.fromkeys(found))
 
 
-def _offset_as_generic(reading: Reading) -> Iterator[Change | None]:
+def _offset_as_generic(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """Of addresses in registers: a variable by its name is found in its own space, whatever the instruction says."""
     for step in reading.steps:
-        words = _words(step, _OFFSETS)
-        roles = [role for role, _ in _addressed(reading, step)]
-        named = any(step.scope.variable(name) for role in roles for name in names_in(operand(step, role)))
+        words = _space_words(step, _OFFSET_SPACES)
+        roles = [role for role, _ in _address_roles(reading, step)]
+        named = any(step.scope.variable(name) for role in roles for name in operand_names(operand_of_role(step, role)))
         if len(words) == 1 and roles and not named:
-            new = _exchanged(step, words[0], None)
-            yield replaced(reading, step, [new]) if new is not None else None
+            new = _with_space(step, words[0], None)
+            yield replace_step(reading, step, [new]) if new is not None else None
 
 
-def _generic_as_offset(reading: Reading) -> Iterator[Change | None]:
+def _generic_as_offset(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     for step in reading.steps:
-        words = _words(step, _OFFSETS[:-1])
-        for role, barrier in _addressed(reading, step):
+        words = _space_words(step, _OFFSET_SPACES[:-1])
+        for role, barrier in _address_roles(reading, step):
             spaces = [each.space for each in reading.effects(step, Access) if each.address == role]
             if words and (barrier or all(space.startswith("shared") for space in spaces)):
-                yield through(reading, step, role, "cvta.shared.u64")
+                yield convert_address(reading, step, role, "cvta.shared.u64")
 
 
-def _other_space(reading: Reading) -> Iterator[Change | None]:
+def _other_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     for step in reading.steps:
-        words = _words(step, ("shared", "shared::cta", "global"))
+        words = _space_words(step, ("shared", "shared::cta", "global"))
         if len(words) == 1 and reading.effects(step, Access):
-            new = _exchanged(step, words[0], "shared" if words[0] == "global" else "global")
-            yield replaced(reading, step, [new]) if new is not None else None
+            new = _with_space(step, words[0], "shared" if words[0] == "global" else "global")
+            yield replace_step(reading, step, [new]) if new is not None else None
 
 
-def _unconverted(reading: Reading) -> Iterator[Change | None]:
+def _delete_conversion(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """A conversion between an address of a space and a generic one only copies. Global addresses are generic ones."""
     broken = {"to_generic": "AS2", "from_generic": "AS1"}
-    for step, value in reading.having(Value):
+    for step, value in reading.steps_with(Value):
         call = value.value
-        if not isinstance(call, Call) or call.function not in broken:
+        if not isinstance(call, CallExpr) or call.function not in broken:
             continue
         space = call.arguments[0]
         result, source = step.instruction.operands[:2]
-        if isinstance(result, Name) and isinstance(source, Name) and isinstance(space, Const):
+        if isinstance(result, Name) and isinstance(source, Name) and isinstance(space, ConstantExpr):
             rules = () if space.value == "global" else (broken[call.function],)
             move = Instruction(f"mov.u{reading.width(result.text)}", (result, source), step.instruction.guard)
-            yield replaced(reading, step, [move], rules)
+            yield replace_step(reading, step, [move], rules)
 
 
-def _remote_as_own(reading: Reading) -> Iterator[Change | None]:
+def _remote_as_own(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     for step in reading.steps:
-        for word in _words(step, ("shared::cluster",)):
-            roles = [role for role, _ in _addressed(reading, step)]
-            if any(reading.comes_from(step, operand(step, role), ("map_rank",)) for role in roles):
-                new = _exchanged(step, word, "shared::cta")
-                yield replaced(reading, step, [new]) if new is not None else None
+        for word in _space_words(step, ("shared::cluster",)):
+            roles = [role for role, _ in _address_roles(reading, step)]
+            if any(reading.is_computed_by(step, operand_of_role(step, role), ("map_rank",)) for role in roles):
+                new = _with_space(step, word, "shared::cta")
+                yield replace_step(reading, step, [new]) if new is not None else None
 
 
-def _other_pair(reading: Reading) -> Iterator[Change | None]:
+def _other_cta_group(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """An operation of one CTA among those of a pair, or the reverse."""
-    for step, group in reading.having(CtaGroup):
-        new = respelled(step, (group, replace(group, ctas=3 - group.ctas)))
-        yield replaced(reading, step, [new]) if new is not None else None
+    for step, group in reading.steps_with(CtaGroup):
+        new = respell(step, (group, replace(group, ctas=3 - group.ctas)))
+        yield replace_step(reading, step, [new]) if new is not None else None
 
 
-def own_as_cluster(reading: Reading) -> Iterator[Change | None]:
+def own_as_cluster(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """The own CTA's memory under the name of the cluster's, of which it is part."""
     for step in reading.steps:
-        for word in _words(step, ("shared::cta",)):
-            if _addressed(reading, step):
-                new = _exchanged(step, word, "shared::cluster")
-                yield replaced(reading, step, [new]) if new is not None else None
+        for word in _space_words(step, ("shared::cta",)):
+            if _address_roles(reading, step):
+                new = _with_space(step, word, "shared::cluster")
+                yield replace_step(reading, step, [new]) if new is not None else None
 
 
 OPERATORS = (
-    Operator("offset-as-generic", ("AS2",), _offset_as_generic),
-    Operator("generic-as-offset", ("AS1",), _generic_as_offset),
-    Operator("other-space", ("AS1",), _other_space),
-    Operator("delete-conversion", ("AS1", "AS2"), _unconverted),
-    Operator("remote-as-own", ("AS5",), _remote_as_own),
-    Operator("other-cta-group", ("TC4",), _other_pair),
+    MutationOperator("offset-as-generic", ("AS2",), _offset_as_generic),
+    MutationOperator("generic-as-offset", ("AS1",), _generic_as_offset),
+    MutationOperator("other-space", ("AS1",), _other_space),
+    MutationOperator("delete-conversion", ("AS1", "AS2"), _delete_conversion),
+    MutationOperator("remote-as-own", ("AS5",), _remote_as_own),
+    MutationOperator("other-cta-group", ("TC4",), _other_cta_group),
 )

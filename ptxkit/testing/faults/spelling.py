@@ -17,25 +17,25 @@ from ptxkit.isa.forms import Match
 from ptxkit.records import fields, replace
 from ptxkit.syntax.tree import Instruction, Operand
 
-_SEMANTICS = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
+_ORDERS_AND_SCOPES = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
 """Orders and scopes stand together or not at all: two words change at once."""
 
 
-def respelled(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
+def respell(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
     """The instruction with these effects exchanged, old for new, and all else alike; None where no form does that."""
     if step.match is None:
         return None
     exchanged = dict(changes)
     wanted = tuple(exchanged.get(each, each) for each in step.match.effects)
-    words = tuple(dict.fromkeys(word for old, new in changes for word in _words(step.match, old, new)))
-    for opcode in _near(step.instruction.opcode, words):
+    words = tuple(dict.fromkeys(word for old, new in changes for word in _candidate_words(step.match, old, new)))
+    for opcode in _similar_opcodes(step.instruction.opcode, words):
         found = _match(opcode, step.instruction.operands)
         if found is not None and found.effects == wanted:
             return replace(step.instruction, opcode=found.canonical or opcode)
     return None
 
 
-def shortened(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction | None:
+def shorten(step: Step, without: Iterable[str], *wanted: Effect) -> Instruction | None:
     """The instruction without some operands (by role) and words, whose only effect is one of these; None if none is."""
     if step.match is None:
         return None
@@ -52,7 +52,7 @@ def shortened(step: Step, without: Iterable[str], *wanted: Effect) -> Instructio
 
 def form_with_effects(name: str, wanted: tuple[Effect, ...]) -> Instruction | None:
     """An instruction of a name, without operands, that has these effects."""
-    for opcode in _spellings(name):
+    for opcode in _all_opcodes(name):
         found = _match(opcode, ())
         if found is not None and found.effects == wanted:
             return Instruction(found.canonical or opcode)
@@ -66,14 +66,14 @@ def _match(opcode: str, operands: tuple[Operand, ...]) -> Match | None:
     return found if isinstance(found, Match) and not found.form.tolerated else None
 
 
-def _words(match: Match, old: Effect, new: Effect) -> Iterator[str]:
+def _candidate_words(match: Match, old: Effect, new: Effect) -> Iterator[str]:
     """The modifier values that may make the difference between two effects."""
     for each in fields(new):
         before, value = getattr(old, each.name, None), getattr(new, each.name)
         if before == value:
             continue
         if each.name in ("order", "scope"):
-            yield from _SEMANTICS
+            yield from _ORDERS_AND_SCOPES
         elif isinstance(value, bool):
             yield from (slot.values[0] for slot in match.form.modifiers if slot.optional and len(slot.values) == 1)
         elif isinstance(value, int):
@@ -86,14 +86,14 @@ def _words(match: Match, old: Effect, new: Effect) -> Iterator[str]:
 
 
 @cache
-def _near(opcode: str, words: tuple[str, ...]) -> tuple[str, ...]:
+def _similar_opcodes(opcode: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Opcodes of the same name that differ in one word, or in an order and a scope."""
-    paired = [word for word in words if word in _SEMANTICS]
-    twice = [again for first in _changed(opcode, paired) for again in _changed(first, paired)]
-    return tuple(dict.fromkeys([*_changed(opcode, words), *twice]))
+    paired = [word for word in words if word in _ORDERS_AND_SCOPES]
+    twice = [again for first in _opcode_variants(opcode, paired) for again in _opcode_variants(first, paired)]
+    return tuple(dict.fromkeys([*_opcode_variants(opcode, words), *twice]))
 
 
-def _changed(opcode: str, vocabulary: Iterable[str]) -> Iterator[str]:
+def _opcode_variants(opcode: str, vocabulary: Iterable[str]) -> Iterator[str]:
     """Opcodes with one word of the vocabulary dropped, exchanged or added; the table puts words into their order."""
     name, *words = opcode.split(".")
     known = tuple(vocabulary)
@@ -108,7 +108,7 @@ def _changed(opcode: str, vocabulary: Iterable[str]) -> Iterator[str]:
 
 
 @cache
-def _spellings(name: str) -> tuple[str, ...]:
+def _all_opcodes(name: str) -> tuple[str, ...]:
     """Opcodes of a name's forms, each value of each modifier tried; for names with few forms."""
     found: list[str] = []
     for form in table().forms(name):

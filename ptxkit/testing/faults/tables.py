@@ -6,92 +6,94 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptxkit.records import dataclass
-from ptxkit.testing.faults.campaign import Outcome
+from ptxkit.testing.faults.campaign import MutantOutcome
 from ptxkit.testing.faults.mutant import Mutant
 
 Identities = frozenset[tuple[str, str, str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MutationScore:
     """The mutants of one family or rule that break something: how many, found, explained, at which codes."""
 
     name: str
     mutants: int
-    found: int
+    detected_count: int
     equivalent: int
     undecided: int
     codes: Counter[str]
 
     @property
     def survivors(self) -> int:
-        return self.mutants - self.found - self.equivalent
+        return self.mutants - self.detected_count - self.equivalent
 
     @property
     def rate(self) -> float:
         """The found part of those that break something; 1 where there is none."""
         real = self.mutants - self.equivalent
-        return self.found / real if real else 1.0
+        return self.detected_count / real if real else 1.0
 
 
-def by_family(outcomes: Iterable[Outcome], explained: Identities) -> list[Row]:
-    return _rows(outcomes, explained, lambda mutant: (mutant.family,))
+def by_family(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutationScore]:
+    return _scores(outcomes, explained, lambda mutant: (mutant.family,))
 
 
-def by_rule(outcomes: Iterable[Outcome], explained: Identities) -> list[Row]:
-    return _rows(outcomes, explained, lambda mutant: mutant.rules)
+def by_rule(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutationScore]:
+    return _scores(outcomes, explained, lambda mutant: mutant.rules)
 
 
-def overall(outcomes: Iterable[Outcome], explained: Identities) -> Row:
-    rows = _rows(outcomes, explained, lambda _: ("all",))
-    return rows[0] if rows else Row("all", 0, 0, 0, 0, Counter())
+def overall(outcomes: Iterable[MutantOutcome], explained: Identities) -> MutationScore:
+    rows = _scores(outcomes, explained, lambda _: ("all",))
+    return rows[0] if rows else MutationScore("all", 0, 0, 0, 0, Counter())
 
 
-def survivors(outcomes: Iterable[Outcome], explained: Identities) -> list[Outcome]:
+def survivors(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
     """What broke something and was not found, without what is explained."""
     return [
         each
         for each in outcomes
-        if not each.mutant.harmless and not each.found and each.mutant.identity not in explained
+        if not each.mutant.is_harmless and not each.is_detected and each.mutant.identity not in explained
     ]
 
 
-def alarms(outcomes: Iterable[Outcome]) -> list[Outcome]:
+def false_alarms(outcomes: Iterable[MutantOutcome]) -> list[MutantOutcome]:
     """What breaks nothing and was reported nevertheless."""
-    return [each for each in outcomes if each.alarm]
+    return [each for each in outcomes if each.is_false_alarm]
 
 
-def _rows(outcomes: Iterable[Outcome], explained: Identities, names: Callable[[Mutant], Iterable[str]]) -> list[Row]:
-    groups: dict[str, list[Outcome]] = {}
+def _scores(
+    outcomes: Iterable[MutantOutcome], explained: Identities, names: Callable[[Mutant], Iterable[str]]
+) -> list[MutationScore]:
+    groups: dict[str, list[MutantOutcome]] = {}
     for outcome in outcomes:
-        if not outcome.mutant.harmless:
+        if not outcome.mutant.is_harmless:
             for name in names(outcome.mutant):
                 groups.setdefault(name, []).append(outcome)
-    return [_row(name, group, explained) for name, group in sorted(groups.items())]
+    return [_score(name, group, explained) for name, group in sorted(groups.items())]
 
 
-def _row(name: str, group: Sequence[Outcome], explained: Identities) -> Row:
-    lost = [each for each in group if not each.found]
+def _score(name: str, group: Sequence[MutantOutcome], explained: Identities) -> MutationScore:
+    lost = [each for each in group if not each.is_detected]
     equivalent = [each for each in lost if each.mutant.identity in explained]
     open_ = [each for each in lost if each.undecided > 0 and each.mutant.identity not in explained]
-    codes = Counter(code for each in group for code in each.codes)
-    return Row(name, len(group), len(group) - len(lost), len(equivalent), len(open_), codes)
+    codes = Counter(code for each in group for code in each.rule_errors)
+    return MutationScore(name, len(group), len(group) - len(lost), len(equivalent), len(open_), codes)
 
 
-def lines(rows: Sequence[Row], heading: str) -> Iterator[str]:
+def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
     """A table. `undecided` counts survivors for which the analysis at least asks one more question."""
     width = max([len(row.name) for row in rows] + [len(heading)])
     yield f"{heading:<{width}}  mutants  found  equivalent  survive  undecided    rate  codes"
     for row in rows:
         codes = " ".join(f"{code}:{count}" for code, count in sorted(row.codes.items()))
         yield (
-            f"{row.name:<{width}}  {row.mutants:7}  {row.found:5}  {row.equivalent:10}  {row.survivors:7}  "
+            f"{row.name:<{width}}  {row.mutants:7}  {row.detected_count:5}  {row.equivalent:10}  {row.survivors:7}  "
             f"{row.undecided:9}  {row.rate:6.1%}  {codes}"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class DetectionCounts:
     """The mutants of one family that break something, without what is explained: who finds how many.
 
     unfinished: of those that neither finds, the ones whose runs did not come to their ends.
@@ -114,25 +116,25 @@ class Shares:
         return 1 - self.neither / self.mutants if self.mutants else 1.0
 
 
-def shares(outcomes: Iterable[Outcome], explained: Identities) -> list[Shares]:
+def detection_counts(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[DetectionCounts]:
     """By family, and of all together at the end."""
-    groups: dict[str, list[Outcome]] = {}
-    every: list[Outcome] = []
+    groups: dict[str, list[MutantOutcome]] = {}
+    every: list[MutantOutcome] = []
     for each in outcomes:
-        if not each.mutant.harmless and (each.mutant.identity not in explained or each.found):
+        if not each.mutant.is_harmless and (each.mutant.identity not in explained or each.is_detected):
             groups.setdefault(each.mutant.family, []).append(each)
             every.append(each)
-    return [_shares(name, group) for name, group in [*sorted(groups.items()), ("all", every)]]
+    return [_count_detections(name, group) for name, group in [*sorted(groups.items()), ("all", every)]]
 
 
-def _shares(name: str, group: Sequence[Outcome]) -> Shares:
-    kinds = Counter((each.found, bool(each.seen)) for each in group)
-    lost = [each for each in group if not each.found and not each.seen]
+def _count_detections(name: str, group: Sequence[MutantOutcome]) -> DetectionCounts:
+    kinds = Counter((each.is_detected, bool(each.emulator_codes)) for each in group)
+    lost = [each for each in group if not each.is_detected and not each.emulator_codes]
     unfinished = sum(bool(each.unfinished) for each in lost)
-    return Shares(name, kinds[True, False], kinds[False, True], kinds[True, True], len(lost), unfinished)
+    return DetectionCounts(name, kinds[True, False], kinds[False, True], kinds[True, True], len(lost), unfinished)
 
 
-def share_lines(rows: Sequence[Shares]) -> Iterator[str]:
+def detection_lines(rows: Sequence[DetectionCounts]) -> Iterator[str]:
     """A table: found by the rules alone, by the machine alone, by both, by neither."""
     width = max([len(row.name) for row in rows] + [len("family")])
     yield f"{'family':<{width}}  mutants  rules  machine   both  neither  unfinished    rate"
@@ -143,11 +145,11 @@ def share_lines(rows: Sequence[Shares]) -> Iterator[str]:
         )
 
 
-def missed(outcomes: Iterable[Outcome], explained: Identities) -> list[Outcome]:
+def find_undetected(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
     """What neither the rules nor the machine find."""
-    return [each for each in survivors(outcomes, explained) if not each.seen]
+    return [each for each in survivors(outcomes, explained) if not each.emulator_codes]
 
 
-def contradicted(outcomes: Iterable[Outcome], explained: Identities) -> list[Outcome]:
+def find_refuted_equivalents(outcomes: Iterable[MutantOutcome], explained: Identities) -> list[MutantOutcome]:
     """What is explained as breaking nothing, and the machine finds something."""
-    return [each for each in outcomes if each.mutant.identity in explained and each.seen]
+    return [each for each in outcomes if each.mutant.identity in explained and each.emulator_codes]

@@ -19,17 +19,17 @@ from ptxkit.isa.effects import (
     TensorMemory,
     WaitGroup,
 )
-from ptxkit.testing.faults.changes import Change, by_one_thread, put, unguarded
-from ptxkit.testing.faults.family import Operator, Search
-from ptxkit.testing.faults.reading import Reading
+from ptxkit.testing.faults.changes import MutationEdit, remove_guard, restrict_to_one_thread, splice_text
+from ptxkit.testing.faults.family import MutationOperator, Search
+from ptxkit.testing.faults.reading import FunctionAnalysis
 
-_LONG = 60
+_MAX_REGION_STEPS = 60
 
 
 # ------------------------------------------------------------------------------------- all for one
 
 
-def _breaks(reading: Reading, steps: list[Step]) -> tuple[str, ...]:
+def _broken_rules(reading: FunctionAnalysis, steps: list[Step]) -> tuple[str, ...]:
     """What goes wrong when more threads than one execute these."""
     if any(reading.effects(each, MbarrierInit) for each in steps):
         return ("MB4",)
@@ -41,26 +41,26 @@ def _breaks(reading: Reading, steps: list[Step]) -> tuple[str, ...]:
     return ()
 
 
-def _by_all(wanted: tuple[str, ...]) -> Search:
-    def search(reading: Reading) -> Iterator[Change | None]:
+def _execute_by_all(wanted: tuple[str, ...]) -> Search:
+    def search(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
         for step in reading.steps:
             guard = step.instruction.guard
             if guard is None or not reading.depends_on_thread(step, guard.predicate):
                 continue
-            skipped = _skipped(reading, step)
-            if _breaks(reading, [step])[:1] == wanted:
-                yield unguarded(reading, step, _breaks(reading, [step]))
-            elif skipped and _breaks(reading, skipped)[:1] == wanted:
+            skipped = _skipped_region(reading, step)
+            if _broken_rules(reading, [step])[:1] == wanted:
+                yield remove_guard(reading, step, _broken_rules(reading, [step]))
+            elif skipped and _broken_rules(reading, skipped)[:1] == wanted:
                 said = f"`{reading.text(step)}` deleted, so that all threads go on"
-                yield Change(step.start, said, (put(reading, step, ""),), _breaks(reading, skipped))
+                yield MutationEdit(step.start, said, (splice_text(reading, step, ""),), _broken_rules(reading, skipped))
 
     return search
 
 
-def _skipped(reading: Reading, branch: Step) -> list[Step]:
+def _skipped_region(reading: FunctionAnalysis, branch: Step) -> list[Step]:
     """The steps that a forward branch leaves out, if they are few and nobody waits for others in them."""
     targets = reading.targets(branch)
-    if len(targets) != 1 or not branch.index < targets[0] <= branch.index + _LONG:
+    if len(targets) != 1 or not branch.index < targets[0] <= branch.index + _MAX_REGION_STEPS:
         return []
     region = list(reading.steps[branch.index + 1 : targets[0]])
     for each in region:
@@ -74,17 +74,17 @@ def _skipped(reading: Reading, branch: Step) -> list[Step]:
 # ------------------------------------------------------------------------------------- one for all
 
 
-def _by_one(test: Callable[[Reading, Step], tuple[str, ...] | None]) -> Search:
-    def search(reading: Reading) -> Iterator[Change | None]:
+def _execute_by_one(test: Callable[[FunctionAnalysis, Step], tuple[str, ...] | None]) -> Search:
+    def search(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
         for step in reading.steps:
             rules = test(reading, step)
-            if rules is not None and reading.reached_by_all(step):
-                yield by_one_thread(reading, step, rules)
+            if rules is not None and reading.is_executed_by_all(step):
+                yield restrict_to_one_thread(reading, step, rules)
 
     return search
 
 
-def _barrier(reading: Reading, step: Step) -> tuple[str, ...] | None:
+def _barrier(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
     for barrier in reading.effects(step, Barrier):
         if barrier.level == "cluster":
             return ("CL3",)
@@ -93,28 +93,28 @@ def _barrier(reading: Reading, step: Step) -> tuple[str, ...] | None:
     return None
 
 
-def _fence(reading: Reading, step: Step) -> tuple[str, ...] | None:
+def _fence(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
     """A fence that stands before a barrier of the CTA, which is to hand over what every thread wrote."""
     if not any(fence.proxy == "async" for fence in reading.effects(step, ProxyFence)):
         return None
-    for later in reading.after(step):
-        if reading.accesses(later, lambda access: access.proxy == "async"):
+    for later in reading.following_steps(step):
+        if reading.has_access(later, lambda access: access.proxy == "async"):
             return None
         if any(barrier.level == "cta" for barrier in reading.effects(later, Barrier)):
             return ("PX9",)
     return None
 
 
-def _wait(reading: Reading, step: Step) -> tuple[str, ...] | None:
+def _wait(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
     waits = reading.effects(step, WaitGroup)
     return ("CA5",) if any(wait.group == "cp.async" for wait in waits) else None
 
 
-def _commit(reading: Reading, step: Step) -> tuple[str, ...] | None:
+def _commit(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
     return ("CA3",) if any(each.group == "cp.async" for each in reading.effects(step, CommitGroup)) else None
 
 
-def _collective(reading: Reading, step: Step) -> tuple[str, ...] | None:
+def _collective(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
     """What a whole warp or warpgroup executes together."""
     groups = [each.group for each in reading.effects(step, WaitGroup)]
     groups += [each.group for each in reading.effects(step, CommitGroup)]
@@ -129,20 +129,20 @@ def _collective(reading: Reading, step: Step) -> tuple[str, ...] | None:
     return None
 
 
-def _collective_anywhere(reading: Reading) -> Iterator[Change | None]:
+def _collective_anywhere(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     for step in reading.steps:
         rules = _collective(reading, step)
         if rules is not None and step.instruction.guard is None:
-            yield by_one_thread(reading, step, rules)
+            yield restrict_to_one_thread(reading, step, rules)
 
 
 OPERATORS = (
-    Operator("init-by-all", ("MB4",), _by_all(("MB4",))),
-    Operator("arrive-by-all", ("MB7",), _by_all(("MB7",))),
-    Operator("copy-by-all", ("BK5",), _by_all(("BK5",))),
-    Operator("barrier-by-one", ("BR2",), _by_one(_barrier)),
-    Operator("fence-by-one", ("PX9",), _by_one(_fence)),
-    Operator("group-wait-by-one", ("CA5",), _by_one(_wait)),
-    Operator("commit-by-one", ("CA3",), _by_one(_commit)),
-    Operator("collective-by-one", ("WG5", "TC1", "BR9", "TM6"), _collective_anywhere),
+    MutationOperator("init-by-all", ("MB4",), _execute_by_all(("MB4",))),
+    MutationOperator("arrive-by-all", ("MB7",), _execute_by_all(("MB7",))),
+    MutationOperator("copy-by-all", ("BK5",), _execute_by_all(("BK5",))),
+    MutationOperator("barrier-by-one", ("BR2",), _execute_by_one(_barrier)),
+    MutationOperator("fence-by-one", ("PX9",), _execute_by_one(_fence)),
+    MutationOperator("group-wait-by-one", ("CA5",), _execute_by_one(_wait)),
+    MutationOperator("commit-by-one", ("CA3",), _execute_by_one(_commit)),
+    MutationOperator("collective-by-one", ("WG5", "TC1", "BR9", "TM6"), _collective_anywhere),
 )

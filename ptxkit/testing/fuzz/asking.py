@@ -8,22 +8,22 @@ from typing import Protocol
 from unittest import SkipTest
 
 from ptxkit.records import dataclass, replace
-from ptxkit.testing.agreement import why_refused
-from ptxkit.testing.examples import Example, cause_of, said_of
-from ptxkit.testing.fuzz.questions import Campaign, aim_of, kind_of
+from ptxkit.testing.agreement import ptxkit_refusal
+from ptxkit.testing.examples import Example, error_message, failure_cause
+from ptxkit.testing.fuzz.questions import FuzzCampaign, find_kind, version_target_of
 from ptxkit.testing.known import known_differences
 from ptxkit.testing.oracles import on_machine
-from ptxkit.testing.ptxas import Ptxas, installed
-from ptxkit.testing.replaying import ask
+from ptxkit.testing.ptxas import Ptxas, installed_ptxas
+from ptxkit.testing.replaying import run_oracle
 
 
-class Beat(Protocol):
+class Heartbeat(Protocol):
     """Called with the number of the example that is begun. patience: how many times as long as usual it may take."""
 
     def __call__(self, number: int, patience: float = 1.0) -> None: ...
 
 
-_AT_ONCE = 50
+_TEXTS_PER_TIME_UNIT = 50
 """Texts that an assembler may take the time of one example for."""
 
 _GUARD = re.compile(r"^@\S+ ")
@@ -31,75 +31,75 @@ _CODE = re.compile(r"PTX\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExampleResult:
     """What came of one example: it failed, or it was skipped for a reason, or neither."""
 
     number: int
-    failed: Example | None = None
-    skipped: str = ""
+    failure: Example | None = None
+    skip_reason: str = ""
 
 
-def asked(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:
+def run_examples(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Iterator[ExampleResult]:
     """What comes of these examples."""
-    if kind_of(campaign.oracle).needs == "ptxas" and not campaign.corpus:
-        yield from _together(campaign, numbers, beat)
+    if find_kind(campaign.oracle).needs == "ptxas" and not campaign.corpus:
+        yield from _run_batch(campaign, numbers, beat)
         return
     for number in numbers:
         beat(number)
         example = Example("", ())
         try:
-            example = kind_of(campaign.oracle).make(campaign, number)
-            ask(example)
+            example = find_kind(campaign.oracle).make(campaign, number)
+            run_oracle(example)
         except SkipTest as error:
-            yield Asked(number, skipped=str(error))
+            yield ExampleResult(number, skip_reason=str(error))
         except Exception as error:  # that is what a campaign is for
-            yield Asked(number, replace(example, said=said_of(error), cause=cause_of(error)))
+            yield ExampleResult(number, replace(example, message=error_message(error), cause=failure_cause(error)))
         else:
-            yield Asked(number)
+            yield ExampleResult(number)
 
 
-def cause_again(example: Example) -> str:
+def recheck_cause(example: Example) -> str:
     """Why an example fails when it is asked again; empty where it does not, or where its results mean nothing.
 
     A GPU is asked only about what the machine runs clean, and what owes nothing to registers and memory that nobody
     wrote: without some of its lines a kernel may do anything.
     """
-    if example.oracle in _ON_A_GPU and not _is_defined(example):
+    if example.oracle in _GPU_ORACLES and not _is_defined(example):
         return ""
     try:
-        ask(example)
+        run_oracle(example)
     except SkipTest:
         return ""
     except Exception as error:
-        return cause_of(error)
+        return failure_cause(error)
     return ""
 
 
-_ON_A_GPU = ("assert_machine_matches_device", "assert_optimisation_invariant")
+_GPU_ORACLES = ("assert_machine_matches_device", "assert_optimisation_invariant")
 
 
 def _is_defined(example: Example) -> bool:
     assert example.launch is not None
     try:
         on_machine(example.texts[0], example.launch)
-        return not example.launch.unwritten(example.texts[0])
+        return not example.launch.uninitialized_dependence(example.texts[0])
     except Exception:  # whatever it is, the machine does not run it
         return False
 
 
-def _together(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]:
+def _run_batch(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Iterator[ExampleResult]:
     """ptxas takes thousands of texts at a time; where the answers differ it is asked about each alone again."""
     examples, ours = [], []
     for number in numbers:
         beat(number)
-        examples.append(kind_of(campaign.oracle).make(campaign, number))
-        ours.append(why_refused(examples[-1].texts[0]))
+        examples.append(find_kind(campaign.oracle).make(campaign, number))
+        ours.append(ptxkit_refusal(examples[-1].texts[0]))
     texts = [each.texts[0] for each in examples]
     failed: dict[int, Example] = {}
-    version, target = aim_of(campaign, numbers.start)
-    judges = [each for each in installed() if each.knows(version, target)]
+    version, target = version_target_of(campaign, numbers.start)
+    judges = [each for each in installed_ptxas() if each.supports(version, target)]
     for judge in judges:
-        beat(numbers[-1], 1 + len(texts) / _AT_ONCE)
+        beat(numbers[-1], 1 + len(texts) / _TEXTS_PER_TIME_UNIT)
         theirs = judge.refusals(texts, target)
         for place, (example, own) in enumerate(zip(examples, ours, strict=True)):
             if (own is None) != (theirs.get(place) is None):
@@ -109,7 +109,7 @@ def _together(campaign: Campaign, numbers: range, beat: Beat) -> Iterator[Asked]
                     failed.setdefault(place, difference)
     reason = "" if judges else f"no ptxas here knows PTX {version[0]}.{version[1]} for {target}"
     for place, number in enumerate(numbers):
-        yield Asked(number, failed.get(place), reason)
+        yield ExampleResult(number, failed.get(place), reason)
 
 
 def _difference(judge: Ptxas, example: Example, ours: str | None, theirs: str | None) -> Example | None:
@@ -125,4 +125,4 @@ def _difference(judge: Ptxas, example: Example, ours: str | None, theirs: str | 
         return None
     code = (_CODE.findall(ours or "") or ["syntax"])[0] if ours is not None else "refused by ptxas"
     said = f"{instruction}\nptxkit: {ours or 'accepted'}\nptxas {judge.release}: {theirs or 'accepted'}"
-    return replace(example, said=said, cause=f"only {accepts} accepts: {code} of {form}")
+    return replace(example, message=said, cause=f"only {accepts} accepts: {code} of {form}")

@@ -17,30 +17,30 @@ from collections.abc import Iterator
 from functools import cache
 
 from ptxkit.device import NoDeviceError
-from ptxkit.many.cluster import client
+from ptxkit.many.cluster import connect
 from ptxkit.testing.device_process import DeviceProcess
-from ptxkit.testing.fuzz.questions import kind_of
-from ptxkit.testing.fuzz.store import Store
-from ptxkit.testing.fuzz.watched import Gpus, Outcome, Share, Watched
+from ptxkit.testing.fuzz.questions import find_kind
+from ptxkit.testing.fuzz.store import FuzzStore
+from ptxkit.testing.fuzz.watched import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
 
 
-class There:
+class DaskFuzzRunner:
     """Shares on a cluster. address: of the scheduler. hang: seconds for one example."""
 
     def __init__(self, address: str, hang: float) -> None:
         self._address = address
         self._hang = hang
 
-    def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
+    def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]:
         """As they come. Raises CannotRunError."""
-        found = client(self._address)
+        found = connect(self._address)
         from joblib import Parallel, delayed, parallel_config
 
         try:
             with parallel_config(backend="dask"):
-                known = {oracle: frozenset(causes) for oracle, causes in store.causes_known().items()}
+                known = {oracle: frozenset(causes) for oracle, causes in store.known_causes().items()}
                 tasks = (
-                    delayed(done_there)(each, known.get(each.campaign.oracle, frozenset()), self._hang)
+                    delayed(run_on_worker)(each, known.get(each.campaign.oracle, frozenset()), self._hang)
                     for each in shares
                 )
                 yield from Parallel(return_as="generator_unordered", pre_dispatch="2 * n_jobs")(tasks)
@@ -48,13 +48,13 @@ class There:
             found.close()
 
 
-def done_there(share: Share, known: frozenset[str], hang: float) -> Outcome:
+def run_on_worker(share: FuzzWorkUnit, known: frozenset[str], hang: float) -> FuzzUnitResult:
     """What runs on a worker of the cluster: a share, in a process that is kept from one share to the next."""
     multiprocessing.current_process().daemon = False  # as dask's are: its own processes end with it by themselves
-    watched, seen = _watched(hang)
+    watched, seen = _worker_process(hang)
     seen |= known
-    if kind_of(share.campaign.oracle).needs == "gpu" and (reason := _no_gpu()):
-        return Outcome(share, len(share.numbers), len(share.numbers), reason)
+    if find_kind(share.campaign.oracle).needs == "gpu" and (reason := _gpu_missing_reason()):
+        return FuzzUnitResult(share, len(share.numbers), len(share.numbers), reason)
 
     def is_new(cause: str) -> bool:
         new = cause not in seen
@@ -75,7 +75,7 @@ def _gpu() -> DeviceProcess:
 
 
 @cache
-def _no_gpu() -> str:
+def _gpu_missing_reason() -> str:
     """Why this worker launches nothing; empty where it does."""
     try:
         _gpu().begin()
@@ -85,8 +85,8 @@ def _no_gpu() -> str:
 
 
 @cache
-def _watched(hang: float) -> tuple[Watched, set[str]]:
+def _worker_process(hang: float) -> tuple[SupervisedFuzzer, set[str]]:
     """The process of this worker, and the causes that it has told of."""
-    watched = Watched(Gpus([_gpu()]), hang)
+    watched = SupervisedFuzzer(GpuPool([_gpu()]), hang)
     atexit.register(watched.end)
     return watched, set()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 _COUNTS = (50, 199, 201, 1000, 5000, 20_000)
-_STRANGE = "\0\a\x7f\x80\xff\u2028\udcff\ufeff\U0001f600"
-_MOST_LINES = 3000
-_PUT = (("{", ""), ("(", ""), ("(", ")"), ("9", ""), ("-", "!~"), ("/*", '"'), (", %r1", ""), ("a", ""))
+_STRANGE_CHARACTERS = "\0\a\x7f\x80\xff\u2028\udcff\ufeff\U0001f600"
+_MAX_LINES = 3000
+_REPEATED_INSERTIONS = (("{", ""), ("(", ""), ("(", ")"), ("9", ""), ("-", "!~"), ("/*", '"'), (", %r1", ""), ("a", ""))
 """What is put into a text many times, with something else as often behind it."""
 
 
@@ -15,11 +15,11 @@ def hostile_text(text: str, chance: Random) -> str:
     """The text with one or two such changes."""
     for _ in range(chance.choice((1, 1, 2))):
         if text:
-            text = _changed(text, chance)
+            text = _distort(text, chance)
     return text
 
 
-def _changed(text: str, chance: Random) -> str:
+def _distort(text: str, chance: Random) -> str:
     at, count = chance.randrange(len(text)), chance.choice(_COUNTS)
     match chance.randrange(9):
         case 0:
@@ -31,9 +31,9 @@ def _changed(text: str, chance: Random) -> str:
         case 3:
             lines = text.splitlines(keepends=True)
             place = chance.randrange(len(lines))
-            return "".join([*lines[:place], *lines[place : place + 1] * min(count, _MOST_LINES), *lines[place:]])
+            return "".join([*lines[:place], *lines[place : place + 1] * min(count, _MAX_LINES), *lines[place:]])
         case 4:
-            return text[:at] + "".join(chance.choices(_STRANGE, k=min(count, 20))) + text[at:]
+            return text[:at] + "".join(chance.choices(_STRANGE_CHARACTERS, k=min(count, 20))) + text[at:]
         case _:
-            what, behind = chance.choice(_PUT)
+            what, behind = chance.choice(_REPEATED_INSERTIONS)
             return text[:at] + what * count + behind * count + text[at:]

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-TOLD_EVERY = 2.0
+REPORT_INTERVAL = 2.0
 """Seconds of the clock between two lines about where an example stands."""
 
 
-class HangsError(AssertionError):
+class HangError(AssertionError):
     """An example has used up its processor time."""
 
 
 @contextmanager
-def told_where(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
+def report_progress(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
     """Tells from time to time where the code stands; HangsError after so many seconds of processor time.
 
     What waits uses none: nothing ends it, but where it waits is told. Without timers (Windows) nothing is done.
@@ -32,11 +32,11 @@ def told_where(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
         used = time.process_time() - began
         place = "" if frame is None else f" at {Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}"
         if used > seconds:
-            raise HangsError(f"hangs{place}: no end within {seconds:g} s of processor time")
+            raise HangError(f"hangs{place}: no end within {seconds:g} s of processor time")
         tell(f"{used:.0f} s of processor time so far; now{place}")
 
     before = signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, TOLD_EVERY, TOLD_EVERY)
+    signal.setitimer(signal.ITIMER_REAL, REPORT_INTERVAL, REPORT_INTERVAL)
     try:
         yield
     finally:

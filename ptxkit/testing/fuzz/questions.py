@@ -14,25 +14,25 @@ from typing import TypeAlias
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
 from ptxkit.isa.instances import instances
-from ptxkit.isa.scaffold import scaffold
+from ptxkit.isa.scaffold import harness_module
 from ptxkit.records import dataclass, fields
-from ptxkit.testing.agreement import PAIRS, all_forms, name_of
-from ptxkit.testing.arrangements.kernel import Pipeline, broken_one, random_pipeline
-from ptxkit.testing.examples import MADE, Example
+from ptxkit.testing.agreement import VERSION_TARGETS, all_forms, form_label
+from ptxkit.testing.arrangements.kernel import GeneratedPipeline, break_pipeline, random_pipeline
+from ptxkit.testing.examples import RECIPES_OPTION, Example
 from ptxkit.testing.fuzz.hostile import hostile_text
 from ptxkit.testing.generator import random_kernel
 from ptxkit.testing.litmus import litmus_test
 from ptxkit.testing.machine_code import LEVELS, launch_of
-from ptxkit.testing.mutations import mutate
-from ptxkit.testing.ptxas import installed
+from ptxkit.testing.mutations import mutate_instruction
+from ptxkit.testing.ptxas import installed_ptxas
 from ptxkit.testing.recipes import recipe_of
-from ptxkit.testing.whole_files import LARGEST, Sample, changed_text, files, unchanged
+from ptxkit.testing.whole_files import MAX_MUTATED_CHARACTERS, FileSample, find_ptx_files, mutate_text, original_samples
 
 Version = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Campaign:
+class FuzzCampaign:
     """What is asked. oracle: the name of a kind (`kind_of`). target, version: of generated code; None: many, and sm_90a
     for kernels.
 
@@ -49,40 +49,40 @@ class Campaign:
     def key(self) -> str:
         """By which a database knows it: another one for anything that changes the examples."""
         told = [getattr(self, each.name) for each in fields(type(self))]
-        if kind_of(self.oracle).needs == "ptxas":
-            told.append([each.release for each in installed()])
+        if find_kind(self.oracle).needs == "ptxas":
+            told.append([each.release for each in installed_ptxas()])
         return sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     @property
-    def kernel_aim(self) -> tuple[Version, str]:
+    def kernel_target(self) -> tuple[Version, str]:
         """Version and target of whole kernels."""
         return self.version or (8, 7), self.target or "sm_90a"
 
-    def chance(self, number: int) -> Random:
+    def random_for(self, number: int) -> Random:
         """What decides about an example."""
-        return Random(self.chance_of(number))
+        return Random(self.random_seed(number))
 
-    def chance_of(self, number: int) -> str:
+    def random_seed(self, number: int) -> str:
         """What that begins with."""
         return f"{self.oracle} {self.seed} {number}"
 
 
-_HOSTILE_OF, _HOSTILE_LARGEST = 20, 8000
+_HOSTILE_PERIOD, _HOSTILE_MAX_CHARACTERS = 20, 8000
 """One text of so many, and of at most so many characters, becomes as no compiler writes it."""
 
-Maker: TypeAlias = Callable[[Campaign, int], Example]
+ExampleMaker: TypeAlias = Callable[[FuzzCampaign, int], Example]
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class OracleKind:
     """An oracle as campaigns know it. make: an example by its number. share: examples done at once, some seconds.
 
     needs: `gpu`, `ptxas` or nothing. takes_corpus: whether it can be asked about changed files.
     """
 
     summary: str
-    make: Maker
-    share: int
+    make: ExampleMaker
+    examples_per_unit: int
     needs: str = ""
     takes_corpus: bool = False
 
@@ -90,49 +90,51 @@ class Kind:
 # ------------------------------------------------------------------------------------------- makers
 
 
-def any_text(campaign: Campaign, number: int) -> Example:
+def any_text(campaign: FuzzCampaign, number: int) -> Example:
     """For what must survive anything: changed files, or instructions and kernels, half of these changed too."""
-    chance = campaign.chance(number)
+    chance = campaign.random_for(number)
     if campaign.corpus:
-        text = _changed_file(campaign, chance).text
+        text = _mutated_file(campaign, chance).text
     else:
         kind = chance.randrange(10)
-        made = _near_valid if kind < 6 else _kernel if kind < 8 else _any_pipeline
+        made = _near_valid_module if kind < 6 else _random_kernel_text if kind < 8 else _random_pipeline_text
         text = made(campaign, chance)
         for _ in range(chance.choice((0, 0, 1, 1, 2, 4))):
-            text, _change = changed_text(text, chance)
-    if chance.randrange(_HOSTILE_OF) == 0 and len(text) <= _HOSTILE_LARGEST:
+            text, _change = mutate_text(text, chance)
+    if chance.randrange(_HOSTILE_PERIOD) == 0 and len(text) <= _HOSTILE_MAX_CHARACTERS:
         text = hostile_text(text, chance)
     return Example("assert_survives", (text,))
 
 
-def readable_text(campaign: Campaign, number: int) -> Example:
+def readable_text(campaign: FuzzCampaign, number: int) -> Example:
     """For what must read back as itself: the same, but for what is no PTX at all."""
-    chance = campaign.chance(number)
+    chance = campaign.random_for(number)
     if campaign.corpus:
-        text = _changed_file(campaign, chance).text
+        text = _mutated_file(campaign, chance).text
     else:
-        text = _kernel(campaign, chance) if chance.randrange(4) == 0 else _near_valid(campaign, chance)
+        text = (
+            _random_kernel_text(campaign, chance) if chance.randrange(4) == 0 else _near_valid_module(campaign, chance)
+        )
     return Example("assert_reads_back", (text,))
 
 
-def judged_text(campaign: Campaign, number: int) -> Example:
+def ptxas_text(campaign: FuzzCampaign, number: int) -> Example:
     """For ptxas: near-valid instructions, each in a module of its own, or changed files."""
-    chance = campaign.chance(number)
+    chance = campaign.random_for(number)
     if campaign.corpus:
-        return Example("assert_ptxas_agrees", (_changed_file(campaign, chance).text,))
-    version, target = aim_of(campaign, number)
-    form, instruction = _instruction(chance)
-    options = {"instruction": instruction, "form": name_of(form)}
-    return Example("assert_ptxas_agrees", (scaffold([instruction], version, target),), None, options)
+        return Example("assert_ptxas_agrees", (_mutated_file(campaign, chance).text,))
+    version, target = version_target_of(campaign, number)
+    form, instruction = _random_instruction(chance)
+    options = {"instruction": instruction, "form": form_label(form)}
+    return Example("assert_ptxas_agrees", (harness_module([instruction], version, target),), None, options)
 
 
-def whole_kernel(oracle: str, **options: object) -> Maker:
+def kernel_maker(oracle: str, **options: object) -> ExampleMaker:
     """Kernels without undefined behaviour, and every fourth time a pipeline, for an oracle that runs them."""
 
-    def make(campaign: Campaign, number: int) -> Example:
-        chance = campaign.chance(number)
-        version, target = campaign.kernel_aim
+    def make(campaign: FuzzCampaign, number: int) -> Example:
+        chance = campaign.random_for(number)
+        version, target = campaign.kernel_target
         if chance.randrange(4) == 0:
             pipeline = random_pipeline(chance, target, version)
             return Example(oracle, (pipeline.module(),), pipeline.launch, options)
@@ -142,42 +144,48 @@ def whole_kernel(oracle: str, **options: object) -> Maker:
     return make
 
 
-def some_pipeline(campaign: Campaign, number: int) -> Example:
+def pipeline_example(campaign: FuzzCampaign, number: int) -> Example:
     """Right and broken ones in turns."""
-    chance = campaign.chance(number)
-    version, target = campaign.kernel_aim
+    chance = campaign.random_for(number)
+    version, target = campaign.kernel_target
     made = random_pipeline(chance, target, version)
     if number % 2 and made.sites:
-        made = broken_one(chance.randrange, made)
-    return Example("assert_verdicts_agree", (made.module(),), made.launch, {MADE: {"source": recipe_of(made)}})
+        made = break_pipeline(chance.randrange, made)
+    return Example(
+        "assert_verdicts_agree", (made.module(),), made.launch, {RECIPES_OPTION: {"source": recipe_of(made)}}
+    )
 
 
-def some_litmus(campaign: Campaign, number: int) -> Example:
+def litmus_example(campaign: FuzzCampaign, number: int) -> Example:
     """Small programs of several threads."""
-    test = litmus_test(campaign.chance(number).randrange)
-    return Example("assert_litmus", (test.module(),), test.launch, {MADE: {"test": recipe_of(test)}})
+    test = litmus_test(campaign.random_for(number).randrange)
+    return Example("assert_litmus", (test.module(),), test.launch, {RECIPES_OPTION: {"test": recipe_of(test)}})
 
 
-KINDS: Mapping[str, Kind] = {
-    "linter": Kind("parser, linter and printer survive any text, in time and memory", any_text, 40, takes_corpus=True),
-    "round-trip": Kind("what is printed reads back as the same", readable_text, 100, takes_corpus=True),
-    "ptxas": Kind("ptxkit and ptxas accept and refuse the same", judged_text, 1000, "ptxas", takes_corpus=True),
-    "machine": Kind("the reference machine finds nothing in kernels that are right", whole_kernel("on_machine"), 20),
-    "verdicts": Kind("rules and machine agree on pipelines, right and broken", some_pipeline, 10),
-    "litmus": Kind("machine and rules agree with the memory model", some_litmus, 20),
-    "machine-device": Kind(
-        "the reference machine and the GPU leave the same", whole_kernel("assert_machine_matches_device"), 20, "gpu"
+KINDS: Mapping[str, OracleKind] = {
+    "linter": OracleKind(
+        "parser, linter and printer survive any text, in time and memory", any_text, 40, takes_corpus=True
     ),
-    "optimisation": Kind(
+    "round-trip": OracleKind("what is printed reads back as the same", readable_text, 100, takes_corpus=True),
+    "ptxas": OracleKind("ptxkit and ptxas accept and refuse the same", ptxas_text, 1000, "ptxas", takes_corpus=True),
+    "machine": OracleKind(
+        "the reference machine finds nothing in kernels that are right", kernel_maker("on_machine"), 20
+    ),
+    "verdicts": OracleKind("rules and machine agree on pipelines, right and broken", pipeline_example, 10),
+    "litmus": OracleKind("machine and rules agree with the memory model", litmus_example, 20),
+    "machine-device": OracleKind(
+        "the reference machine and the GPU leave the same", kernel_maker("assert_machine_matches_device"), 20, "gpu"
+    ),
+    "optimisation": OracleKind(
         "the GPU leaves the same at every level of optimisation",
-        whole_kernel("assert_optimisation_invariant", levels=list(LEVELS)),
+        kernel_maker("assert_optimisation_invariant", levels=list(LEVELS)),
         10,
         "gpu",
     ),
 }
 
 
-def kind_of(oracle: str) -> Kind:
+def find_kind(oracle: str) -> OracleKind:
     """The kind of that name: a key of `KINDS`, or `package.module:NAME` for one's own. Raises ValueError."""
     if oracle in KINDS:
         return KINDS[oracle]
@@ -186,7 +194,7 @@ def kind_of(oracle: str) -> Kind:
         found = getattr(import_module(module), name) if name else None
     except (ImportError, AttributeError) as error:
         raise ValueError(f"there is no {oracle}: {error}") from error
-    if not isinstance(found, Kind):
+    if not isinstance(found, OracleKind):
         raise ValueError(f"there is no oracle {oracle!r}; there are {', '.join(KINDS)}, and package.module:KIND")
     return found
 
@@ -194,59 +202,63 @@ def kind_of(oracle: str) -> Kind:
 # ------------------------------------------------------------------------------------------- parts
 
 
-def aim_of(campaign: Campaign, number: int) -> tuple[Version, str]:
+def version_target_of(campaign: FuzzCampaign, number: int) -> tuple[Version, str]:
     """Version and target of an instruction: the same for all of a share, since ptxas takes one target at a time.
 
     Of those that a ptxas of this machine knows, if any.
     """
     if campaign.target is not None:
-        there = [each.newest for each in installed() if campaign.target in each.targets]
+        there = [each.newest for each in installed_ptxas() if campaign.target in each.targets]
         return campaign.version or min((8, 7), max(there, default=(8, 7))), campaign.target
-    chance = campaign.chance(-1 - number // KINDS["ptxas"].share)
-    return chance.choice(_pairs_there() or PAIRS)
+    chance = campaign.random_for(-1 - number // KINDS["ptxas"].examples_per_unit)
+    return chance.choice(_supported_version_targets() or VERSION_TARGETS)
 
 
 @cache
-def _pairs_there() -> tuple[tuple[Version, str], ...]:
-    return tuple(pair for pair in PAIRS if any(each.knows(*pair) for each in installed()))
+def _supported_version_targets() -> tuple[tuple[Version, str], ...]:
+    return tuple(pair for pair in VERSION_TARGETS if any(each.supports(*pair) for each in installed_ptxas()))
 
 
-def _instruction(chance: Random) -> tuple[Form, str]:
+def _random_instruction(chance: Random) -> tuple[Form, str]:
     while True:
         form = chance.choice(_forms())
         for instance in instances(form, table().value_gates, chance, 1):
-            return form, mutate(instance, _words(form.name), chance)[0] if chance.randrange(4) else instance.text
+            return form, mutate_instruction(instance, _modifier_vocabulary(form.name), chance)[0] if chance.randrange(
+                4
+            ) else instance.text
 
 
-def _near_valid(campaign: Campaign, chance: Random) -> str:
-    version, target = chance.choice(PAIRS) if campaign.target is None else (campaign.version or (8, 7), campaign.target)
-    return scaffold([_instruction(chance)[1] for _ in range(chance.choice((1, 1, 2, 5)))], version, target)
+def _near_valid_module(campaign: FuzzCampaign, chance: Random) -> str:
+    version, target = (
+        chance.choice(VERSION_TARGETS) if campaign.target is None else (campaign.version or (8, 7), campaign.target)
+    )
+    return harness_module([_random_instruction(chance)[1] for _ in range(chance.choice((1, 1, 2, 5)))], version, target)
 
 
-def _kernel(campaign: Campaign, chance: Random) -> str:
-    return random_kernel(chance, *campaign.kernel_aim, statements=8).module()
+def _random_kernel_text(campaign: FuzzCampaign, chance: Random) -> str:
+    return random_kernel(chance, *campaign.kernel_target, statements=8).module()
 
 
-def _any_pipeline(campaign: Campaign, chance: Random) -> str:
-    version, target = campaign.kernel_aim
-    made: Pipeline = random_pipeline(chance, target, version)
-    return (broken_one(chance.randrange, made) if made.sites and chance.randrange(2) else made).module()
+def _random_pipeline_text(campaign: FuzzCampaign, chance: Random) -> str:
+    version, target = campaign.kernel_target
+    made: GeneratedPipeline = random_pipeline(chance, target, version)
+    return (break_pipeline(chance.randrange, made) if made.sites and chance.randrange(2) else made).module()
 
 
-def _changed_file(campaign: Campaign, chance: Random) -> Sample:
-    known = originals(campaign.corpus)
+def _mutated_file(campaign: FuzzCampaign, chance: Random) -> FileSample:
+    known = original_files(campaign.corpus)
     original = chance.choice(known)
     text = original.text
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        text, _change = changed_text(text, chance)
-    return Sample(original.origin, original.pair, text, "changed")
+        text, _change = mutate_text(text, chance)
+    return FileSample(original.origin, original.pair, text, "changed")
 
 
 @cache
-def originals(corpus: tuple[str, ...]) -> list[Sample]:
+def original_files(corpus: tuple[str, ...]) -> list[FileSample]:
     """The PTX files of some folders that are changed, as they are; those that are too large are left out."""
-    found = unchanged(files([Path(each) for each in corpus]))
-    return [each for each in found if len(each.text) <= LARGEST]
+    found = original_samples(find_ptx_files([Path(each) for each in corpus]))
+    return [each for each in found if len(each.text) <= MAX_MUTATED_CHARACTERS]
 
 
 @cache
@@ -255,5 +267,5 @@ def _forms() -> list[Form]:
 
 
 @cache
-def _words(name: str) -> list[str]:
+def _modifier_vocabulary(name: str) -> list[str]:
     return sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values})

@@ -12,15 +12,22 @@ from typing import Protocol
 
 from ptxkit.device import NoDeviceError
 from ptxkit.records import dataclass
-from ptxkit.testing.device_process import DeviceProcess, gpus
+from ptxkit.testing.device_process import DeviceProcess, count_gpus
 from ptxkit.testing.fuzz.errors import CannotRunError
-from ptxkit.testing.fuzz.questions import Campaign, kind_of
-from ptxkit.testing.fuzz.store import Store
-from ptxkit.testing.fuzz.watched import HANG_SECONDS, SHRINKING_SECONDS, Gpus, Outcome, Share, Watched
+from ptxkit.testing.fuzz.questions import FuzzCampaign, find_kind
+from ptxkit.testing.fuzz.store import FuzzStore
+from ptxkit.testing.fuzz.watched import (
+    HANG_SECONDS,
+    MINIMIZE_SECONDS,
+    FuzzUnitResult,
+    FuzzWorkUnit,
+    GpuPool,
+    SupervisedFuzzer,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FuzzLimits:
     """When campaigns end: after so many examples of each, or so many seconds of all. hang: seconds for one example."""
 
     examples: int | None = None
@@ -28,62 +35,73 @@ class Limits:
     hang: float = HANG_SECONDS
 
 
-class Runner(Protocol):
+class FuzzRunner(Protocol):
     """Does shares somewhere, in any order, and takes them no sooner than it can do them."""
 
-    def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]: ...
+    def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]: ...
 
 
-def run(
-    campaigns: Sequence[Campaign], store: Store, limits: Limits, runner: Runner, told: Callable[[Outcome], None]
+def run_campaigns(
+    campaigns: Sequence[FuzzCampaign],
+    store: FuzzStore,
+    limits: FuzzLimits,
+    runner: FuzzRunner,
+    told: Callable[[FuzzUnitResult], None],
 ) -> None:
     """Runs campaigns side by side until a limit is met. told: hears of each share that is done and stored."""
-    spent = Spent(campaigns)
-    for outcome in runner.outcomes(shares(campaigns, store, limits, spent), store):
+    spent = TimeAccounts(campaigns)
+    for outcome in runner.outcomes(schedule_work(campaigns, store, limits, spent), store):
         spent.add(outcome)
         store.add(outcome)
         told(outcome)
 
 
-_SMALL_PART = 10
+_FIRST_UNIT_DIVISOR = 10
 """How many times as large as its first share in such a run a campaign's other shares are."""
 
 
-class Spent:
+class TimeAccounts:
     """The time that each campaign has had in this run. A share that is not done counts as the longest that was."""
 
-    def __init__(self, campaigns: Sequence[Campaign]) -> None:
+    def __init__(self, campaigns: Sequence[FuzzCampaign]) -> None:
         self._seconds = dict.fromkeys(campaigns, 0.0)
         self._longest = dict.fromkeys(campaigns, 0.0)
-        self._begun = dict.fromkeys(campaigns, 0)
+        self._running = dict.fromkeys(campaigns, 0)
 
-    def begin(self, campaign: Campaign) -> None:
+    def begin(self, campaign: FuzzCampaign) -> None:
         """A share of it is handed out."""
-        self._begun[campaign] += 1
+        self._running[campaign] += 1
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: FuzzUnitResult) -> None:
         """A share is done."""
-        campaign = outcome.share.campaign
-        self._begun[campaign] -= 1
+        campaign = outcome.unit.campaign
+        self._running[campaign] -= 1
         self._seconds[campaign] += outcome.seconds
         self._longest[campaign] = max(self._longest[campaign], outcome.seconds)
 
-    def least(self, among: Iterable[Campaign]) -> Campaign:
+    def least_served(self, among: Iterable[FuzzCampaign]) -> FuzzCampaign:
         """The one that has had the least; of those that have had nothing, the one with the fewest shares under way."""
         return min(
-            among, key=lambda each: (self._seconds[each] + self._begun[each] * self._longest[each], self._begun[each])
+            among,
+            key=lambda each: (self._seconds[each] + self._running[each] * self._longest[each], self._running[each]),
         )
 
 
-def shares(campaigns: Sequence[Campaign], store: Store, limits: Limits, spent: Spent) -> Iterator[Share]:
+def schedule_work(
+    campaigns: Sequence[FuzzCampaign], store: FuzzStore, limits: FuzzLimits, spent: TimeAccounts
+) -> Iterator[FuzzWorkUnit]:
     """What is to be done, of the campaign that has had the least time; it ends when the time is over."""
     end = None if limits.seconds is None else time.monotonic() + limits.seconds
-    return _in_turns({each: _shares_of(each, store.done(each), limits) for each in campaigns}, end, spent)
+    return _interleave(
+        {each: _campaign_units(each, store.completed_units(each), limits) for each in campaigns}, end, spent
+    )
 
 
-def _in_turns(waiting: dict[Campaign, Iterator[Share]], end: float | None, spent: Spent) -> Iterator[Share]:
+def _interleave(
+    waiting: dict[FuzzCampaign, Iterator[FuzzWorkUnit]], end: float | None, spent: TimeAccounts
+) -> Iterator[FuzzWorkUnit]:
     while waiting and (end is None or time.monotonic() <= end):
-        campaign = spent.least(waiting)
+        campaign = spent.least_served(waiting)
         share = next(waiting[campaign], None)
         if share is None:
             del waiting[campaign]
@@ -92,24 +110,24 @@ def _in_turns(waiting: dict[Campaign, Iterator[Share]], end: float | None, spent
             yield share
 
 
-def _shares_of(campaign: Campaign, done: Mapping[int, int], limits: Limits) -> Iterator[Share]:
+def _campaign_units(campaign: FuzzCampaign, done: Mapping[int, int], limits: FuzzLimits) -> Iterator[FuzzWorkUnit]:
     """The first share of a run that time ends is a small one, so that each campaign has its turn."""
-    size, examples, is_first = kind_of(campaign.oracle).share, limits.examples, limits.seconds is not None
+    size, examples, is_first = find_kind(campaign.oracle).examples_per_unit, limits.examples, limits.seconds is not None
     for number in count():
         first = number * size
         if examples is not None and first >= examples:
             return
         last = first + size if examples is None else min(first + size, examples)
         if is_first and number not in done:
-            last = min(last, first + max(1, size // _SMALL_PART))
+            last = min(last, first + max(1, size // _FIRST_UNIT_DIVISOR))
         if done.get(number, 0) < last - first:
-            yield Share(campaign, number, range(first, last))
+            yield FuzzWorkUnit(campaign, number, range(first, last))
             is_first = False
 
 
-def devices() -> list[DeviceProcess]:
+def start_devices() -> list[DeviceProcess]:
     """A process for each GPU, begun. Raises CannotRunError."""
-    found = [DeviceProcess(gpu=number) for number in range(gpus())]
+    found = [DeviceProcess(gpu=number) for number in range(count_gpus())]
     try:
         for each in found:
             each.begin()
@@ -120,7 +138,7 @@ def devices() -> list[DeviceProcess]:
     return found
 
 
-class Here:
+class LocalFuzzRunner:
     """Shares on this machine. jobs: processes; they share the GPUs, each of which has one process. hang: seconds for
     one example; shrinking: for making one smaller that fails."""
 
@@ -129,25 +147,27 @@ class Here:
         jobs: int,
         processes: Sequence[DeviceProcess],
         hang: float = HANG_SECONDS,
-        shrinking: float = SHRINKING_SECONDS,
+        shrinking: float = MINIMIZE_SECONDS,
     ) -> None:
         self._jobs = jobs
         self._processes = processes
         self._hang = hang
         self._shrinking = shrinking
 
-    def outcomes(self, shares: Iterator[Share], store: Store) -> Iterator[Outcome]:
+    def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]:
         """As they come."""
-        known = _Known(store)
-        results: Queue[Outcome | Exception | None] = Queue()
+        known = _KnownCauses(store)
+        results: Queue[FuzzUnitResult | Exception | None] = Queue()
         lock, stop = Lock(), Event()
         with ExitStack() as stack:
-            every_gpu = Gpus(self._processes)
+            every_gpu = GpuPool(self._processes)
             stack.callback(every_gpu.end)
-            watched = [stack.enter_context(Watched(every_gpu, self._hang, self._shrinking)) for _ in range(self._jobs)]
+            watched = [
+                stack.enter_context(SupervisedFuzzer(every_gpu, self._hang, self._shrinking)) for _ in range(self._jobs)
+            ]
             stack.callback(stop.set)
 
-            def work(mine: Watched) -> None:
+            def work(mine: SupervisedFuzzer) -> None:
                 try:
                     while not stop.is_set():
                         with lock:
@@ -175,12 +195,12 @@ class Here:
                     yield outcome
 
 
-class _Known:
+class _KnownCauses:
     """Causes that have an example, for all threads."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: FuzzStore) -> None:
         self._lock = Lock()
-        self._causes = store.causes_known()
+        self._causes = store.known_causes()
 
     def is_new(self, oracle: str) -> Callable[[str], bool]:
         def asked(cause: str) -> bool:

@@ -15,8 +15,8 @@ from pathlib import Path
 from ptxkit.records import dataclass
 from ptxkit.testing.examples import Example
 from ptxkit.testing.fuzz.errors import CannotRunError
-from ptxkit.testing.fuzz.questions import Campaign
-from ptxkit.testing.fuzz.watched import Outcome
+from ptxkit.testing.fuzz.questions import FuzzCampaign
+from ptxkit.testing.fuzz.watched import FuzzUnitResult
 
 _TABLES = """
 create table if not exists shares (
@@ -30,28 +30,28 @@ create table if not exists failures (
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class CampaignTotal:
     """What a campaign has done, in all its runs. reason: why some were skipped."""
 
-    asked: int
-    skipped: int
-    failed: int
+    run_count: int
+    skip_count: int
+    failure_count: int
     reason: str
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class FailureCause:
     """Failures of one cause. folder: of the first example."""
 
     oracle: str
     cause: str
     count: int
     folder: str
-    said: str
+    message: str
 
 
-class Store:
+class FuzzStore:
     """The database in a folder. Everything about a share is written at once. Raises CannotRunError."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,20 +67,20 @@ class Store:
         """Closes the database."""
         self._base.close()
 
-    def done(self, campaign: Campaign) -> dict[int, int]:
+    def completed_units(self, campaign: FuzzCampaign) -> dict[int, int]:
         """The shares that are done, and of how many examples each was: the last one may have been cut short."""
         return dict(self._base.execute("select number, size from shares where campaign = ?", (campaign.key,)))
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: FuzzUnitResult) -> None:
         """A share that is done, with its failures."""
-        share = outcome.share
+        share = outcome.unit
         oracle = share.campaign.oracle
-        folders = {example.cause: self._kept(oracle, example) for _, example in outcome.failures[::-1]}
+        folders = {example.cause: self._save_example(oracle, example) for _, example in outcome.failures[::-1]}
         self._base.execute("begin immediate")
         row = (
             len(share.numbers),
-            outcome.asked,
-            outcome.skipped,
+            outcome.run_count,
+            outcome.skip_count,
             len(outcome.failures),
             outcome.reason,
             outcome.seconds,
@@ -92,11 +92,11 @@ class Store:
             self._base.execute(
                 "insert into failures values (?, ?, 1, ?, ?, ?) "
                 "on conflict (oracle, cause) do update set count = count + 1",
-                (oracle, example.cause, number, folders[example.cause], example.said),
+                (oracle, example.cause, number, folders[example.cause], example.message),
             )
         self._base.execute("commit")
 
-    def _kept(self, oracle: str, example: Example) -> str:
+    def _save_example(self, oracle: str, example: Example) -> str:
         """The folder of a cause's first example."""
         known = self._base.execute(
             "select folder from failures where oracle = ? and cause = ?", (oracle, example.cause)
@@ -112,23 +112,23 @@ class Store:
         example.save(folder)
         return str(folder)
 
-    def causes_known(self) -> dict[str, set[str]]:
+    def known_causes(self) -> dict[str, set[str]]:
         """The causes of failures that have an example, by oracle."""
         found: dict[str, set[str]] = {}
         for oracle, cause in self._base.execute("select oracle, cause from failures"):
             found.setdefault(oracle, set()).add(cause)
         return found
 
-    def total(self, campaign: Campaign) -> Total:
+    def campaign_total(self, campaign: FuzzCampaign) -> CampaignTotal:
         """What the campaign has done."""
         row = self._base.execute(
             "select sum(asked), sum(skipped), sum(failed), max(reason), sum(seconds) from shares where campaign = ?",
             (campaign.key,),
         ).fetchone()
-        return Total(row[0] or 0, row[1] or 0, row[2] or 0, row[3] or "", row[4] or 0.0)
+        return CampaignTotal(row[0] or 0, row[1] or 0, row[2] or 0, row[3] or "", row[4] or 0.0)
 
-    def causes(self, oracles: Iterable[str]) -> list[Cause]:
+    def causes(self, oracles: Iterable[str]) -> list[FailureCause]:
         """All causes of failures, those first that are met most."""
         rows = self._base.execute("select oracle, cause, count, folder, said from failures order by count desc, cause")
         wanted = set(oracles)
-        return [Cause(*row) for row in rows if row[0] in wanted]
+        return [FailureCause(*row) for row in rows if row[0] in wanted]

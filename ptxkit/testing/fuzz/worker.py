@@ -1,8 +1,9 @@
 """The process that asks: it tells its parent which example it begins, so that one which hangs or dies is known.
 
-It gets (campaign, numbers), and sends `Begun` for each example, `Failed` where one fails (and hears whether it should
-be made smaller: then sends it again), `Launch` where a kernel is to be launched (and hears the answers), `Which` where
-it wants to know the GPU, `Done` last.
+It gets (campaign, numbers), and sends `ExampleStarted` for each example, `ExampleFailed` where one fails (and hears
+whether it should
+be made smaller: then sends it again), `Launch` where a kernel is to be launched (and hears the answers),
+`TargetRequest` where it wants to know the GPU, `UnitDone` last.
 """
 
 from __future__ import annotations
@@ -15,41 +16,41 @@ from functools import cached_property
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.garbage import keep_all
+from ptxkit.garbage import freeze_all
 from ptxkit.records import dataclass
 from ptxkit.testing import judging
 from ptxkit.testing.device_process import end_with_parent
-from ptxkit.testing.judging import Judging
+from ptxkit.testing.judging import OracleSession
 
 if TYPE_CHECKING:
     from ptxkit.device import Cubin
-    from ptxkit.testing.device_process import Answer, DeviceLaunch
+    from ptxkit.testing.device_process import DeviceLaunch, DeviceResult
     from ptxkit.testing.examples import Example
-    from ptxkit.testing.fuzz.questions import Campaign
+    from ptxkit.testing.fuzz.questions import FuzzCampaign
 
-MOST_MEMORY = 6 << 30
+MAX_MEMORY_BYTES = 6 << 30
 """Bytes of address space of the process; over it Python says MemoryError, and the machine lives on."""
 
-TOLD_AFTER = 0.7
+STACK_DUMP_FRACTION = 0.7
 """The part of the time for one example after which the process writes where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class ExampleStarted:
     """An example is begun. asked, skipped: of this share, before it. reason: why some were skipped.
 
     patience: how many times as long as usual it may take.
     """
 
     number: int
-    asked: int
-    skipped: int
+    run_count: int
+    skip_count: int
     reason: str
-    patience: float
+    time_factor: float
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ExampleFailed:
     """An example failed; the answer is whether to make it smaller."""
 
     number: int
@@ -57,7 +58,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class LaunchRequest:
     """Kernels to launch; the answer is what `DeviceProcess.run` gives."""
 
     cubin: Cubin | None
@@ -65,23 +66,23 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class TargetRequest:
     """Asks which GPU launches; the answer is `DeviceProcess.target`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class UnitDone:
     """All of the numbers are asked."""
 
-    asked: int
-    skipped: int
+    run_count: int
+    skip_count: int
     reason: str
 
 
-Said: TypeAlias = Begun | Failed | Launch | Which | Done
+WorkerMessage: TypeAlias = ExampleStarted | ExampleFailed | LaunchRequest | TargetRequest | UnitDone
 
 
-class _Elsewhere:
+class _ParentLauncher:
     """Launches where the parent says."""
 
     def __init__(self, connection: Connection) -> None:
@@ -89,12 +90,12 @@ class _Elsewhere:
 
     @cached_property
     def target(self) -> str:
-        self._connection.send(Which())
+        self._connection.send(TargetRequest())
         return str(self._connection.recv())
 
-    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[Answer]:
-        self._connection.send(Launch(cubin, tuple(launches)))
-        answers: list[Answer] = self._connection.recv()
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
+        self._connection.send(LaunchRequest(cubin, tuple(launches)))
+        answers: list[DeviceResult] = self._connection.recv()
         return answers
 
 
@@ -104,19 +105,19 @@ def serve(connection: Connection, stack: str, seconds: float, shrinking: float) 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     _limit_memory()
-    judging.begin(Judging(process=_Elsewhere(connection)))
+    judging.begin_session(OracleSession(process=_ParentLauncher(connection)))
     with open(stack, "w") as file:
         while True:
             try:
                 campaign, numbers = connection.recv()
             except EOFError:
                 return
-            _share(
+            _run_unit(
                 connection,
                 campaign,
                 numbers,
                 shrinking,
-                lambda patience: faulthandler.dump_traceback_later(seconds * TOLD_AFTER * patience, file=file),
+                lambda patience: faulthandler.dump_traceback_later(seconds * STACK_DUMP_FRACTION * patience, file=file),
             )
 
 
@@ -124,38 +125,38 @@ def _limit_memory() -> None:
     if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
 
 
-def _share(
-    connection: Connection, campaign: Campaign, numbers: range, shrinking: float, rearm: Callable[[float], None]
+def _run_unit(
+    connection: Connection, campaign: FuzzCampaign, numbers: range, shrinking: float, rearm: Callable[[float], None]
 ) -> None:
-    from ptxkit.testing.fuzz.asking import asked, cause_again
-    from ptxkit.testing.minimise import minimised
-    from ptxkit.testing.replaying import can_be_smaller
+    from ptxkit.testing.fuzz.asking import recheck_cause, run_examples
+    from ptxkit.testing.minimise import minimize
+    from ptxkit.testing.replaying import can_minimize
 
     count = skipped = 0
     reason = ""
 
     def beat(number: int, patience: float = 1.0) -> None:
         rearm(patience)
-        connection.send(Begun(number, count, skipped, reason, patience))
+        connection.send(ExampleStarted(number, count, skipped, reason, patience))
 
-    for each in asked(campaign, numbers, beat):
+    for each in run_examples(campaign, numbers, beat):
         count += 1
-        if each.skipped:
-            skipped, reason = skipped + 1, each.skipped
-        if each.failed is None:
+        if each.skip_reason:
+            skipped, reason = skipped + 1, each.skip_reason
+        if each.failure is None:
             continue
         number = each.number
-        connection.send(Failed(number, each.failed))
-        if connection.recv() and can_be_smaller(each.failed):
+        connection.send(ExampleFailed(number, each.failure))
+        if connection.recv() and can_minimize(each.failure):
 
             def again(example: Example, number: int = number) -> str:
                 beat(number)
-                return cause_again(example)
+                return recheck_cause(example)
 
-            connection.send(Failed(number, minimised(each.failed, again, shrinking)))
+            connection.send(ExampleFailed(number, minimize(each.failure, again, shrinking)))
     faulthandler.cancel_dump_traceback_later()
-    keep_all()  # tables and what is remembered of instructions
-    connection.send(Done(count, skipped, reason))
+    freeze_all()  # tables and what is remembered of instructions
+    connection.send(UnitDone(count, skipped, reason))

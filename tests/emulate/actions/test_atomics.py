@@ -17,7 +17,7 @@ def after(body: str, start: Any, threads: int = THREADS) -> Any:
     """What the array at %d0 holds when all threads have executed the body."""
     text = kernel(f" mov.u32 %r31, %tid.x; ld.param.u64 %d0, [a];\n{body}", ".param .u64 a")
     found = run(text, "k", block=threads, arguments=[start])
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     return found.outputs[0]
 

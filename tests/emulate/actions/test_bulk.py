@@ -48,7 +48,7 @@ def ran(policy: str = "late", seed: int = 0, /, **changed: str) -> Any:
 """
     out = numpy.zeros_like(SOURCE)
     found = run(text, "k", block=THREADS, arguments=[SOURCE, out], policy=policy, seed=seed)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     return found
 
 

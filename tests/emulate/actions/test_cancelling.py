@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from ptxkit.emulate import POLICIES, run
-from ptxkit.emulate.unwritten import depends_on_unwritten
+from ptxkit.emulate.unwritten import find_uninitialized_dependence
 from ptxkit.syntax import parse
 from tests.emulate.support import HEAD
 
@@ -51,7 +51,7 @@ def worked(policy: str, seed: int, text: str = WORK) -> Any:
 def test_each_piece_of_work_is_done_once(policy: str) -> None:
     for seed in range(5):
         found = worked(policy, seed)
-        assert not found.failed, found.failed
+        assert not found.unsupported_reason, found.unsupported_reason
         assert [(each.code, each.message) for each in found.findings] == []
         assert (found.outputs[0] == 1).all()
 
@@ -75,7 +75,7 @@ def test_what_comes_of_a_refusal_that_the_thread_knows(use: str, codes: list[str
     arguments = [numpy.zeros(7, numpy.uint32), numpy.full(7, 99, numpy.uint32)]
     launch: dict[str, Any] = {"grid": 7, "block": THREADS, "arguments": arguments, "policy": "late", "seed": 0}
     text = DECODED.replace("USE", use)
-    found = depends_on_unwritten(parse(text), "k", **launch)
+    found = find_uninitialized_dependence(parse(text), "k", **launch)
     assert not run(text, "k", **launch).findings
     assert sorted({each.code for each in found}) == codes
 

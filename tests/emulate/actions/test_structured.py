@@ -9,7 +9,7 @@ import pytest
 
 from ptxkit.emulate import run
 from ptxkit.emulate.numbers.formats import FORMATS
-from ptxkit.emulate.tensor.structured import chosen, compressed, decompressed
+from ptxkit.emulate.tensor.structured import compress_groups, decompress_groups, select_elements
 
 HEAD = """.version 9.4
 .target sm_107a
@@ -36,7 +36,7 @@ def outcome(body: str, words: Any) -> Any:
 
 def result(body: str, words: Any) -> Any:
     found = outcome(body, words)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     return found.outputs[1]
 
@@ -75,9 +75,9 @@ def test_halves_may_have_places_of_four_bits() -> None:
 
 def test_zeros_differ_and_a_nan_is_kept_before_all() -> None:
     codes = np.array([[0x8000, 0x0000, 0xC000, 0x7E01]], np.uint16)
-    assert chosen(codes, "f16", greatest=True, magnitude=False).tolist() == [[1, 3]]
-    assert chosen(codes, "f16", greatest=False, magnitude=False).tolist() == [[2, 3]]
-    assert chosen(codes[:, [1, 0, 1, 0]], "f16", greatest=False, magnitude=False).tolist() == [[1, 3]]
+    assert select_elements(codes, "f16", greatest=True, magnitude=False).tolist() == [[1, 3]]
+    assert select_elements(codes, "f16", greatest=False, magnitude=False).tolist() == [[2, 3]]
+    assert select_elements(codes[:, [1, 0, 1, 0]], "f16", greatest=False, magnitude=False).tolist() == [[1, 3]]
     assert FORMATS["f16"].sign == 0x8000
 
 
@@ -115,8 +115,8 @@ def test_kept_elements_go_back_to_their_places(taken: int, given: int, index: in
 
 def test_what_is_compressed_comes_back_with_zeros() -> None:
     values = np.random.default_rng(0).integers(0, 256, (5, 16)).astype(np.uint8)
-    kept, places = compressed(values, "u8", greatest=True, magnitude=False)
-    back = decompressed(kept, places, 2, 4)
+    kept, places = compress_groups(values, "u8", greatest=True, magnitude=False)
+    back = decompress_groups(kept, places, 2, 4)
     assert ((back == values) | (back == 0)).all()
     assert np.count_nonzero(back, axis=1).max() <= 8
 

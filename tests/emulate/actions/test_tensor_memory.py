@@ -10,7 +10,7 @@ import pytest
 from ptxkit.emulate import run
 from ptxkit.emulate.numbers.carriers import narrow
 from ptxkit.emulate.numbers.formats import FORMATS
-from ptxkit.emulate.tensor.tensor_memory import fragment
+from ptxkit.emulate.tensor.tensor_memory import register_layout
 
 B_AT = 16384
 
@@ -81,7 +81,7 @@ def outcome(
 
 def words(*arguments: Any, **parts: Any) -> Any:
     found = outcome(*arguments, **parts)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     return found.outputs[1]
 
@@ -207,7 +207,7 @@ def test_rows_are_copied_to_lanes() -> None:
 
 @pytest.mark.parametrize(("shape", "registers"), [("32x32b", 1), ("16x64b", 1), ("16x128b", 2), ("16x256b", 4)])
 def test_every_shape_is_its_own_inverse_and_touches_each_word_once(shape: str, registers: int) -> None:
-    lanes, columns = fragment(shape, 2)
+    lanes, columns = register_layout(shape, 2)
     assert len(lanes) == 2 * registers
     height = 32 if shape == "32x32b" else 16
     places = set(zip(lanes.ravel().tolist(), columns.ravel().tolist(), strict=True))
@@ -252,7 +252,7 @@ def test_a_tile_may_be_overwritten_by_whoever_saw_the_commit_through(policy: str
     wait = "again: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r10], 0; @!%p1 bra again; "
     wait += "mul.lo.u32 %r5, %r0, 4; add.u32 %r5, %r5, %r2; st.shared.u32 [%r5], %r0;"
     found = outcome(mma, tiles, *descriptors, idesc_of(128, 1, 0, 0), policy=policy, after=wait)
-    assert not found.failed
+    assert not found.unsupported_reason
     assert not found.findings
 
 
@@ -293,7 +293,7 @@ def test_a_pair_of_ctas_multiplies_what_lies_in_both(m: int) -> None:
     text = paired(KERNEL).format(instruction=mma, commit=COMMIT_TO_BOTH, before="", after="")
     arguments = [tiles, np.zeros((2, 128, N), np.uint32), left, right, np.uint32(idesc)]
     found = run(text, "k", grid=2, block=128, cluster=2, arguments=arguments)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     shown, product = found.outputs[1].view(np.float32), a @ b.T
     if m == 256:
@@ -320,7 +320,7 @@ def test_a_load_may_give_the_extreme_of_what_it_reads(form: str, expected: float
     text = text.format(instruction="", commit=COMMIT, before=before, after="")
     arguments = [np.zeros(32768, np.uint8), np.zeros((128, N), np.uint32), 0, 0, np.uint32(0)]
     found = run(text, "k", block=128, arguments=arguments)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     shown = found.outputs[1][:, 0]
     if expected is None:
         assert (shown.view(np.int32) == values.view(np.int32).min()).all()

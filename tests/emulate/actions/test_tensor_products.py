@@ -11,7 +11,7 @@ import pytest
 from ptxkit.emulate import run
 from ptxkit.emulate.numbers.carriers import widen
 from ptxkit.emulate.numbers.formats import FORMATS
-from ptxkit.emulate.tensor.containers import in_bytes, unpadded
+from ptxkit.emulate.tensor.containers import to_byte_codes, unpad
 from ptxkit.emulate.tensor.instruction_descriptor import zero_columns
 from tests.emulate.actions.test_tensor_memory import B_AT, COMMIT, KERNEL, N, described
 
@@ -67,7 +67,7 @@ def shown(instruction: str, tiles: Any, starts: Sequence[int], idesc: int, held:
     text = text.format(instruction=instruction, commit=COMMIT, before=before, after="")
     arguments = [tiles, np.zeros((ROWS, N), np.uint32), *starts, np.uint32(idesc)]
     found = run(text, "k", block=ROWS, arguments=arguments)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     return found.outputs[1]
 
@@ -98,10 +98,10 @@ def test_elements_of_six_and_four_bits_stand_in_sixteen_bytes_with_padding(left:
 
 def test_padding_is_behind_sixteen_elements() -> None:
     unit = np.arange(16, dtype=np.uint8)
-    assert (unpadded(unit[None], 8) == unit).all()
-    four = unpadded(np.array([[0x21, 0x43, *[0] * 14]], np.uint8), 4)
+    assert (unpad(unit[None], 8) == unit).all()
+    four = unpad(np.array([[0x21, 0x43, *[0] * 14]], np.uint8), 4)
     assert four[0].tolist() == [1, 2, 3, 4] + [0] * 12
-    six = unpadded(np.array([[0b10_000001, 0b0011_0000, 0b000100_00, *[0] * 13]], np.uint8), 6)
+    six = unpad(np.array([[0b10_000001, 0b0011_0000, 0b000100_00, *[0] * 13]], np.uint8), 6)
     assert six[0].tolist() == [1, 2, 3, 4] + [0] * 12
 
 
@@ -110,7 +110,7 @@ def test_in_tensor_memory_each_element_has_a_byte(left: str) -> None:
     a, b = codes_of(left, (ROWS, 32)), codes_of("e4m3", (N, 32))
     tiles = np.zeros(32768, np.uint8)
     right = placed(tiles, B_AT, b)
-    contained = in_bytes(a, FORMATS[left].width).view(np.uint32)  # eight words a row: four before, four behind
+    contained = to_byte_codes(a, FORMATS[left].width).view(np.uint32)  # eight words a row: four before, four behind
     wide = "mul.lo.u32 %r5, %r0, 32; add.u32 %r5, %r5, %r2; ld.shared.v4.u32 {%r16, %r17, %r18, %r19}, [%r5]; "
     wide += "ld.shared.v4.u32 {%r20, %r21, %r22, %r23}, [%r5+16]; add.u32 %r32, %r15, 32; add.u32 %r33, %r13, 32; "
     wide += "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r32], {%r16, %r17, %r18, %r19, %r20, %r21, %r22, %r23}; "
@@ -121,7 +121,7 @@ def test_in_tensor_memory_each_element_has_a_byte(left: str) -> None:
     text = KERNEL.format(instruction=mma, commit=COMMIT, before=wide, after="")
     idesc = np.uint32(idesc_of(128, N, 1, NARROW[left], 0))
     found = run(text, "k", block=ROWS, arguments=[tiles, np.zeros((ROWS, N), np.uint32), 0, right, idesc])
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings
     assert (found.outputs[1].view(np.float32) == exact(widen(FORMATS[left], a), widen(FORMATS["e4m3"], b))).all()
 
@@ -173,7 +173,7 @@ def test_stretches_of_rows_and_columns_have_scale_factors(name: str) -> None:
     text = KERNEL.replace(".version 8.6", ".version 8.7").format(instruction=mma, commit=COMMIT, before=load, after="")
     arguments = [tiles, np.zeros((ROWS, N), np.uint32), *starts, np.uint32(idesc)]
     found = run(text, "k", block=ROWS, arguments=arguments)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     times = k // vector
     x = widen(FORMATS[word], a) * np.repeat(widen(FORMATS[scale], of_a), times, axis=1)
@@ -304,7 +304,7 @@ def test_a_copy_may_give_each_packed_element_a_byte(form: str, width: int) -> No
     tiles = np.zeros(32768, np.uint8)
     start = placed(tiles, 0, octets(codes, width, padded=True))
     found = shown(f"tcgen05.cp.cta_group::1.128x256b.b8x16.{form} [%r13], %d2;", tiles, (start, 0), 0)
-    assert (found[:, :8].copy().view(np.uint8) == in_bytes(codes, width)).all()
+    assert (found[:, :8].copy().view(np.uint8) == to_byte_codes(codes, width)).all()
 
 
 def test_tf32_lies_along_the_rows_in_pairs_of_units() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from ptxkit.emulate import POLICIES, LaunchError, TensorMap, run
+from ptxkit.emulate import POLICIES, InvalidLaunchError, TensorMapArgument, run
 from tests.emulate.support import HEAD, kernel
 
 THREADS = 32
@@ -16,7 +16,7 @@ KIND = "mbarrier::complete_tx::bytes"
 
 
 def loaded(
-    map_: TensorMap,
+    map_: TensorMapArgument,
     at: Sequence[int],
     count: int,
     *,
@@ -51,13 +51,13 @@ L: ld.shared.u32 %r4, [%r1]; st.global.u32 [%d1], %r4;
 """
     out = numpy.zeros(count, numpy.uint8)
     found = run(text, "k", block=THREADS, arguments=[map_, out], policy=policy)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert [(each.code, each.message) for each in found.findings] == []
     return found.outputs[1]
 
 
 def stored(
-    map_: TensorMap, at: Sequence[int], box: Any, *, mode: str = "tile", how: str = "cp", policy: str = "late"
+    map_: TensorMapArgument, at: Sequence[int], box: Any, *, mode: str = "tile", how: str = "cp", policy: str = "late"
 ) -> Any:
     """The tensor behind a store of a box whose bytes are given, or a reduction (`how` has its operation)."""
     rank = 2 if "scatter" in mode else len(at)
@@ -83,7 +83,7 @@ L: ld.global.u32 %r4, [%d1]; st.shared.u32 [%r1], %r4;
 }}
 """
     found = run(text, "k", block=THREADS, arguments=[map_, box], policy=policy)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert [(each.code, each.message) for each in found.findings] == []
     return found.outputs[0]
 
@@ -121,19 +121,19 @@ def numbers(*shape: int, dtype: Any = numpy.float32) -> Any:
 def test_a_box_is_loaded(shape: Any, box: Any, at: Any, policy: str) -> None:
     array = numbers(*shape)
     wanted = cut(array, at, box)
-    found = loaded(TensorMap.tiled(array, box=box), at, wanted.nbytes, policy=policy)
+    found = loaded(TensorMapArgument.tiled(array, box=box), at, wanted.nbytes, policy=policy)
     assert (found.view(numpy.float32).reshape(wanted.shape) == wanted).all()
 
 
 def test_every_second_element_is_loaded() -> None:
     array = numbers(20, 32)
     wanted = cut(array, (8, 1), (16, 12), (1, 3))
-    found = loaded(TensorMap.tiled(array, box=(16, 12), element_strides=(1, 3)), (8, 1), wanted.nbytes)
+    found = loaded(TensorMapArgument.tiled(array, box=(16, 12), element_strides=(1, 3)), (8, 1), wanted.nbytes)
     assert (found.view(numpy.float32).reshape(wanted.shape) == wanted).all()
 
 
 def test_what_is_outside_may_be_no_number() -> None:
-    found = loaded(TensorMap.tiled(numbers(8, 32), box=(16, 8), oob_fill="nan"), (24, 4), 512)
+    found = loaded(TensorMapArgument.tiled(numbers(8, 32), box=(16, 8), oob_fill="nan"), (24, 4), 512)
     wanted = cut(numbers(8, 32), (24, 4), (16, 8), fill=numpy.nan)
     assert numpy.array_equal(found.view(numpy.float32).reshape(8, 16), wanted, equal_nan=True)
 
@@ -143,7 +143,7 @@ def test_a_swizzle_exchanges_pieces_of_rows(swizzle: int) -> None:
     array = numbers(32, 64, dtype=numpy.uint16)
     width = swizzle // 2
     plain = cut(array, (0, 0), (width, 32)).ravel().view(numpy.uint8).reshape(-1, 16)
-    found = loaded(TensorMap.tiled(array, box=(width, 32), swizzle=swizzle), (0, 0), plain.size).reshape(-1, 16)
+    found = loaded(TensorMapArgument.tiled(array, box=(width, 32), swizzle=swizzle), (0, 0), plain.size).reshape(-1, 16)
     for piece in range(len(plain)):
         row = piece * 16 // 128
         place = piece ^ (row % (swizzle // 16))
@@ -154,7 +154,7 @@ def test_a_swizzle_exchanges_pieces_of_rows(swizzle: int) -> None:
 def test_a_box_is_stored_where_it_is_inside(policy: str) -> None:
     array = numbers(10, 32)
     box = numpy.random.default_rng(1).standard_normal((8, 16)).astype(numpy.float32)
-    found = stored(TensorMap.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), policy=policy)
+    found = stored(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), policy=policy)
     wanted = array.copy()
     wanted[6:, 20:] = box[:4, :12]
     assert (found == wanted).all()
@@ -162,17 +162,17 @@ def test_a_box_is_stored_where_it_is_inside(policy: str) -> None:
 
 def test_a_swizzled_box_comes_back_as_it_was() -> None:
     array = numbers(32, 64, dtype=numpy.uint16)
-    map_ = TensorMap.tiled(array, box=(64, 32), swizzle=128)
+    map_ = TensorMapArgument.tiled(array, box=(64, 32), swizzle=128)
     box = loaded(map_, (0, 0), 4096)
     target = numpy.zeros_like(array)
-    assert (stored(TensorMap.tiled(target, box=(64, 32), swizzle=128), (0, 0), box) == array).all()
+    assert (stored(TensorMapArgument.tiled(target, box=(64, 32), swizzle=128), (0, 0), box) == array).all()
 
 
 @pytest.mark.parametrize(("how", "combine"), [("add", numpy.add), ("min", numpy.minimum), ("xor", numpy.bitwise_xor)])
 def test_a_box_meets_what_is_there(how: str, combine: Any) -> None:
     array = numbers(10, 32, dtype=numpy.uint32)
     box = numpy.arange(100, 228, dtype=numpy.uint32).reshape(8, 16)
-    found = stored(TensorMap.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), how=how)
+    found = stored(TensorMapArgument.tiled(array, box=(16, 8)), (20, 6), box.view(numpy.uint8).ravel(), how=how)
     wanted = array.copy()
     wanted[6:, 20:] = combine(array[6:, 20:], box[:4, :12])
     assert (found == wanted).all()
@@ -180,11 +180,11 @@ def test_a_box_meets_what_is_there(how: str, combine: Any) -> None:
 
 def test_four_rows_are_gathered_and_scattered() -> None:
     array = numbers(16, 32)
-    map_ = TensorMap.tiled(array, box=(8, 1))
+    map_ = TensorMapArgument.tiled(array, box=(8, 1))
     found = loaded(map_, (4, 3, 11, 0, 99), 128, mode="tile::gather4").view(numpy.float32).reshape(4, 8)
     assert (found[:3] == array[[3, 11, 0], 4:12]).all()
     assert not found[3].any()
-    target = TensorMap.tiled(numpy.zeros_like(array), box=(8, 1))
+    target = TensorMapArgument.tiled(numpy.zeros_like(array), box=(8, 1))
     back = stored(target, (4, 3, 11, 0, 99), found.view(numpy.uint8).ravel(), mode="tile::scatter4")
     assert (back[[3, 11, 0], 4:12] == found[:3]).all()
     assert numpy.count_nonzero(back) == 24
@@ -193,7 +193,7 @@ def test_four_rows_are_gathered_and_scattered() -> None:
 def test_pixels_come_one_after_another_through_images() -> None:
     images = numbers(2, 5, 6, 8)  # N, H, W, C
     lower, upper, at, offsets = (-1, -1), (-1, -1), (4, 3, 2, 0), (1, 2)
-    map_ = TensorMap.im2col(images, lower=lower, upper=upper, channels=4, pixels=16)
+    map_ = TensorMapArgument.im2col(images, lower=lower, upper=upper, channels=4, pixels=16)
     found = loaded(map_, at, 256, mode="im2col", offsets=offsets).view(numpy.float32).reshape(16, 4)
     wanted, w, h, n = [], at[1], at[2], at[3]
     for _ in range(16):
@@ -211,12 +211,12 @@ def test_pixels_come_one_after_another_through_images() -> None:
 def test_a_wrong_map_is_refused() -> None:
     array = numbers(8, 32)
     for wrong in ({"box": (3, 8)}, {"box": (16,)}, {"box": (16, 8), "swizzle": 32}, {"box": (16, 8), "element": "f64"}):
-        with pytest.raises(LaunchError):
-            TensorMap.tiled(array, **wrong)
-    with pytest.raises(LaunchError):
-        TensorMap.tiled(numbers(8, 3), box=(4, 8))
-    with pytest.raises(LaunchError):
-        TensorMap.im2col(array, lower=(0,), upper=(0,), channels=4, pixels=4)
+        with pytest.raises(InvalidLaunchError):
+            TensorMapArgument.tiled(array, **wrong)
+    with pytest.raises(InvalidLaunchError):
+        TensorMapArgument.tiled(numbers(8, 3), box=(4, 8))
+    with pytest.raises(InvalidLaunchError):
+        TensorMapArgument.im2col(array, lower=(0,), upper=(0,), channels=4, pixels=4)
 
 
 CHANGE = f"""{HEAD}.visible .entry k(.param .align 64 .b8 m[128], .param .u64 maps, .param .u64 other, .param .u64 b)
@@ -250,9 +250,9 @@ W: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0;
 def test_a_map_is_changed_on_the_way(policy: str) -> None:
     first, second = numbers(8, 32), numbers(8, 32) + 1000
     maps = numpy.zeros(128, numpy.uint8)
-    arguments = [TensorMap.tiled(first, box=(16, 8)), maps, second, numpy.zeros(512, numpy.uint8)]
+    arguments = [TensorMapArgument.tiled(first, box=(16, 8)), maps, second, numpy.zeros(512, numpy.uint8)]
     found = run(CHANGE, "k", block=THREADS, arguments=arguments, policy=policy)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert [(each.code, each.message) for each in found.findings] == []
     wanted = second[:, 16:].copy()
     wanted[6:] = 0
@@ -269,7 +269,7 @@ def test_a_map_is_changed_on_the_way(policy: str) -> None:
 def test_a_map_that_is_not_acquired_is_found(old: str, new: str) -> None:
     assert old in CHANGE
     arguments = [
-        TensorMap.tiled(numbers(8, 32), box=(16, 8)),
+        TensorMapArgument.tiled(numbers(8, 32), box=(16, 8)),
         numpy.zeros(128, numpy.uint8),
         numbers(8, 32),
         numpy.zeros(512, numpy.uint8),
@@ -289,7 +289,7 @@ def test_a_map_that_is_stored_and_not_released_is_found() -> None:
     )
     assert copy in CHANGE
     arguments = [
-        TensorMap.tiled(numbers(8, 32), box=(16, 8)),
+        TensorMapArgument.tiled(numbers(8, 32), box=(16, 8)),
         numpy.zeros(128, numpy.uint8),
         numbers(8, 32),
         numpy.zeros(512, numpy.uint8),
@@ -297,7 +297,7 @@ def test_a_map_that_is_stored_and_not_released_is_found() -> None:
     for release, codes in (("", ["PTX403"]), (" fence.proxy.tensormap::generic.release.gpu;\n", [])):
         text = CHANGE.replace(copy, store.replace("{release}", release))
         found = run(text, "k", block=THREADS, arguments=arguments)
-        assert not found.failed
+        assert not found.unsupported_reason
         assert [each.code for each in found.findings] == codes
 
 
@@ -309,18 +309,18 @@ def test_a_copy_may_name_another_place_for_the_tensor() -> None:
     text = text.replace(" @%p0 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [map], %d2;\n", "")
     text = text.replace(".version 8.6", ".version 9.4").replace("sm_100a", "sm_107a")
     arguments = [
-        TensorMap.tiled(first, box=(16, 8)),
+        TensorMapArgument.tiled(first, box=(16, 8)),
         numpy.zeros(128, numpy.uint8),
         second,
         numpy.zeros(512, numpy.uint8),
     ]
     found = run(text, "k", block=THREADS, arguments=arguments)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert [(each.code, each.message) for each in found.findings] == []
     assert (found.outputs[3].view(numpy.float32).reshape(8, 16)[:6] == second[:6, 16:]).all()
 
 
-def of_other_sizes(copy: str, map_: TensorMap, source: Any, after: str = "") -> Any:
+def of_other_sizes(copy: str, map_: TensorMapArgument, source: Any, after: str = "") -> Any:
     """The box of 512 bytes that one thread copies by a map whose sizes do not count."""
     text = kernel(
         f"""
@@ -338,7 +338,7 @@ WAIT: mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0; @!%p1 bra WAIT;
     )
     text = text.replace(".version 8.6", ".version 9.4").replace("sm_100a", "sm_107a")
     found = run(text, "k", block=1, arguments=[map_, source, numpy.zeros(128, numpy.float32)])
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert [(each.code, each.message) for each in found.findings] == []
     return found.outputs
 
@@ -350,7 +350,7 @@ LOAD = f"shared::cta.global.tile.{KIND}.override::global_address.override"
 def test_a_copy_may_name_other_sizes_and_strides_too() -> None:
     source = numbers(8, 32) + 1000
     copy = f"cp.async.bulk.tensor.2d.{LOAD}::global_dim_stride [box], {SIZES}, [bar];"
-    made = of_other_sizes(copy, TensorMap.tiled(numbers(8, 64), box=(16, 8)), source)[2].reshape(8, 16)
+    made = of_other_sizes(copy, TensorMapArgument.tiled(numbers(8, 64), box=(16, 8)), source)[2].reshape(8, 16)
     assert (made[:6, :11] == source[:6, :11]).all()  # eight times 16 bytes from row to row, and not 256
     assert not made[6:].any()
     assert not made[:, 11:].any()
@@ -358,7 +358,7 @@ def test_a_copy_may_name_other_sizes_and_strides_too() -> None:
 
 def test_a_line_has_another_length_and_no_stride() -> None:
     copy = f"cp.async.bulk.tensor.1d.{LOAD}::global_dim [box], [%d1, %d2, {{%h1}}, {{0}}], [bar];"
-    made = of_other_sizes(copy, TensorMap.tiled(numbers(1, 256).ravel(), box=(128,)), numbers(8, 32) + 1000)[2]
+    made = of_other_sizes(copy, TensorMapArgument.tiled(numbers(1, 256).ravel(), box=(128,)), numbers(8, 32) + 1000)[2]
     assert made[:11].tolist() == [1001 + each for each in range(11)]
     assert not made[11:].any()
 
@@ -367,7 +367,7 @@ def test_a_copy_outwards_and_a_reduction_may_name_them_as_well() -> None:
     where = f"override::global_address.override::global_dim_stride {SIZES}, [box];"
     load = f"cp.async.bulk.tensor.2d.shared::cta.global.tile.{KIND} [box], [%d1, {{0, 0}}], [bar];"
     ends = " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
-    map_ = TensorMap.tiled(numbers(8, 64) + 7, box=(16, 8))
+    map_ = TensorMapArgument.tiled(numbers(8, 64) + 7, box=(16, 8))
     source = numbers(8, 32) + 1000
     store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group." + where
     found = of_other_sizes(load, map_, source, after=store + ends)[1].reshape(8, 32)

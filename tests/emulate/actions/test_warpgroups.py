@@ -58,7 +58,7 @@ def outcome(instruction: str, tiles: Any, a: int, b: int, *, to: Any = np.float3
 
 def product(*arguments: Any, **parts: Any) -> Any:
     found = outcome(*arguments, **parts)
-    assert not found.failed, found.failed
+    assert not found.unsupported_reason, found.unsupported_reason
     assert not found.findings, found.findings
     return found.outputs[1]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.emulate.functions.approximate import approximately, divide_approximately
-from ptxkit.emulate.numbers.bounds import BOUNDS, Bound
+from ptxkit.emulate.numbers.bounds import BOUNDS, ErrorBound
 from ptxkit.emulate.numbers.formats import F32
 from tests.emulate.numbers.oracle import operands
 
@@ -42,14 +42,14 @@ def test_every_function_keeps_its_bound() -> None:
             found = approximately(type="f32", function=name)(codes).view(np.float32).astype(np.float64)
             wanted = function(values).astype(np.float32).astype(np.float64)
             for bound in BOUNDS[f"{name}.approx", "f32"]:
-                assert bound.holds(found, wanted, values).all(), name
+                assert bound.is_within(found, wanted, values).all(), name
 
 
 def test_a_bound_tells_what_is_too_far() -> None:
-    bound = Bound(ulps=2, least=1.0)
+    bound = ErrorBound(ulps=2, least=1.0)
     exact, operand = np.array([1.0, 1.0, 1.0, np.nan]), np.array([2.0, 2.0, 0.5, 2.0])
     found = np.array([1.0 + 2.0**-22, 1.0 + 2.0**-20, 9.0, np.nan])
-    assert bound.holds(found, exact, operand).tolist() == [True, False, True, True]
+    assert bound.is_within(found, exact, operand).tolist() == [True, False, True, True]
 
 
 def test_halves_of_doubles_read_and_write_the_upper_bits() -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ptxkit.emulate import registry
-from ptxkit.emulate.widths import unsigned, width_of
+from ptxkit.emulate.widths import unsigned_dtype, width_of
 from ptxkit.isa import table
-from ptxkit.isa.binding import bind
-from ptxkit.isa.folding import fold, truth
+from ptxkit.isa.binding import bind_form
+from ptxkit.isa.folding import fold, is_true
 from ptxkit.isa.forms import Form, Match, OperandForm
 
 CHAPTERS = [
@@ -44,8 +44,8 @@ def matches(form: Form, random: Random) -> Iterator[Match]:
     found = 0
     for way in ways:
         chosen = dict(zip((slot.name for slot in form.modifiers), way, strict=True))
-        if all(truth(fold(rule.condition, form, chosen)) for rule in form.rules):
-            yield from bind(form, chosen, table().value_gates)
+        if all(is_true(fold(rule.condition, form, chosen)) for rule in form.rules):
+            yield from bind_form(form, chosen, table().value_gates)
             found += 1
         if found == WAYS:
             return
@@ -59,7 +59,7 @@ def operand(match: Match, role: str) -> OperandForm:
 
 
 def patterns(word: str, generator: np.random.Generator) -> np.ndarray:
-    kind = unsigned(width_of(word))
+    kind = unsigned_dtype(width_of(word))
     if kind is np.bool_:
         return generator.integers(0, 2, LANES).astype(bool)
     return generator.integers(0, np.iinfo(kind).max, LANES, dtype=kind, endpoint=True)
@@ -69,12 +69,12 @@ def patterns(word: str, generator: np.random.Generator) -> np.ndarray:
 def test_what_a_form_means_gives_a_register_of_its_type(form: Form) -> None:
     generator = np.random.default_rng(1)
     for match in matches(form, Random(1)):
-        meanings = table().meanings(match)
+        meanings = table().semantics_of(match)
         if not meanings:
             exact = any(type(effect).__name__ == "Value" for effect in match.effects)
             assert exact or form.tolerated, match.canonical
         for meaning in meanings:
-            function = registry.functions()[meaning.function](**meaning.words)
+            function = registry.value_semantics_table()[meaning.function](**meaning.named_arguments)
             given = []
             for each in meaning.operands:
                 if not hasattr(each, "name"):
@@ -89,5 +89,5 @@ def test_what_a_form_means_gives_a_register_of_its_type(form: Form) -> None:
             for role, result in zip(meaning.results, results, strict=True):
                 if role is not None:
                     word = str(operand(match, role).type.value)
-                    assert result.dtype == unsigned(width_of(word)), (match.canonical, role, word)
+                    assert result.dtype == unsigned_dtype(width_of(word)), (match.canonical, role, word)
                     assert result.shape == (LANES,), match.canonical

@@ -37,7 +37,7 @@ def codes(fmt: Format, place: int) -> Bits:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_sums_and_products_are_rounded_as_once(name: str, fmt: Format) -> None:
     native, exact = OPERATIONS[name]
-    quick = halves.quick(native, fmt, fused=False)
+    quick = halves.fast_path(native, fmt, fused=False)
     assert quick is not None
     a, b = codes(fmt, 1), codes(fmt, 2)
     with np.errstate(all="ignore"):
@@ -52,12 +52,12 @@ def test_sums_and_products_are_rounded_as_once(name: str, fmt: Format) -> None:
 
 @pytest.mark.parametrize("fmt", [F16, BF16])
 def test_fused_ones_are_rounded_as_once_where_they_are_known(fmt: Format) -> None:
-    quick = halves.quick(singles.fused_floats, fmt, fused=True)
+    quick = halves.fast_path(singles.fused_multiply_add_f32, fmt, fused=True)
     assert quick is not None
     a, b, c = (codes(fmt, place) for place in (3, 4, 5))
     known = 0
     with np.errstate(all="ignore"):
-        expected = narrow(fmt, singles.fused(widen(fmt, a), widen(fmt, b), widen(fmt, c)))
+        expected = narrow(fmt, singles.fused_multiply_add(widen(fmt, a), widen(fmt, b), widen(fmt, c)))
         for at in range(len(a)):
             found = quick(a[at : at + 1], b[at : at + 1], c[at : at + 1])
             known += found is not None
@@ -66,7 +66,7 @@ def test_fused_ones_are_rounded_as_once_where_they_are_known(fmt: Format) -> Non
 
 
 def test_what_wider_formats_cannot_tell_is_computed_exactly() -> None:
-    quick = halves.quick(singles.fused_floats, F16, fused=True)
+    quick = halves.fast_path(singles.fused_multiply_add_f32, F16, fused=True)
     assert quick is not None
     a, b, c = (np.array([code], np.uint16) for code in (0x0001, 0x0001, 0x6801))  # 2**-48 beside 2050 is lost in f64
     assert list(quick(a, b, c) or ()) == [0x6801]

@@ -9,7 +9,7 @@ import pytest
 
 from ptxkit.emulate.numbers.carriers import widen
 from ptxkit.emulate.numbers.formats import BF16, F16, F32, F64, FORMATS, Format
-from ptxkit.emulate.numbers.order import comparison, extreme
+from ptxkit.emulate.numbers.order import comparison, min_max
 from tests.emulate.numbers.oracle import operands
 
 ORDERED = {
@@ -43,10 +43,10 @@ def test_the_least_and_the_greatest_are_numbers_where_there_is_one(fmt: Format) 
     with np.errstate(all="ignore"):
         x, y = widen(fmt, a), widen(fmt, b)
     for greatest, choose in ((False, np.fmin), (True, np.fmax)):
-        found = extreme(fmt, greatest=greatest)(a, b)
+        found = min_max(fmt, greatest=greatest)(a, b)
         with np.errstate(all="ignore"):
             assert np.array_equal(widen(fmt, found), choose(x, y), equal_nan=True)
-        strict = extreme(fmt, greatest=greatest, nan=True)(a, b)
+        strict = min_max(fmt, greatest=greatest, nan=True)(a, b)
         wrong = np.isnan(x) | np.isnan(y)
         assert (strict[wrong] == fmt.nan).all()
         assert (strict[~wrong] == found[~wrong]).all()
@@ -55,12 +55,12 @@ def test_the_least_and_the_greatest_are_numbers_where_there_is_one(fmt: Format) 
 def test_negative_zero_is_the_smaller_one() -> None:
     positive, negative = np.array([0], np.uint32), np.array([0x80000000], np.uint32)
     for a, b in ((positive, negative), (negative, positive)):
-        assert extreme(F32, greatest=False)(a, b)[0] == 0x80000000
-        assert extreme(F32, greatest=True)(a, b)[0] == 0
+        assert min_max(F32, greatest=False)(a, b)[0] == 0x80000000
+        assert min_max(F32, greatest=True)(a, b)[0] == 0
         assert comparison(F32, "eq")(a, b)[0]
 
 
 def test_two_nans_give_the_formats_own() -> None:
     a, b = np.array([0x7F800001], np.uint32), np.array([0xFFC00000], np.uint32)
-    assert extreme(F32, greatest=True)(a, b)[0] == 0x7FFFFFFF
-    assert extreme(F32, greatest=True)(a, np.array([0x3F800000], np.uint32))[0] == 0x3F800000
+    assert min_max(F32, greatest=True)(a, b)[0] == 0x7FFFFFFF
+    assert min_max(F32, greatest=True)(a, np.array([0x3F800000], np.uint32))[0] == 0x3F800000

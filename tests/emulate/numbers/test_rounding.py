@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptxkit.emulate.numbers.carriers import is_nan, narrow, odd_sum, split, widen
+from ptxkit.emulate.numbers.carriers import add_round_to_odd, decompose, is_nan, narrow, widen
 from ptxkit.emulate.numbers.formats import FORMATS, Format
 from ptxkit.emulate.numbers.rounding import pack
 from tests.emulate.numbers.oracle import fraction, nearest
@@ -112,10 +112,10 @@ def test_random_bits_round_up_where_their_sum_with_what_is_cut_off_carries() -> 
 
 
 def test_a_sum_rounded_to_odd_remembers_what_it_lost() -> None:
-    total = odd_sum(np.array([1.0, 1.0, 1.0]), np.array([2.0**-80, -(2.0**-80), 2.0**-52]))
+    total = add_round_to_odd(np.array([1.0, 1.0, 1.0]), np.array([2.0**-80, -(2.0**-80), 2.0**-52]))
     assert total.tolist() == [1.0 + 2.0**-52, 1.0 - 2.0**-53, 1.0 + 2.0**-52]
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_double_taken_apart_comes_back(value: float) -> None:
-    assert pack(FORMATS["f64"], "rz", *split(np.array([value]))).view(np.float64)[0].hex() == value.hex()
+    assert pack(FORMATS["f64"], "rz", *decompose(np.array([value]))).view(np.float64)[0].hex() == value.hex()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptxkit.emulate.tensor.rows import to_registers, to_rows, turned
+from ptxkit.emulate.tensor.rows import to_registers, to_rows, transpose_register
 
 
 def test_a_lane_holds_two_neighbours_of_its_row() -> None:
@@ -20,4 +20,4 @@ def test_transposed_it_holds_two_of_its_column() -> None:
     (register,) = to_registers(rows, transposed=True)
     assert register[0, 5] == 16 + 1 | (24 + 1) << 16
     assert (to_rows([register], transposed=True) == rows).all()
-    assert (turned(register) == to_registers(rows)[0]).all()
+    assert (transpose_register(register) == to_registers(rows)[0]).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxkit.emulate.tensor.sparse import dense
+from ptxkit.emulate.tensor.sparse import expand_sparse
 
 
 @pytest.mark.parametrize(("width", "columns", "lanes"), [(16, 16, 1), (16, 32, 2), (8, 32, 2), (8, 64, 4)])
@@ -28,7 +28,7 @@ def test_two_of_four_elements_stand_where_their_numbers_say(width: int, columns:
                 else:
                     lane, bit = 4 * group + selector * lanes + chunk // 8 * 2 + upper, 4 * (chunk % 8)
                 metadata[lane] |= nibbles[row, chunk] << np.uint32(bit)
-        found = dense(stored.reshape(16, -1), metadata, selector, width)
+        found = expand_sparse(stored.reshape(16, -1), metadata, selector, width)
         assert (found == expected.reshape(16, columns)).all()
 
 
@@ -36,7 +36,7 @@ def test_of_two_words_the_halves_tell_which() -> None:
     stored = np.arange(1, 65, dtype=np.uint32).reshape(16, 4)
     metadata = np.zeros(32, np.uint32)
     metadata[4 * 3] = 0x4E4E | 0xEEEE << 16  # row 3: second, first, second, first; row 11: always the second
-    found = dense(stored, np.where(metadata, metadata, 0x44444444).astype(np.uint32), 0, 32)
+    found = expand_sparse(stored, np.where(metadata, metadata, 0x44444444).astype(np.uint32), 0, 32)
     assert found[3].tolist() == [0, 13, 14, 0, 0, 15, 16, 0]
     assert found[11].tolist() == [0, 45, 0, 46, 0, 47, 0, 48]
     assert found[0].tolist() == [1, 0, 2, 0, 3, 0, 4, 0]
@@ -44,6 +44,6 @@ def test_of_two_words_the_halves_tell_which() -> None:
 
 def test_of_elements_of_four_bits_pairs_are_stored() -> None:
     stored = np.tile(np.arange(1, 5, dtype=np.uint8), (16, 8))
-    found = dense(stored, np.full(32, 0x88888888, np.uint32), 0, 4)  # pairs 0 and 2 of four
+    found = expand_sparse(stored, np.full(32, 0x88888888, np.uint32), 0, 4)  # pairs 0 and 2 of four
     assert found[0, :8].tolist() == [1, 2, 0, 0, 3, 4, 0, 0]
     assert found.shape == (16, 64)

@@ -7,12 +7,12 @@ import signal
 import time
 
 from ptxkit.testing.examples import Example
-from ptxkit.testing.fuzz.questions import Campaign, Kind
+from ptxkit.testing.fuzz.questions import FuzzCampaign, OracleKind
 
 EVERY = 10
 
 
-def make(campaign: Campaign, number: int) -> Example:
+def make(campaign: FuzzCampaign, number: int) -> Example:
     """Number 3 of ten hangs, 5 dies, 7 and 8 fail for one cause."""
     word = {3: "hang", 5: "die", 7: "fail", 8: "fail"}.get(number % EVERY, "hold")
     text = "".join(f"// line {line}\n" for line in range(20)) + f"// {word}\n// number {number}\n"
@@ -37,7 +37,7 @@ def turn_for_ever(text: str) -> None:
         pass
 
 
-def make_slowly(campaign: Campaign, number: int) -> Example:
+def make_slowly(campaign: FuzzCampaign, number: int) -> Example:
     """Half a second each."""
     return Example("tests.testing.fuzz.planted:wait", (f"// {number}\n",))
 
@@ -46,5 +46,5 @@ def wait(text: str) -> None:
     time.sleep(0.2)
 
 
-KIND = Kind("planted", make, share=5)
-SLOW = Kind("slow", make_slowly, share=1)
+KIND = OracleKind("planted", make, examples_per_unit=5)
+SLOW = OracleKind("slow", make_slowly, examples_per_unit=1)

@@ -11,8 +11,8 @@ from ptxkit.records import replace
 from ptxkit.testing import oracles
 from ptxkit.testing.device_process import DeviceLaunch
 from ptxkit.testing.examples import Example
-from ptxkit.testing.fuzz.asking import cause_again
-from ptxkit.testing.minimise import minimised
+from ptxkit.testing.fuzz.asking import recheck_cause
+from ptxkit.testing.minimise import minimize
 
 KERNEL = """\
 .version 8.0
@@ -46,14 +46,14 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Example:
         return {0: array}
 
     monkeypatch.setattr(oracles, "on_device", on_device)
-    monkeypatch.setattr(oracles, "the_device", lambda: None)
+    monkeypatch.setattr(oracles, "require_device", lambda: None)
     made = Example("assert_machine_matches_device", (KERNEL,), DeviceLaunch("k", 1, 1, (np.zeros(2, np.uint32),)))
-    return replace(made, cause=cause_again(made))
+    return replace(made, cause=recheck_cause(made))
 
 
 def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
     assert example.cause
-    left = minimised(example, cause_again).texts[0].splitlines()
+    left = minimize(example, recheck_cause).texts[0].splitlines()
     assert "mov.u32 %r1, 7;" not in left
     needed = KERNEL.splitlines()
     kept = [line for line in needed if line in left and line[0].islower() and line != "ret;"]
@@ -63,4 +63,4 @@ def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
 @pytest.mark.parametrize("line", ["mov.u32 %r1, 7;", "mov.u32 %r2, 9;", "st.shared.u32 [tile], %r2;"])
 def test_a_kernel_whose_results_owe_to_what_nobody_wrote_is_no_example(example: Example, line: str) -> None:
     assert line in KERNEL
-    assert cause_again(replace(example, texts=(KERNEL.replace(line, ""),))) == ""
+    assert recheck_cause(replace(example, texts=(KERNEL.replace(line, ""),))) == ""

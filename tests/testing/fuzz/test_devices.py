@@ -12,11 +12,11 @@ import pytest
 
 from ptxkit.device import Cubin
 from ptxkit.emulate import run as emulate
-from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, Ready
-from ptxkit.testing.fuzz.questions import Campaign
-from ptxkit.testing.fuzz.running import Here, Limits, run
-from ptxkit.testing.fuzz.store import Store
-from ptxkit.testing.fuzz.watched import Outcome
+from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, DeviceReady
+from ptxkit.testing.fuzz.questions import FuzzCampaign
+from ptxkit.testing.fuzz.running import FuzzLimits, LocalFuzzRunner, run_campaigns
+from ptxkit.testing.fuzz.store import FuzzStore
+from ptxkit.testing.fuzz.watched import FuzzUnitResult
 
 COUNTER = "PTXKIT_TEST_LAUNCHES"
 EMPTY = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry empty() { ret; }\n"
@@ -27,7 +27,7 @@ HANGS, BREAKS, WRONG = 2, 3, 5
 def serve(connection: Connection) -> None:
     """Launches on the reference machine. Some hang, break the process, or come out wrong."""
     emulate(EMPTY, "empty", grid=1, block=1, arguments=())  # what it loads for the first launch takes no time of it
-    connection.send(Ready("sm_90a"))
+    connection.send(DeviceReady("sm_90a"))
     while True:
         cubin, launches = connection.recv()
         for each in launches:
@@ -66,13 +66,13 @@ def test_a_gpu_that_hangs_breaks_or_computes_wrongly_is_recorded_and_the_campaig
 ) -> None:
     (tmp_path / "launches").write_text("")
     monkeypatch.setenv(COUNTER, str(tmp_path / "launches"))
-    store = Store(tmp_path / "fuzz")
-    told: list[Outcome] = []
-    campaign = Campaign("machine-device")
-    here = Here(1, [DeviceProcess(5, serve)], hang=120, shrinking=4)
-    run([campaign], store, Limits(examples=6), here, told.append)
-    total = store.total(campaign)
-    assert (total.asked, total.skipped, total.failed) == (6, 0, 3)
+    store = FuzzStore(tmp_path / "fuzz")
+    told: list[FuzzUnitResult] = []
+    campaign = FuzzCampaign("machine-device")
+    here = LocalFuzzRunner(1, [DeviceProcess(5, serve)], hang=120, shrinking=4)
+    run_campaigns([campaign], store, FuzzLimits(examples=6), here, told.append)
+    total = store.campaign_total(campaign)
+    assert (total.run_count, total.skip_count, total.failure_count) == (6, 0, 3)
     causes = {each.cause: each for each in store.causes(["machine-device"])}
     assert {cause.partition(" bytes")[0] for cause in causes} == {
         "the GPU: hangs: no end within # s",

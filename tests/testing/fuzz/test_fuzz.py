@@ -20,11 +20,11 @@ from ptxkit.cli import fuzz as fuzz_command
 from ptxkit.cli.commands import cli
 from ptxkit.testing.examples import Example
 from ptxkit.testing.fuzz import patience, questions
-from ptxkit.testing.fuzz.questions import Campaign, aim_of
-from ptxkit.testing.fuzz.running import Limits, Spent, shares
-from ptxkit.testing.fuzz.store import Store
+from ptxkit.testing.fuzz.questions import FuzzCampaign, version_target_of
+from ptxkit.testing.fuzz.running import FuzzLimits, TimeAccounts, schedule_work
+from ptxkit.testing.fuzz.store import FuzzStore
 from ptxkit.testing.fuzz.table import summary
-from ptxkit.testing.fuzz.watched import Outcome, Share
+from ptxkit.testing.fuzz.watched import FuzzUnitResult, FuzzWorkUnit
 from ptxkit.testing.ptxas import Ptxas
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -146,11 +146,11 @@ def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> N
 def test_a_log_shows_how_far_a_long_campaign_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    campaign, store = Campaign("litmus"), Store(tmp_path)
-    done = [Outcome(Share(campaign, number, range(20)), asked=20) for number in range(3)]
+    campaign, store = FuzzCampaign("litmus"), FuzzStore(tmp_path)
+    done = [FuzzUnitResult(FuzzWorkUnit(campaign, number, range(20)), run_count=20) for number in range(3)]
     for seconds, lines in ((1000.0, ""), (0.0, "fuzz: 0 s: 60 asked, 0 failed\n")):
         monkeypatch.setattr(fuzz_command, "_SECONDS_BETWEEN_LINES", seconds)
-        with fuzz_command._progress([campaign], Limits(60), store) as told:
+        with fuzz_command._progress([campaign], FuzzLimits(60), store) as told:
             for each in done:
                 store.add(each)
             told(done[-1])
@@ -221,7 +221,7 @@ def kept_hang(folder: Path, oracle: str) -> Path:
 def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "TOLD_EVERY", 0.05)
+    monkeypatch.setattr(patience, "REPORT_INTERVAL", 0.05)
     oracle = "tests.testing.fuzz.planted:turn_for_ever"
     folder = kept_hang(tmp_path, "turn_for_ever")
     done = asked_here(tmp_path, "--replay", str(folder), "--oracle", oracle, "--hang", "1")
@@ -243,30 +243,30 @@ def test_the_replay_of_an_example_that_waits_says_where(tmp_path: Path) -> None:
 
 def test_campaigns_share_the_time() -> None:
     """The one whose shares take ten times as long gets a tenth as many."""
-    slow, quick = Campaign("verdicts"), Campaign("litmus")
-    spent, begun = Spent([slow, quick]), Counter[Campaign]()
+    slow, quick = FuzzCampaign("verdicts"), FuzzCampaign("litmus")
+    spent, begun = TimeAccounts([slow, quick]), Counter[FuzzCampaign]()
     for number in range(220):
-        campaign = spent.least([slow, quick])
+        campaign = spent.least_served([slow, quick])
         spent.begin(campaign)
         begun[campaign] += 1
-        spent.add(Outcome(Share(campaign, number, range(20)), seconds=10.0 if campaign is slow else 1.0))
+        spent.add(FuzzUnitResult(FuzzWorkUnit(campaign, number, range(20)), seconds=10.0 if campaign is slow else 1.0))
     assert 19 <= begun[slow] <= 21
 
 
 def test_one_share_of_each_is_begun_before_a_second_of_any() -> None:
-    campaigns = [Campaign(oracle) for oracle in ("linter", "litmus", "verdicts")]
-    spent, begun = Spent(campaigns), []
+    campaigns = [FuzzCampaign(oracle) for oracle in ("linter", "litmus", "verdicts")]
+    spent, begun = TimeAccounts(campaigns), []
     for _ in campaigns:
-        begun.append(spent.least(campaigns))
+        begun.append(spent.least_served(campaigns))
         spent.begin(begun[-1])
     assert set(begun) == set(campaigns)
 
 
 def test_an_oracle_that_asked_nothing_is_named(tmp_path: Path) -> None:
-    never, skipped, some = Campaign("litmus"), Campaign("ptxas"), Campaign("linter")
-    store = Store(tmp_path)
-    store.add(Outcome(Share(skipped, 0, range(20)), asked=20, skipped=20, reason="no ptxas here"))
-    store.add(Outcome(Share(some, 0, range(20)), asked=20, skipped=1, reason="why"))
+    never, skipped, some = FuzzCampaign("litmus"), FuzzCampaign("ptxas"), FuzzCampaign("linter")
+    store = FuzzStore(tmp_path)
+    store.add(FuzzUnitResult(FuzzWorkUnit(skipped, 0, range(20)), run_count=20, skip_count=20, reason="no ptxas here"))
+    store.add(FuzzUnitResult(FuzzWorkUnit(some, 0, range(20)), run_count=20, skip_count=1, reason="why"))
     assert list(summary([never, skipped, some], store))[4:] == [
         "litmus: asked nothing: the time was over before its turn",
         "ptxas: asked nothing: no ptxas here",
@@ -276,21 +276,25 @@ def test_an_oracle_that_asked_nothing_is_named(tmp_path: Path) -> None:
 
 def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     old = Ptxas(Path("ptxas"), "12.0", (8, 0), frozenset({"sm_80", "sm_90a"}))
-    monkeypatch.setattr(questions, "installed", lambda: [old])
-    questions._pairs_there.cache_clear()
+    monkeypatch.setattr(questions, "installed_ptxas", lambda: [old])
+    questions._supported_version_targets.cache_clear()
     try:
-        aims = {aim_of(Campaign("ptxas", seed), number) for seed in range(9) for number in range(0, 9000, 1000)}
+        aims = {
+            version_target_of(FuzzCampaign("ptxas", seed), number)
+            for seed in range(9)
+            for number in range(0, 9000, 1000)
+        }
         assert len(aims) > 0
-        assert all(old.knows(*each) for each in aims)
-        assert aim_of(Campaign("ptxas", target="sm_90a"), 0) == ((8, 0), "sm_90a")
+        assert all(old.supports(*each) for each in aims)
+        assert version_target_of(FuzzCampaign("ptxas", target="sm_90a"), 0) == ((8, 0), "sm_90a")
     finally:
-        questions._pairs_there.cache_clear()
+        questions._supported_version_targets.cache_clear()
 
 
 def test_the_first_share_of_a_run_that_time_ends_is_small(tmp_path: Path) -> None:
-    campaign, store = Campaign("linter"), Store(tmp_path)
-    given = shares([campaign], store, Limits(seconds=1000.0), Spent([campaign]))
+    campaign, store = FuzzCampaign("linter"), FuzzStore(tmp_path)
+    given = schedule_work([campaign], store, FuzzLimits(seconds=1000.0), TimeAccounts([campaign]))
     assert [len(next(given).numbers) for _ in range(3)] == [4, 40, 40]
-    store.add(Outcome(Share(campaign, 0, range(4)), asked=4))
-    again = shares([campaign], store, Limits(seconds=1000.0), Spent([campaign]))
+    store.add(FuzzUnitResult(FuzzWorkUnit(campaign, 0, range(4)), run_count=4))
+    again = schedule_work([campaign], store, FuzzLimits(seconds=1000.0), TimeAccounts([campaign]))
     assert next(again).numbers == range(40)

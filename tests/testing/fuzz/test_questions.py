@@ -9,48 +9,48 @@ import pytest
 from ptxkit.records import replace
 from ptxkit.testing import survival
 from ptxkit.testing.fuzz.hostile import hostile_text
-from ptxkit.testing.fuzz.questions import KINDS, Campaign, kind_of
-from ptxkit.testing.replaying import can_be_smaller
+from ptxkit.testing.fuzz.questions import KINDS, FuzzCampaign, find_kind
+from ptxkit.testing.replaying import can_minimize
 from tests.testing.test_oracles import DOUBLE
 
 
 @pytest.mark.parametrize("oracle", ["linter", "round-trip", "ptxas", "litmus"])
 def test_an_example_is_the_same_by_its_number(oracle: str) -> None:
-    make, campaign = KINDS[oracle].make, Campaign(oracle, seed=4)
+    make, campaign = KINDS[oracle].make, FuzzCampaign(oracle, seed=4)
     texts = [make(campaign, number).texts for number in range(6)]
     assert texts == [make(campaign, number).texts for number in range(6)]
     assert len(set(texts)) > 4
-    assert texts != [make(Campaign(oracle, seed=5), number).texts for number in range(6)]
+    assert texts != [make(FuzzCampaign(oracle, seed=5), number).texts for number in range(6)]
 
 
 def test_campaigns_are_told_apart_by_all_that_changes_their_examples() -> None:
     campaigns = [
-        Campaign("linter"),
-        Campaign("ptxas"),
-        Campaign("linter", 1),
-        Campaign("linter", target="sm_80"),
-        Campaign("linter", corpus=("corpus",)),
+        FuzzCampaign("linter"),
+        FuzzCampaign("ptxas"),
+        FuzzCampaign("linter", 1),
+        FuzzCampaign("linter", target="sm_80"),
+        FuzzCampaign("linter", corpus=("corpus",)),
     ]
     assert len({each.key for each in campaigns}) == len(campaigns)
-    assert Campaign("linter").key == Campaign("linter").key
+    assert FuzzCampaign("linter").key == FuzzCampaign("linter").key
 
 
 def test_a_kind_is_found_by_name_or_place() -> None:
-    assert kind_of("linter") is KINDS["linter"]
-    assert kind_of("tests.testing.fuzz.planted:KIND").share == 5
+    assert find_kind("linter") is KINDS["linter"]
+    assert find_kind("tests.testing.fuzz.planted:KIND").examples_per_unit == 5
     with pytest.raises(ValueError, match=r"there is no oracle 'tests\.testing\.fuzz\.planted:make'"):
-        kind_of("tests.testing.fuzz.planted:make")
+        find_kind("tests.testing.fuzz.planted:make")
 
 
 def test_what_is_made_again_or_compared_with_another_is_not_made_smaller() -> None:
-    assert not can_be_smaller(KINDS["litmus"].make(Campaign("litmus"), 1))
-    example = KINDS["linter"].make(Campaign("linter"), 1)
-    assert can_be_smaller(example)
-    assert not can_be_smaller(replace(example, texts=(*example.texts, "a second")))
+    assert not can_minimize(KINDS["litmus"].make(FuzzCampaign("litmus"), 1))
+    example = KINDS["linter"].make(FuzzCampaign("linter"), 1)
+    assert can_minimize(example)
+    assert not can_minimize(replace(example, texts=(*example.texts, "a second")))
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_texts_as_no_compiler_writes_them_are_survived(seed: int) -> None:
     text = hostile_text(DOUBLE, Random(seed))
     assert text != DOUBLE
-    assert survival.fault_of(text) == ""
+    assert survival.find_robustness_fault(text) == ""
