@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Undecided
-from ptxkit.records import dataclass, replace
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.results import UNCHECKED_CODE, FileResult, Status
 from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.source import SourceFile

@@ -10,7 +10,7 @@ from enum import StrEnum
 from shlex import quote
 from types import MappingProxyType
 
-from ptxkit.records import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import SourceFile, SourceLine, Span
 
 _NO_PROPERTIES: Mapping[str, object] = MappingProxyType({})
@@ -59,7 +59,7 @@ class Diagnostic:
 
     code: stable, e.g. `PTX401`; never reused. span: the primary place. labels: other places. help: what to do.
     isa: the titles of the manual's sections that say so. properties: for machines, JSON values only. proposals: mends
-    that nobody has tried yet, the likeliest first; `ptxkit.mending` finds out which one holds. origin: the line
+    that nobody has tried yet, the likeliest first; `ptxkit.fixes` finds out which one holds. origin: the line
     of the program that the primary place was compiled from, then where its function was inlined, and so on. wording:
     what copies of one fault have in common: the message without the numbers of lines, or with the opcode that is
     spelt wrong; empty where that is the message.

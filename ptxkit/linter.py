@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
-from ptxkit.records import replace
+from ptxkit.fast_dataclasses import replace
 from ptxkit.results import UNCHECKED_CODE, FileResult, Status
 from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
@@ -17,8 +17,8 @@ from ptxkit.source import SourceFile, Span
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ptxkit.analysis.budget import AnalysisBudget
-    from ptxkit.analysis.kernel import KernelFacts
+    from ptxkit.analysis.context.kernel_facts import KernelFacts
+    from ptxkit.analysis.ir.budget import AnalysisBudget
     from ptxkit.syntax.tree import Module
 
 __all__ = [
@@ -103,7 +103,7 @@ def _file_result(path: str, verdict: Verdict, hidden: int) -> FileResult:
 
 def failure_result(path: str, error: Exception) -> FileResult:
     """The result of a file whose check ended so: by a launch that it cannot have, or a fault in ptxkit."""
-    from ptxkit.assumptions import LaunchConflictError
+    from ptxkit.module_overrides import LaunchConflictError
 
     if isinstance(error, LaunchConflictError):
         return unchecked_result(path, str(error), remedy="give the launch that the kernel has")
@@ -141,7 +141,7 @@ def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
     """The verdict with the source lines of its places, as far as `.loc` says them."""
     if module.source is None or ".loc" not in module.source.text or not verdict.diagnostics:
         return verdict
-    from ptxkit.analysis.source_lines import DebugLocations
+    from ptxkit.analysis.ir.source_lines import DebugLocations
 
     origins = DebugLocations(module)
     return replace(
@@ -160,12 +160,12 @@ def attach_debug_locations(verdict: Verdict, module: Module) -> Verdict:
 def apply_overrides(module: Module, settings: Settings) -> tuple[Module, Module]:
     """The module with the heading that settings give, and that with their launches, too. Raises LaunchConflictError."""
     if settings.target is not None or settings.version is not None:
-        from ptxkit.assumptions import override_heading
+        from ptxkit.module_overrides import override_heading
 
         module = override_heading(module, settings.target, settings.version)
     if not settings.launches:
         return module, module
-    from ptxkit.assumptions import apply_launches
+    from ptxkit.module_overrides import apply_launches
 
     return module, apply_launches(module, settings.launches)
 
@@ -222,7 +222,7 @@ def crash_result(path: str, error: Exception) -> FileResult:
     """
     from traceback import format_exception
 
-    from ptxkit.isa.mistakes import NotationError
+    from ptxkit.isa.errors import NotationError
 
     if isinstance(error, NotationError | MemoryError):
         raise error  # the table is wrong, for every file; or the memory is short

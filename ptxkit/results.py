@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING
 
+from ptxkit.diagnostic_groups import group_by_fault
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
-from ptxkit.grouping import group_by_fault
-from ptxkit.records import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import TextOrigin
 
 if TYPE_CHECKING:
-    from ptxkit.traces import FindingTrace
+    from ptxkit.model.trace import FindingTrace
 
 UNCHECKED_CODE = "PTX100"
 """The code of the one diagnostic that says why a file could not be read or analysed."""

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
-from ptxkit.records import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field
 
 _LINE_END = re.compile(r"\n")
 

@@ -15,8 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Undecided, Verdict
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.limits import MAX_COMMENTS_REPORTED
-from ptxkit.records import dataclass
 from ptxkit.source import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _would_be_reported(prefix: str, shows: Callable[[str], bool], *, ran: bool) 
 @cache
 def _codes() -> tuple[str, ...]:
     from ptxkit.rules import RULES
-    from ptxkit.rules.pages import PAGES
+    from ptxkit.rules.code_docs import PAGES
 
     return (*(each.code for each in RULES), *(each.code for each in PAGES))
 

@@ -29,7 +29,7 @@ import time
 def now(): return time.perf_counter(), time.process_time()
 marks = [now()]
 from ptxkit.device import compiler, use_device
-from ptxkit.device.libraries import import_nvjitlink
+from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.kernels import {name}
 import_nvjitlink()
 for _ in range(2):

@@ -12,11 +12,11 @@ from typing import Any
 
 from matrix_forms import matrix_kernels as matrices
 
-from ptxkit.testing.both_sides import compared_launches
-from ptxkit.testing.both_sides import subject_names as kernels
-from ptxkit.testing.compared import GPU, NEWEST, form_key, forms_in
-from ptxkit.testing.generator import random_kernel
-from ptxkit.testing.number_forms import variants
+from ptxkit.testing.coverage.hardware_coverage import GPU, NEWEST, form_key, forms_in
+from ptxkit.testing.generators.form_variants import variants
+from ptxkit.testing.generators.random_kernels import random_kernel
+from ptxkit.testing.hardware.emulator_vs_device import compared_launches
+from ptxkit.testing.hardware.emulator_vs_device import subject_names as kernels
 
 GENERATED = 300
 """Of the kernels of `device_kernels`, which runs thousands."""

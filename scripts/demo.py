@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 from ptxkit import device
-from ptxkit.device.memory import to_device, use_device
+from ptxkit.device.device_memory import to_device, use_device
 from ptxkit.kernels.bulk_add_one import bulk_add_one, ctas
 
 TARGET = "sm_90a"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from ptxkit.analysis.explore import async_steps_of
-from ptxkit.analysis.program import flatten
+from ptxkit.analysis.ir.program import flatten
+from ptxkit.analysis.symexec.explorer import async_steps_of
 from ptxkit.rules import analyse
 from ptxkit.syntax import parse
 

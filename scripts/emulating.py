@@ -98,7 +98,7 @@ def bench_tile() -> bool:
     import numpy
     from emulated_kernels import SIDE, wgmma_tile
 
-    from ptxkit.emulate import TensorMapArgument, run
+    from ptxkit.emulator import TensorMapArgument, run
 
     text = str(wgmma_tile())
     numbers = numpy.random.default_rng(0).integers(-3, 4, (2, SIDE, SIDE)).astype(numpy.float32)
@@ -183,7 +183,7 @@ def _data(count: int = THREADS) -> Any:
 
 def _run(body: str, data: Any, threads: int, turns: int, ctas: int, *, races: bool = True) -> int:
     """Run a kernel; its thread-instructions."""
-    from ptxkit.emulate import run
+    from ptxkit.emulator import run
 
     found = run(_HEAD + body + _TAIL, "k", grid=ctas, block=threads, arguments=[data, turns], races=races)
     assert found.is_clean, found
@@ -195,7 +195,7 @@ def _run_ring(tiles: int) -> int:
     import numpy
     from emulated_kernels import TILE, ring
 
-    from ptxkit.emulate import run
+    from ptxkit.emulator import run
 
     source = numpy.arange(tiles * TILE, dtype=numpy.float32)
     found = run(str(ring()), "ring", arguments=[source, numpy.zeros_like(source), tiles], policy="random")

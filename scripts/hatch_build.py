@@ -27,7 +27,7 @@ class Prebuild(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignor
         self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-")  # goes when the hook does
         sys.path.insert(0, str(ROOT))
         from ptxkit.cache import PREBUILT
-        from ptxkit.prebuilt import write_all
+        from ptxkit.prebuild_cache import write_all
 
         for path in write_all(self._folder.name):
             build_data["force_include"][path] = f"ptxkit/{PREBUILT}/{Path(path).name}"

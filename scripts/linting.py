@@ -24,7 +24,7 @@ STAGES = """
 import gc, json, sys
 from time import process_time as clock
 gc.set_threshold(20_000, 20, 50)  # as the command does
-from ptxkit.analysis.explore import Explorer
+from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.isa import table
 from ptxkit.report import full_report
 from ptxkit.results import FileResult

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.emulate.numbers.carriers import narrow
-from ptxkit.emulate.numbers.formats import FORMATS
-from ptxkit.emulate.tensor.fragments import pack_elements
+from ptxkit.emulator.core.numbers.float_codec import narrow
+from ptxkit.emulator.core.numbers.formats import FORMATS
+from ptxkit.emulator.tensor.fragments import pack_elements
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.isa.functions import bits
 from ptxkit.isa.targets import parse_target, unmet_gates
-from ptxkit.testing.number_forms import matches_of
+from ptxkit.testing.generators.form_variants import matches_of
 
 SECTIONS = ("Multiply-and-Accumulate Instruction: mma", "Warp-level matrix transpose instruction")
 GROUPS = ("Asynchronous wgmma Multiply-and-Accumulate Operation",)

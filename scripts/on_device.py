@@ -153,7 +153,7 @@ def _gemm_of_bytes(torch: Any, size: int, *, precise: bool = False) -> None:
 def _launches(torch: Any) -> None:
     """What a launch costs the host, beside a bare one of `cuda.core`."""
     from ptxkit.device import load
-    from ptxkit.device.libraries import import_cuda_core
+    from ptxkit.device.cuda_libraries import import_cuda_core
     from ptxkit.kernels import async_copy
 
     numpy = importlib.import_module("numpy")

@@ -11,14 +11,14 @@ from itertools import product
 from math import prod
 from random import Random
 
-from ptxkit.build.arrangement import find_result_roles, list_input_roles
 from ptxkit.build.instructions import describe_forms
-from ptxkit.build.names import to_name_part
-from ptxkit.build.operands import constant_value, type_word
-from ptxkit.build.types import SCALARS
+from ptxkit.build.method_names import to_name_part
+from ptxkit.build.operand_assignment import find_result_roles, list_input_roles
+from ptxkit.build.operand_fitting import constant_value, type_word
+from ptxkit.build.scalar_types import SCALARS
 from ptxkit.isa import table
 from ptxkit.isa.binding import bind_form
-from ptxkit.isa.folding import fold, is_true
+from ptxkit.isa.constant_folding import fold, is_true
 from ptxkit.isa.forms import Form, Match, Modifier, OperandForm
 
 #: Choices of modifiers of one form that are looked at: they tell the types of its operands.
@@ -39,8 +39,8 @@ from typing import Any, Literal, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global, Local, Param, Shared, SharedCluster
 from ptxkit.build.recorder import Label
-from ptxkit.build.types import *
-from ptxkit.build.values import Register
+from ptxkit.build.scalar_types import *
+from ptxkit.build.registers import Register
 
 Value = Register[Any] | int | float
 Into = Register[Any] | Sequence[Register[Any]] | None

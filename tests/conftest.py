@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from ptxkit.garbage import freeze_all
+from ptxkit.gc_control import freeze_all
 
 os.environ["PTXKIT_NO_CACHE"] = "1"
 

@@ -16,10 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ptxkit"
 
 BASE = {
-    *("cache", "foreign_text", "garbage", "source", "diagnostics", "records", "resources", "small_files"),
-    *("grouping", "limits", "results", "traces", "transfers"),
-    "tensor_rules",
-    "views",
+    *("cache", "untrusted_text", "gc_control", "source", "diagnostics", "fast_dataclasses", "resources", "small_files"),
+    *("diagnostic_groups", "limits", "model", "results"),
+    "tensormap_limits",
 }
 """Plain data that every room may know."""
 
@@ -30,20 +29,20 @@ MAY_KNOW = {
     "analysis": {"syntax", "isa", "validate"},
     "rules": {"syntax", "isa", "validate", "analysis"},
     "settings": {"isa", "rules"},
-    "assumptions": {"syntax", "settings"},
+    "module_overrides": {"syntax", "settings"},
     "suppressions": {"syntax", "rules"},
     "baseline": set(),
     "inputs": set(),
-    "linter": {"syntax", "isa", "validate", "analysis", "rules", "settings", "assumptions", "suppressions"},
-    "mending": {"syntax", "isa", "analysis", "linter", "settings", "baseline"},
-    "many": {"syntax", "isa", "validate", "rules", "settings", "linter", "mending"},
-    "surveyor": {"syntax", "isa", "validate", "analysis", "settings", "linter"},
-    "viewer": {"syntax", "analysis", "linter", "settings"},
-    "verifier": {"syntax", "isa", "analysis", "assumptions", "settings", "linter", "emulate"},
+    "linter": {"syntax", "isa", "validate", "analysis", "rules", "settings", "module_overrides", "suppressions"},
+    "fixes": {"syntax", "isa", "analysis", "linter", "settings", "baseline"},
+    "batch": {"syntax", "isa", "validate", "rules", "settings", "linter", "fixes"},
+    "transfer_survey": {"syntax", "isa", "validate", "analysis", "settings", "linter"},
+    "view_builder": {"syntax", "analysis", "linter", "settings"},
+    "verifier": {"syntax", "isa", "analysis", "module_overrides", "settings", "linter", "emulator"},
     "report": {"baseline"},
     "build": {"syntax", "isa", "linter", "report"},
-    "emulate": {"syntax", "isa"},
-    "prebuilt": {"syntax", "isa"},
+    "emulator": {"syntax", "isa"},
+    "prebuild_cache": {"syntax", "isa"},
     "device": {"syntax", "isa", "build", "linter", "report"},
     "kernels": {"build", "device"},
     "lsp": {
@@ -55,7 +54,7 @@ MAY_KNOW = {
         "settings",
         "suppressions",
         "baseline",
-        "mending",
+        "fixes",
         "linter",
     },
     "cli": {
@@ -64,17 +63,17 @@ MAY_KNOW = {
         "rules",
         "settings",
         "suppressions",
-        "assumptions",
+        "module_overrides",
         "baseline",
         "inputs",
-        "mending",
-        "many",
+        "fixes",
+        "batch",
         "linter",
-        "surveyor",
+        "transfer_survey",
         "report",
         "verifier",
-        "viewer",
-        "emulate",
+        "view_builder",
+        "emulator",
     },
     "__init__": {"syntax", "linter", "device"},
     "__main__": {"cli"},
@@ -82,8 +81,8 @@ MAY_KNOW = {
 """Room -> the rooms below it. `testing` may know all of them."""
 
 DOORS = {
-    "build/launching.py": {"device"},
-    "build/emulation.py": {"emulate", "device"},
+    "build/launchable.py": {"device"},
+    "build/emulation.py": {"emulator", "device"},
     "cli/fuzz.py": {"testing"},
     "cli/lsp.py": {"lsp"},
 }

@@ -8,7 +8,7 @@ import sys
 from html import unescape
 from pathlib import Path
 
-from ptxkit.rules.book import all_pages
+from ptxkit.rules.docs_index import all_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 

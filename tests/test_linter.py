@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ptxkit
-from ptxkit.analysis import budget
+from ptxkit.analysis.ir import budget
 from ptxkit.baseline import baseline_entries
 from ptxkit.diagnostics import Severity
 from ptxkit.linter import lint_incremental, lint_source

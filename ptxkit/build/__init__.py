@@ -16,9 +16,9 @@ from ptxkit.build.addresses import (
     Shared,
     SharedCluster,
 )
-from ptxkit.build.assemble import Assembled
-from ptxkit.build.barrier import Barrier, RemoteBarrier
-from ptxkit.build.copies import Copy
+from ptxkit.build.argument_checks import add_argument_checks
+from ptxkit.build.async_memcpy import Copy
+from ptxkit.build.build_warnings import BuildWarning, FindingWarning, NeverWaitedWarning, UnusedWarning
 from ptxkit.build.errors import (
     Blame,
     BuildAttributeError,
@@ -31,18 +31,14 @@ from ptxkit.build.errors import (
     VerificationError,
 )
 from ptxkit.build.functions import External, Function
-from ptxkit.build.groups import Group
 from ptxkit.build.kernel import Kernel, Parameter
-from ptxkit.build.misuse import add_argument_checks
+from ptxkit.build.mbarrier import Barrier, RemoteBarrier
 from ptxkit.build.mma import Fragment, Tile
+from ptxkit.build.module_assembly import Assembled
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
-from ptxkit.build.remarks import BuildWarning, FindingWarning, NeverWaitedWarning, UnusedWarning
-from ptxkit.build.ring import Ring
-from ptxkit.build.rows import Rows
-from ptxkit.build.tcgen05 import Tensor, TensorMemory, instruction_descriptor
-from ptxkit.build.tensormap import TensorForm, TensorMap
-from ptxkit.build.types import (
+from ptxkit.build.registers import Register, Variable
+from ptxkit.build.scalar_types import (
     Scalar,
     b8,
     b16,
@@ -65,8 +61,12 @@ from ptxkit.build.types import (
     u32,
     u64,
 )
-from ptxkit.build.values import Register, Variable
-from ptxkit.build.verify import verify_assembled
+from ptxkit.build.shared_matrix import Rows
+from ptxkit.build.stage_ring import Ring
+from ptxkit.build.tcgen05 import Tensor, TensorMemory, instruction_descriptor
+from ptxkit.build.tensormap import TensorForm, TensorMap
+from ptxkit.build.thread_groups import Group
+from ptxkit.build.verification import verify_assembled
 from ptxkit.build.wgmma import Accumulator, Matrix
 
 __all__ = [

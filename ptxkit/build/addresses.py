@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
-from ptxkit.build.values import Number, Register, largest_power_of_two_factor
+from ptxkit.build.registers import Number, Register, largest_power_of_two_factor
+from ptxkit.build.scalar_types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 from ptxkit.build.addresses import Global, Shared
+from ptxkit.build.barriers_and_fences import SynchronizationBuilder
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
-from ptxkit.build.sync import SynchronizationBuilder
-from ptxkit.build.types import b64, pred, u32
-from ptxkit.build.values import Register
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import b64, pred, u32
 
 SIZES = {"ca": (4, 8, 16), "cg": (16,)}
 """Bytes that one copy moves, by the caches that it goes through: `ca` all of them, `cg` L2 only."""

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError, EmulationError, UnfinishedError
-from ptxkit.build.verify import make_blames, with_source_offsets
+from ptxkit.build.verification import make_blames, with_source_offsets
 from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.emulate import RunBudget, RunResult, TensorMapArgument, Violation, run
-from ptxkit.emulate.launching import StructArgument
-from ptxkit.emulate.textures import Sampler, Surface, Texture
-from ptxkit.emulate.unwritten import find_significant_reads
-from ptxkit.records import dataclass
+from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument, Violation, run
+from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
+from ptxkit.emulator.engine.launch_args import StructArgument
+from ptxkit.emulator.state.textures import Sampler, Surface, Texture
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.source import SourceFile
 
 if TYPE_CHECKING:
     from ptxkit.build.kernel import Kernel
-    from ptxkit.build.launching import Extents
+    from ptxkit.build.launchable import Extents
     from ptxkit.device.signature import Argument
 
 
@@ -46,10 +46,10 @@ class Emulation:
     strict: bool = False
 
     def __call__(self, *arguments: Any) -> RunResult:
-        """Runs the kernel to its end. A tensor map is an array, or a `ptxkit.emulate.TensorMap` of one.
+        """Runs the kernel to its end. A tensor map is an array, or a `ptxkit.emulator.TensorMap` of one.
 
         Errors: `EmulationError` with what the run shows to be wrong, `UnfinishedError`, `BuildTypeError` for arguments
-        that do not fit, and `ptxkit.emulate.LaunchError`. Arrays are changed in any case.
+        that do not fit, and `ptxkit.emulator.LaunchError`. Arrays are changed in any case.
         """
         kernel = self.kernel
         assembled = kernel.assembled()
@@ -104,7 +104,9 @@ def _convert_argument(parameter: Argument, value: Any) -> Any:
     form = parameter.tensor
     if form is not None and isinstance(value, numpy.ndarray):
         if form.mode != "tiled":
-            raise BuildTypeError(f"{parameter.name} is an im2col map: pass ptxkit.emulate.TensorMap.im2col(array, ...)")
+            raise BuildTypeError(
+                f"{parameter.name} is an im2col map: pass ptxkit.emulator.TensorMap.im2col(array, ...)"
+            )
         element = None if form.element.word.startswith("b") and form.element.word != "bf16" else form.element.word
         return TensorMapArgument.tiled(value, box=form.box, element=element, swizzle=form.swizzle)
     if form is not None or isinstance(value, list | TensorMapArgument | Texture | Surface | Sampler | StructArgument):

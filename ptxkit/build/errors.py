@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.diagnostics import Diagnostic

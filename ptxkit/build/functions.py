@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
 from ptxkit.build.addresses import Address, Generic
-from ptxkit.build.calls import (
+from ptxkit.build.call_abi import (
     FunctionPrototype,
     ParameterSlot,
     compute_struct_layout,
@@ -40,13 +40,13 @@ from ptxkit.build.calls import (
     wrap_parameter,
 )
 from ptxkit.build.errors import BuildError, BuildTypeError, Location, find_caller
+from ptxkit.build.function_builder import FunctionBuilder, cta_shape
 from ptxkit.build.instructions import make_guard
-from ptxkit.build.memory import check_element, check_identifier
+from ptxkit.build.memory_declarations import check_element, check_identifier
 from ptxkit.build.recorder import PrologueContext
-from ptxkit.build.routine import FunctionBuilder, cta_shape
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import Scalar, ScalarT, b8, pred
 from ptxkit.build.tensormap import TENSOR_MAP_ALIGNMENT, TensorMap, make_tensor_form
-from ptxkit.build.types import Scalar, ScalarT, b8, pred
-from ptxkit.build.values import Register
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:

@@ -15,18 +15,8 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias, cast
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.arrangement import (
-    FormRejection,
-    OperandAssignment,
-    OperandPart,
-    ResultPlaceholder,
-    allocate_results,
-    assign_operands,
-)
 from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
-from ptxkit.build.gates import generality_key, infer_lowest_target
-from ptxkit.build.methods import Methods
-from ptxkit.build.names import (
+from ptxkit.build.method_names import (
     MissingModifierError,
     OperandHints,
     count_implied_words,
@@ -35,13 +25,23 @@ from ptxkit.build.names import (
     find_readings,
     to_name_part,
 )
+from ptxkit.build.methods import Methods
+from ptxkit.build.operand_assignment import (
+    FormRejection,
+    OperandAssignment,
+    OperandPart,
+    ResultPlaceholder,
+    allocate_results,
+    assign_operands,
+)
 from ptxkit.build.recorder import Label, PrologueContext, StatementRecorder
-from ptxkit.build.types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
-from ptxkit.build.values import Register
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
+from ptxkit.build.target_inference import generality_key, infer_lowest_target
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
-from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 
@@ -416,7 +416,7 @@ def describe_forms(forms: Iterable[Form]) -> str:
     """The documentation of a method: of each form the syntax with its operands, what it does, the section of the
     manual, what it needs, and its effects."""
     from ptxkit.isa.describe import gates_of
-    from ptxkit.isa.words import describe_gate
+    from ptxkit.isa.wording import describe_gate
 
     parts = []
     for form in forms:

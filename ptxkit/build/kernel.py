@@ -21,19 +21,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast, get_origin, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global
-from ptxkit.build.assemble import Assembled, make_entry_function
+from ptxkit.build.build_warnings import warn_of_unwaited_copies
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.launching import KernelLaunchMixin
-from ptxkit.build.memory import check_element, check_identifier, resolve_alignment
+from ptxkit.build.function_builder import FunctionBuilder, cta_shape, element_of, shape_of
+from ptxkit.build.launchable import KernelLaunchMixin
+from ptxkit.build.memory_declarations import check_element, check_identifier, resolve_alignment
+from ptxkit.build.module_assembly import Assembled, make_entry_function
 from ptxkit.build.recorder import PrologueContext
-from ptxkit.build.remarks import warn_of_unwaited_copies
-from ptxkit.build.routine import FunctionBuilder, cta_shape, element_of, shape_of
-from ptxkit.build.special import CLUSTER_REQUIREMENTS
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import Scalar, ScalarT, b8, memory_word, pred, u64
+from ptxkit.build.special_registers import CLUSTER_REQUIREMENTS
 from ptxkit.build.tensormap import TENSOR_MAP_ALIGNMENT, TensorForm, TensorMap, make_tensor_form
-from ptxkit.build.types import Scalar, ScalarT, b8, memory_word, pred, u64
-from ptxkit.build.values import Register
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.forms import Gate
-from ptxkit.records import dataclass
 from ptxkit.syntax import tree
 
 _AddressT = TypeVar("_AddressT", bound=Address[Any])

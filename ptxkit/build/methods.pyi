@@ -11,8 +11,8 @@ from typing import Any, Literal, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global, Local, Param, Shared, SharedCluster
 from ptxkit.build.recorder import Label
-from ptxkit.build.types import *
-from ptxkit.build.values import Register
+from ptxkit.build.scalar_types import *
+from ptxkit.build.registers import Register
 
 Value = Register[Any] | int | float
 Into = Register[Any] | Sequence[Register[Any]] | None

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Address
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.rows import Rows
-from ptxkit.build.types import Scalar, b32, bf16, f16, f32, s32, u32
-from ptxkit.build.values import Register, Variable
-from ptxkit.records import dataclass
+from ptxkit.build.registers import Register, Variable
+from ptxkit.build.scalar_types import Scalar, b32, bf16, f16, f32, s32, u32
+from ptxkit.build.shared_matrix import Rows
+from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.flow import ControlFlowBuilder
+    from ptxkit.build.control_flow import ControlFlowBuilder
 
 ROWS, COLUMNS, STEP_BYTES = 16, 8, 32
 """Of the results of one instruction, and of the rows of its operands."""

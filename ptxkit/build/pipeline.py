@@ -27,15 +27,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ptxkit.build.barrier import Barrier
 from ptxkit.build.errors import BuildError, BuildValueError, find_caller
-from ptxkit.build.ring import Ring
-from ptxkit.build.types import u32
-from ptxkit.build.values import Register
-from ptxkit.records import dataclass
+from ptxkit.build.mbarrier import Barrier
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import u32
+from ptxkit.build.stage_ring import Ring
+from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.routine import FunctionBuilder
+    from ptxkit.build.function_builder import FunctionBuilder
 
 
 @dataclass(frozen=True, slots=True)

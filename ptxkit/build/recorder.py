@@ -11,14 +11,14 @@ from collections import Counter
 from threading import Lock, RLock, get_ident
 from typing import TYPE_CHECKING, Any
 
+from ptxkit.build.build_warnings import UsageState
 from ptxkit.build.errors import BuildError, Location, find_caller
-from ptxkit.build.remarks import UsageState
-from ptxkit.build.types import Scalar, pred, register_class, u32
-from ptxkit.records import dataclass, replace
+from ptxkit.build.scalar_types import Scalar, pred, register_class, u32
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxkit.build.values import Register
+    from ptxkit.build.registers import Register
     from ptxkit.isa.forms import Gate, Match
     from ptxkit.isa.targets import Target
 

@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.types import Scalar, ScalarT, b32, b64, f16, f32, pred, s32, u32
-from ptxkit.build.values import Register
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import Scalar, ScalarT, b32, b64, f16, f32, pred, s32, u32
 from ptxkit.build.wgmma import Matrix, make_descriptor_low
 
 if TYPE_CHECKING:
-    from ptxkit.build.routine import FunctionBuilder
+    from ptxkit.build.function_builder import FunctionBuilder
 
 ALLOCATION_COLUMNS = (32, 64, 128, 256, 512)
 """That may be allocated at once."""

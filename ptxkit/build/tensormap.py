@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptxkit.build.addresses import Generic, Shared, SharedCluster
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.types import Scalar, b8, b64, s32, u32
-from ptxkit.build.values import Register
-from ptxkit.records import dataclass
-from ptxkit.tensor_rules import MAX_BOX, MAX_PIXELS, MAX_RANK
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import Scalar, b8, b64, s32, u32
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.tensormap_limits import MAX_BOX, MAX_PIXELS, MAX_RANK
 
 if TYPE_CHECKING:
     from ptxkit.build.instructions import InstructionBuilder

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Shared
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.rows import Rows
-from ptxkit.build.types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
-from ptxkit.build.values import Register
-from ptxkit.records import dataclass
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
+from ptxkit.build.shared_matrix import Rows
+from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.build.flow import ControlFlowBuilder
+    from ptxkit.build.control_flow import ControlFlowBuilder
 
 WARPGROUP_ROWS = 64
 """Of the accumulator of one warpgroup."""

@@ -9,8 +9,8 @@ from importlib import import_module
 
 import click
 
-from ptxkit.foreign_text import escape_text
 from ptxkit.results import ExitStatus
+from ptxkit.untrusted_text import escape_text
 
 COMPLETION_VARIABLE = "_PTXKIT_COMPLETE"
 """The variable by which a shell asks for its script (`bash_source`), or for what may stand at the cursor."""

@@ -9,20 +9,20 @@ from collections.abc import Iterator
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.inputs import expand_paths, read_texts
+from ptxkit.cli import shell_completion
+from ptxkit.cli.file_replacement import encode, replace_content
+from ptxkit.cli.input_files import expand_paths, read_texts
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.rewriting import encode, replace_content
-from ptxkit.foreign_text import escape_path, escape_text
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import SourceFile, TextOrigin
+from ptxkit.untrusted_text import escape_path, escape_text
 
 _MAX_NAME = 200
 
 
 @click.command(short_help="Take the PTX out of libraries, programs, fat binaries and wheels.")
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=completing.complete_paths)
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=shell_completion.complete_paths)
 @click.option("--output", "-o", metavar="DIR", help="Write the files there; - prints the only one. Default: here.")
 @click.option("--list", "listed", is_flag=True, help="Write nothing; name what there is.")
 @click.option("--target", metavar="SM", help="Only the PTX for this target, e.g. sm_90a.")

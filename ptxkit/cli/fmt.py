@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.inputs import STDIN, read_sources
+from ptxkit.cli import shell_completion
+from ptxkit.cli.file_replacement import encode, render_diff, rewrite_file
+from ptxkit.cli.input_files import STDIN, read_sources
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.rewriting import encode, render_diff, rewrite_file
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.foreign_text import escape_path
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.linter import unchecked_result
-from ptxkit.records import dataclass
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import SourceFile
+from ptxkit.untrusted_text import escape_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _FormattedText:
 
 
 @click.command(short_help="Rewrite PTX in its canonical form.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.complete_paths)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, and exit with 1.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change, and exit with 1.")
 @click.option("--write", "-w", is_flag=True, help="Rewrite the files in place.")

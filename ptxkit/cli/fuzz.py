@@ -14,15 +14,15 @@ from unittest import SkipTest
 
 import click
 
-from ptxkit.cli.numbers import SEED
+from ptxkit.cli.number_params import SEED
 from ptxkit.cli.settings_options import SettingParam
-from ptxkit.foreign_text import escape_lines, escape_path, escape_text
 from ptxkit.results import ExitStatus
-from ptxkit.settings import words
+from ptxkit.settings import parsers
+from ptxkit.untrusted_text import escape_lines, escape_path, escape_text
 
 if TYPE_CHECKING:
-    from ptxkit.testing.fuzz.questions import FuzzCampaign
-    from ptxkit.testing.fuzz.running import FuzzLimits, FuzzRunner
+    from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
+    from ptxkit.testing.fuzz.scheduler import FuzzLimits, FuzzRunner
     from ptxkit.testing.fuzz.store import FuzzStore
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -56,7 +56,7 @@ def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str |
 )
 @click.option(
     "--target",
-    type=SettingParam(words.parse_target_name, "SM"),
+    type=SettingParam(parsers.parse_target_name, "SM"),
     help="Of generated code [default: many; kernels: sm_90a].",
 )
 @click.option("--hang", type=click.FloatRange(min=1), default=20, show_default=True, help="Seconds for one example.")
@@ -91,7 +91,7 @@ def fuzz(  # noqa: PLR0913 (options)
     same. machine: kernels that are right run clean. verdicts: rules and machine agree on pipelines. litmus: they agree
     with the memory model. machine-device, optimisation: a GPU leaves the same as the machine, and at every level.
     Without --oracle: all that need no GPU. package.module:NAME is one of your own
-    (ptxkit.testing.fuzz.questions.OracleKind).
+    (ptxkit.testing.fuzz.campaign_kinds.OracleKind).
 
     --replay calls an oracle of ptxkit, whatever the folder says. Where the example is for a function of your own, name
     the same by --oracle.
@@ -108,9 +108,9 @@ def fuzz(  # noqa: PLR0913 (options)
     wanted = oracles or (_FILE_ORACLES if corpus else _ORACLES_WITHOUT_GPU)
     if seconds is None and count is None:
         seconds = _SECONDS_BY_DEFAULT
-    from ptxkit.testing.fuzz.questions import FuzzCampaign, find_kind, original_files
-    from ptxkit.testing.fuzz.running import FuzzLimits
-    from ptxkit.testing.whole_files import MAX_MUTATED_CHARACTERS
+    from ptxkit.testing.differential.whole_files import MAX_MUTATED_CHARACTERS
+    from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, find_kind, original_files
+    from ptxkit.testing.fuzz.scheduler import FuzzLimits
 
     _add_working_directory(wanted)
     for each in wanted:
@@ -139,9 +139,9 @@ def _add_working_directory(oracles: Sequence[str]) -> None:
 def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: str | None, folder: Path) -> int:
     """Runs campaigns, and prints what they came to."""
     from ptxkit.testing.fuzz.errors import CannotRunError
-    from ptxkit.testing.fuzz.running import run_campaigns
+    from ptxkit.testing.fuzz.report import summary
+    from ptxkit.testing.fuzz.scheduler import run_campaigns
     from ptxkit.testing.fuzz.store import FuzzStore
-    from ptxkit.testing.fuzz.table import summary
 
     try:
         store = FuzzStore(folder)
@@ -163,10 +163,10 @@ def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: 
 
 
 def _runner(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: str | None) -> FuzzRunner:
-    from ptxkit.many.cluster import local_process_count
-    from ptxkit.testing.fuzz.cluster import DaskFuzzRunner
-    from ptxkit.testing.fuzz.questions import find_kind
-    from ptxkit.testing.fuzz.running import LocalFuzzRunner, start_devices
+    from ptxkit.batch.dask_pool import local_process_count
+    from ptxkit.testing.fuzz.campaign_kinds import find_kind
+    from ptxkit.testing.fuzz.dask_pool import DaskFuzzRunner
+    from ptxkit.testing.fuzz.scheduler import LocalFuzzRunner, start_devices
 
     if cluster is not None:
         here = local_process_count(cluster)
@@ -184,7 +184,7 @@ def _progress(
     """What to call after each share: on standard error a bar where that is a terminal, else a line now and then."""
     import time
 
-    from ptxkit.testing.fuzz.watched import FuzzUnitResult
+    from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult
 
     began = time.monotonic()
     if not sys.stderr.isatty():
@@ -220,8 +220,9 @@ def _progress(
 def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
     """Asks about a kept example again. trusted: oracles that it may name beside those of ptxkit. hang: seconds of
     processor time that it may take."""
-    from ptxkit.testing import examples, replaying
-    from ptxkit.testing.fuzz.patience import report_progress
+    from ptxkit.testing.corpus import examples
+    from ptxkit.testing.fuzz import example_replay
+    from ptxkit.testing.fuzz.watchdog import report_progress
 
     shown = escape_path(str(folder))
     _add_working_directory(trusted)
@@ -229,7 +230,7 @@ def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
         example = examples.load_example(folder)
         click.echo(f"{shown}: asks {escape_text(example.oracle)} again", err=True)
         with report_progress(hang, lambda said: click.echo(f"{shown}: {escape_text(said)}", err=True)):
-            replaying.replay(example, trusted)
+            example_replay.replay(example, trusted)
     except examples.ExampleError as error:
         raise click.UsageError(str(error)) from error
     except SkipTest as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from ptxkit.cli.rewriting import rewrite_file
-from ptxkit.foreign_text import escape_path
+from ptxkit.cli.file_replacement import rewrite_file
 from ptxkit.report import diagnostic_lines, plain
 from ptxkit.results import ExitStatus, FileResult, Status
 from ptxkit.suppressions import UNSUPPRESSIBLE, add_ignore_comments
+from ptxkit.untrusted_text import escape_path
 
 
 def add_ignores(results: Sequence[FileResult], reason: str) -> int:

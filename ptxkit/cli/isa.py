@@ -24,8 +24,8 @@ def isa(opcode: str | None, form: str, as_json: bool) -> None:
     names of all instructions; as JSON the whole table. Exit status: 2 where the table has no such thing.
     """
     from ptxkit.isa import table
-    from ptxkit.isa.data import describe_json
     from ptxkit.isa.describe import describe
+    from ptxkit.isa.table_json import describe_json
 
     try:
         if as_json or form == "json":

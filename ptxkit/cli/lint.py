@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.check import run_lint
-from ptxkit.cli.inputs import STDIN, cache_folder_paths
-from ptxkit.cli.numbers import SECONDS as TIME_LIMIT
-from ptxkit.cli.options import SECONDS, LintOptions
+from ptxkit.cli import shell_completion
+from ptxkit.cli.input_files import STDIN, cache_folder_paths
+from ptxkit.cli.lint_options import SECONDS, LintOptions
+from ptxkit.cli.lint_run import run_lint
+from ptxkit.cli.number_params import SECONDS as TIME_LIMIT
 from ptxkit.cli.settings_options import layer_of, settings_options
-from ptxkit.inputs.caches import CACHES
+from ptxkit.inputs.compiler_caches import CACHES
 from ptxkit.report.formats import FORMATS
 
 
 @click.command(short_help="Check PTX and print what is wrong with it.")
-@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=completing.complete_paths)
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="How to print.")
 @settings_options
 @click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
@@ -146,7 +146,7 @@ def lint(  # noqa: PLR0913 (options)
         cache_folder=cache_dir,
     )
     if show_settings:
-        from ptxkit.cli.shown_settings import print_settings
+        from ptxkit.cli.show_settings import print_settings
 
         ctx.exit(print_settings(paths, options))
     ctx.exit(run_lint(paths, options))

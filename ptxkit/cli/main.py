@@ -53,7 +53,7 @@ def _run(arguments: list[str]) -> int:
     """The status of one command. `lint PATH...` does without click, which takes longer to load than a file to lint."""
     command, *paths = arguments or [""]
     if command == "lint" and paths and not any(path.startswith("-") and path != "-" for path in paths):
-        from ptxkit.cli.check import run_lint
+        from ptxkit.cli.lint_run import run_lint
 
         return run_lint(paths)
     from ptxkit.cli.commands import run
@@ -63,7 +63,7 @@ def _run(arguments: list[str]) -> int:
 
 def _is_mistake(error: ValueError) -> bool:
     """Whether it is the instruction table that cannot be read: its text says what, and where."""
-    from ptxkit.isa.mistakes import NotationError
+    from ptxkit.isa.errors import NotationError
 
     return isinstance(error, NotationError)
 

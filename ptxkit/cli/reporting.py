@@ -38,6 +38,6 @@ def _write_statistics(arriving: Iterable[FileResult], form: str) -> None:
 
 
 def _pages() -> Sequence[CodePage]:
-    from ptxkit.rules.book import all_pages
+    from ptxkit.rules.docs_index import all_pages
 
     return all_pages()

@@ -7,13 +7,13 @@ from difflib import get_close_matches
 
 import click
 
-from ptxkit.cli import completing
+from ptxkit.cli import shell_completion
 from ptxkit.cli.errors import UnknownNameError
 from ptxkit.results import CodePage
 
 
 @click.command(short_help="Print what a rule finds, why it matters and what to write instead.")
-@click.argument("code", required=False, shell_complete=completing.complete_codes)
+@click.argument("code", required=False, shell_complete=shell_completion.complete_codes)
 @click.option("--all", "every", is_flag=True, help="Print all pages, one after the other.")
 @click.option(
     "--format",
@@ -25,7 +25,7 @@ from ptxkit.results import CodePage
 )
 def rule(code: str | None, every: bool, form: str) -> None:
     """Print the page of CODE, e.g. PTX401 or missing-proxy-fence; without CODE, the list of codes."""
-    from ptxkit.rules.book import all_pages
+    from ptxkit.rules.docs_index import all_pages
 
     if code is not None and every:
         raise click.UsageError("--all prints every page: leave CODE out")
@@ -38,7 +38,7 @@ def rule(code: str | None, every: bool, form: str) -> None:
 
 
 def _render_pages(pages: tuple[CodePage, ...], form: str) -> str:
-    from ptxkit.rules.book import as_markdown, as_text
+    from ptxkit.rules.docs_index import as_markdown, as_text
 
     if form == "markdown":
         return "\n".join(as_markdown(page) for page in pages)

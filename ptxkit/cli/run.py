@@ -9,34 +9,34 @@ from typing import Any
 import click
 import numpy
 
-from ptxkit.assumptions import LaunchConflictError
-from ptxkit.cli import completing
-from ptxkit.cli.configured import InputSettings
-from ptxkit.cli.inputs import read_text
+from ptxkit.cli import shell_completion
+from ptxkit.cli.input_files import read_text
+from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.launch_options import launch_options, unique_arguments
-from ptxkit.cli.numbers import SECONDS, SEED
-from ptxkit.cli.options import LintOptions
+from ptxkit.cli.lint_options import LintOptions
+from ptxkit.cli.number_params import SECONDS, SEED
 from ptxkit.cli.output import write_lines
 from ptxkit.diagnostics import Diagnostic, Severity, Verdict
-from ptxkit.emulate import POLICIES, InvalidLaunchError, RunBudget, RunResult
-from ptxkit.emulate import run as run_kernel
-from ptxkit.emulate.unwritten import find_significant_reads
-from ptxkit.foreign_text import escape_text
+from ptxkit.emulator import POLICIES, InvalidLaunchError, RunBudget, RunResult
+from ptxkit.emulator import run as run_kernel
+from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.linter import apply_overrides, apply_settings
+from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.report import diagnostic_lines, full_report
 from ptxkit.results import ExitStatus, FileResult
-from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.errors import SettingsError
 from ptxkit.suppressions import apply_suppressions as hidden_by_comments
 from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
-from ptxkit.verifier.choice import LaunchPlan, VerifierRun
-from ptxkit.verifier.wording import make_diagnostic
+from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+from ptxkit.verifier.violation_diagnostics import make_diagnostic
 
 _MAX_SHOWN_ELEMENTS = 16
 
 
 @click.command(short_help="Run a kernel on the CPU.")
-@click.argument("path", metavar="FILE", shell_complete=completing.complete_paths)
+@click.argument("path", metavar="FILE", shell_complete=shell_completion.complete_paths)
 @click.option("--entry", help="The kernel; needed where the file has several.")
 @click.option(
     "--out", "outputs", multiple=True, metavar="NAME[=FILE.npy]", help="An array to print, or to keep, after."

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.options import COMMAND_LINE
-from ptxkit.settings import words
+from ptxkit.cli import shell_completion
+from ptxkit.cli.lint_options import COMMAND_LINE
+from ptxkit.settings import parsers
 from ptxkit.settings.model import POLICIES, ConfigLayer
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class SettingParam(click.ParamType):  # type: ignore[type-arg]  # generic in newer releases only
-    """A value that a reader of `ptxkit.settings.words` understands; `several` take a list with commas."""
+    """A value that a reader of `ptxkit.settings.parsers` understands; `several` take a list with commas."""
 
     def __init__(self, read: Callable[[str], object], name: str, *, several: bool = False) -> None:
         self.name, self._read, self._several = name, read, several
@@ -34,36 +34,36 @@ class SettingParam(click.ParamType):  # type: ignore[type-arg]  # generic in new
 
 launch_option = click.option(
     "--launch",
-    type=SettingParam(words.parse_launch, "KERNEL:block=X,cluster=Y"),
+    type=SettingParam(parsers.parse_launch, "KERNEL:block=X,cluster=Y"),
     multiple=True,
     help="Take the geometry of a kernel as given: k:block=16x8,cluster=2; without a name, of all kernels.",
 )
-_CODES = SettingParam(words.parse_code_prefix, "CODE,...", several=True)
+_CODES = SettingParam(parsers.parse_code_prefix, "CODE,...", several=True)
 _OPTIONS = (
     click.option(
         "--select",
         type=_CODES,
         multiple=True,
-        shell_complete=completing.complete_codes,
+        shell_complete=shell_completion.complete_codes,
         help="Report these codes only.",
     ),
     click.option(
         "--extend-select",
         type=_CODES,
         multiple=True,
-        shell_complete=completing.complete_codes,
+        shell_complete=shell_completion.complete_codes,
         help="Report these codes, too.",
     ),
     click.option(
         "--ignore",
-        type=SettingParam(words.parse_ignored_prefix, "CODE,...", several=True),
-        shell_complete=completing.complete_codes,
+        type=SettingParam(parsers.parse_ignored_prefix, "CODE,...", several=True),
+        shell_complete=shell_completion.complete_codes,
         multiple=True,
         help="Report all but these.",
     ),
     click.option(
         "--severity",
-        type=SettingParam(words.parse_code_severity, "CODE=LEVEL"),
+        type=SettingParam(parsers.parse_code_severity, "CODE=LEVEL"),
         multiple=True,
         help="Call findings of a code error, warning or note.",
     ),
@@ -81,13 +81,13 @@ _OPTIONS = (
     ),
     click.option(
         "--target",
-        type=SettingParam(words.parse_target_name, "SM"),
-        shell_complete=completing.complete_targets,
+        type=SettingParam(parsers.parse_target_name, "SM"),
+        shell_complete=shell_completion.complete_targets,
         help="Check against this target, not the module's own.",
     ),
     click.option(
         "--version",
-        type=SettingParam(words.parse_version, "PTX"),
+        type=SettingParam(parsers.parse_version, "PTX"),
         help="Check against this version of PTX, not the module's.",
     ),
     launch_option,

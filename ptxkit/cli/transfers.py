@@ -7,20 +7,20 @@ from collections.abc import Iterator
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.configured import InputSettings
-from ptxkit.cli.inputs import read_sources
-from ptxkit.cli.options import COMMAND_LINE, LintOptions
+from ptxkit.cli import shell_completion
+from ptxkit.cli.input_files import read_sources
+from ptxkit.cli.input_settings import InputSettings
+from ptxkit.cli.lint_options import COMMAND_LINE, LintOptions
 from ptxkit.cli.output import write_lines
 from ptxkit.cli.settings_options import launch_option
+from ptxkit.model.transfer import FileTransfers
 from ptxkit.results import ExitStatus, FileResult, Status
-from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.model import ConfigLayer, KernelLaunch
-from ptxkit.transfers import FileTransfers
 
 
 @click.command(short_help="List every asynchronous copy: unit, bytes, completion, waits and fences.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.complete_paths)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option(
     "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
 )
@@ -36,7 +36,7 @@ def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tup
 
     Exit status: 0 listed, 1 a file has errors, 2 something could not be read or analysed.
     """
-    from ptxkit.report.transfers import transfer_report
+    from ptxkit.report.transfer_table import transfer_report
     from ptxkit.report.transfers_json import transfers_json
 
     results: list[FileTransfers] = []
@@ -57,7 +57,7 @@ def _survey_inputs(
     paths: tuple[str, ...], configured: InputSettings, results: list[FileTransfers]
 ) -> Iterator[FileTransfers]:
     """Each input's table as soon as there is one, also put into `results`."""
-    from ptxkit.surveyor import survey_transfers
+    from ptxkit.transfer_survey import survey_transfers
 
     settings = configured.settings_for("")
     for found in read_sources(paths):

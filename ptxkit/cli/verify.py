@@ -9,29 +9,29 @@ from contextlib import contextmanager
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.configured import InputSettings
-from ptxkit.cli.inputs import expand_paths, read_texts
+from ptxkit.cli import shell_completion
+from ptxkit.cli.input_files import expand_paths, read_texts
+from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.launch_options import launch_options, unique_arguments
-from ptxkit.cli.numbers import SECONDS, SEED
-from ptxkit.cli.options import LintOptions
-from ptxkit.cli.pages import write_atomically
+from ptxkit.cli.lint_options import LintOptions
+from ptxkit.cli.number_params import SECONDS, SEED
+from ptxkit.cli.page_files import write_atomically
 from ptxkit.cli.reporting import write_report
 from ptxkit.cli.settings_options import layer_of, settings_options
-from ptxkit.emulate import InvalidLaunchError
-from ptxkit.foreign_text import escape_path
-from ptxkit.records import replace
+from ptxkit.emulator import InvalidLaunchError
+from ptxkit.fast_dataclasses import replace
 from ptxkit.report.formats import FORMATS
 from ptxkit.results import ExitStatus, FileResult, Summary
-from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
+from ptxkit.untrusted_text import escape_path
 from ptxkit.verifier import ArgumentSpec, VerifyRequest, verify_source
 
 _NAME = re.compile(r"[\w$%]+")
 
 
 @click.command(short_help="Run kernels on the reference machine, and print what is wrong with them.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=completing.complete_paths)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option("--entry", "entries", multiple=True, help="A kernel to run (repeatable); none: all of each file.")
 @click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="Runs of each kernel.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
@@ -114,7 +114,7 @@ def verify(  # noqa: PLR0913 (options)
 
 def _write_page(path: str, results: list[FileResult]) -> None:
     """Write the pictures of all findings of runs."""
-    from ptxkit.report.trace import trace_page
+    from ptxkit.report.trace_page import trace_page
 
     page = trace_page([each for result in results for each in result.traces])
     failure = write_atomically(path, page.encode())

@@ -6,20 +6,20 @@ import sys
 
 import click
 
-from ptxkit.cli import completing
-from ptxkit.cli.configured import InputSettings
-from ptxkit.cli.inputs import read_text
-from ptxkit.cli.options import LintOptions
+from ptxkit.cli import shell_completion
+from ptxkit.cli.input_files import read_text
+from ptxkit.cli.input_settings import InputSettings
+from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.output import write_lines
-from ptxkit.cli.pages import write_atomically
+from ptxkit.cli.page_files import write_atomically
 from ptxkit.cli.settings_options import layer_of, settings_options
 from ptxkit.results import ExitStatus, FileResult
-from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
 
 
 @click.command(short_help="Draw a file: control flow, transfers, findings, in one page.")
-@click.argument("path", metavar="FILE", shell_complete=completing.complete_paths)
+@click.argument("path", metavar="FILE", shell_complete=shell_completion.complete_paths)
 @click.option("--output", "-o", required=True, metavar="PAGE", help="The page (.html); - is standard output.")
 @settings_options
 @click.option(
@@ -67,10 +67,10 @@ def view(
 
 
 def _render_page(source: SourceFile, path: str, options: LintOptions) -> bytes:
-    from ptxkit.records import replace
-    from ptxkit.report.view import view_page
-    from ptxkit.rules.book import all_pages
-    from ptxkit.viewer import build_file_view as picture
+    from ptxkit.fast_dataclasses import replace
+    from ptxkit.report.view_page import view_page
+    from ptxkit.rules.docs_index import all_pages
+    from ptxkit.view_builder import build_file_view as picture
 
     configured = InputSettings(options)
     try:

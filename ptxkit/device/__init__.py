@@ -10,6 +10,8 @@ the same way. Importing this package imports nothing of CUDA; each function does
 """
 
 from ptxkit.device.compiler import Cubin, compile  # noqa: A004
+from ptxkit.device.cuda_libraries import check_device
+from ptxkit.device.device_memory import DeviceArray, to_device, use_device
 from ptxkit.device.errors import (
     ArgumentError,
     CompileError,
@@ -23,16 +25,14 @@ from ptxkit.device.errors import (
     TensorMapError,
 )
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.launcher import Bound, Loaded, launch, load
-from ptxkit.device.launches import Launch
-from ptxkit.device.libraries import check_device
-from ptxkit.device.linking import link
-from ptxkit.device.memory import DeviceArray, to_device, use_device
-from ptxkit.device.operators import torch_op
-from ptxkit.device.programs import LinkedKernel, Program
+from ptxkit.device.launch_binding import Launch
+from ptxkit.device.linked_program import LinkedKernel, Program
+from ptxkit.device.linker import link
+from ptxkit.device.loaded_kernel import Bound, Loaded, launch, load
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.targets import device_target, target_for
 from ptxkit.device.tensormap import TensorMap
+from ptxkit.device.torch_operators import torch_op
 
 __all__ = [
     "Argument",

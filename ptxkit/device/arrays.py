@@ -15,7 +15,7 @@ import numpy as np
 
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.streams import LEGACY, make_stream_wait
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 _TORCH_CODES = {"bool": "b1"} | {
     f"{word}{size * 8}": f"{letter}{size}"

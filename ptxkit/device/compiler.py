@@ -16,17 +16,17 @@ from functools import partial
 from pathlib import Path
 
 from ptxkit.build import Assembled, Kernel, Location, verify_assembled
+from ptxkit.build.function_builder import FunctionBuilder
 from ptxkit.build.instructions import save_selections
-from ptxkit.build.routine import FunctionBuilder
-from ptxkit.build.verify import find_location, find_statement_starts
-from ptxkit.device import assembler, launch_sized, store
+from ptxkit.build.verification import find_location, find_statement_starts
+from ptxkit.device import cubin_cache, dynamic_shared_placement, ptxas_program
+from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
-from ptxkit.device.libraries import import_nvjitlink
 from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, UnknownTargetError, link_cubin
 from ptxkit.device.signature import Signature, make_kernel_signature, make_module_signatures
 from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
-from ptxkit.records import dataclass, field, replace
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.syntax import tree
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
@@ -83,11 +83,11 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     check_target(target)
     prepared = prepare_source(source)
     module = prepared.assembled.module
-    program = _select_whole_program_ptxas(prepared, target) if assembler.has_setmaxnreg(module) else None
+    program = _select_whole_program_ptxas(prepared, target) if ptxas_program.has_setmaxnreg(module) else None
     lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
     stamp = tuple(import_nvjitlink().version()) if program is None else program.fingerprint
-    entry = store.CubinKey(prepared.text, target, (*lines, *options), verify, stamp)
-    found = store.load_cubin(entry) if cache else None
+    entry = cubin_cache.CubinKey(prepared.text, target, (*lines, *options), verify, stamp)
+    found = cubin_cache.load_cubin(entry) if cache else None
     if found is not None:
         return _make_cubin(found, target, prepared)
     given = [*lines, *options]
@@ -96,25 +96,25 @@ def compile(  # noqa: A001  (what the step is called everywhere)
         make = partial(_assemble, prepared, target, given, program)
     made = _compile_and_verify(make, prepared) if verify else make()
     if cache:
-        store.save_cubin(entry, made)
+        cubin_cache.save_cubin(entry, made)
         save_selections()
     return _make_cubin(made, target, prepared)
 
 
-def _make_cubin(made: store.CubinRecord, target: str, prepared: PreparedSource) -> Cubin:
+def _make_cubin(made: cubin_cache.CubinRecord, target: str, prepared: PreparedSource) -> Cubin:
     return Cubin(made.code, target, prepared.kernels, prepared.text, made.log, made.undecided, made.compiler)
 
 
-def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> assembler.PtxasProgram | None:
+def _select_whole_program_ptxas(prepared: PreparedSource, target: str) -> ptxas_program.PtxasProgram | None:
     """The ptxas that compiles a module which must be whole; None, and a warning, where only nvJitLink is left."""
-    if not assembler.find_all_ptxas():
-        raise assembler.missing_ptxas_error()
+    if not ptxas_program.find_all_ptxas():
+        raise ptxas_program.missing_ptxas_error()
     module = prepared.assembled.module
-    program = assembler.select_ptxas(module, target)
+    program = ptxas_program.select_ptxas(module, target)
     if program is None:
         warnings.warn(
             f"{prepared.name} sets its registers (setmaxnreg), and "
-            f"{assembler.explain_too_old(module, target)}. nvJitLink "
+            f"{ptxas_program.explain_too_old(module, target)}. nvJitLink "
             "compiles it and ignores the instruction: values may be spilled",
             stacklevel=3,
         )
@@ -142,7 +142,9 @@ def prepare_source(source: FunctionBuilder | tree.Module | str, least: int = 0) 
     """A source, read; launch-sized shared memory is aligned alike everywhere, to at least `least` bytes."""
     assembled, kernels = _read_source(source)
     module = assembled.module
-    even = launch_sized.align_declarations(module, max(least, launch_sized.required_alignment(module)))
+    even = dynamic_shared_placement.align_declarations(
+        module, max(least, dynamic_shared_placement.required_alignment(module))
+    )
     if even is not module:
         assembled = replace(assembled, module=even)
     text = even.source.text if even.source is not None else str(even)
@@ -161,7 +163,9 @@ def _read_source(source: FunctionBuilder | tree.Module | str) -> tuple[Assembled
     return Assembled(source, ()), make_module_signatures(source)
 
 
-def _compile_and_verify(make: Callable[[], store.CubinRecord], prepared: PreparedSource) -> store.CubinRecord:
+def _compile_and_verify(
+    make: Callable[[], cubin_cache.CubinRecord], prepared: PreparedSource
+) -> cubin_cache.CubinRecord:
     """The machine code, with what the verifier leaves open. The two need nothing of each other, and each about as long:
     so both at once. What the verifier finds goes before what the compiler says."""
     with ThreadPoolExecutor(1) as beside:
@@ -170,36 +174,36 @@ def _compile_and_verify(make: Callable[[], store.CubinRecord], prepared: Prepare
     return replace(coming.result(), undecided=undecided)
 
 
-def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str]) -> store.CubinRecord:
+def _link_or_assemble(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:
     """What nvJitLink makes of a module that nothing is linked with; what ptxas does, where nvJitLink is too old."""
     try:
         return _link_alone(prepared, target, options)
     except (CompileError, UnknownTargetError) as refused:
         if isinstance(refused, CompileError) and not _TOO_NEW.search(str(refused)):
             raise
-        program = assembler.select_ptxas(prepared.assembled.module, target)
+        program = ptxas_program.select_ptxas(prepared.assembled.module, target)
         if program is None:
             raise
         return _assemble(prepared, target, options, program)
 
 
-def _link_alone(prepared: PreparedSource, target: str, options: list[str]) -> store.CubinRecord:
+def _link_alone(prepared: PreparedSource, target: str, options: list[str]) -> cubin_cache.CubinRecord:
     code, log = _link_source(prepared, [f"-arch={target}", *options])
-    again = launch_sized.pad_misplaced(code, [prepared.assembled.module])
+    again = dynamic_shared_placement.pad_misplaced(code, [prepared.assembled.module])
     if again is not None:
         code, log = _link_source(replace(prepared, text=str(again[0])), [f"-arch={target}", *options])
-        launch_sized.check_placement(code, again)
+        dynamic_shared_placement.check_placement(code, again)
     major, minor = import_nvjitlink().version()
-    return store.CubinRecord(code, log, compiler=f"nvJitLink {major}.{minor}")
+    return cubin_cache.CubinRecord(code, log, compiler=f"nvJitLink {major}.{minor}")
 
 
 def _assemble(
-    prepared: PreparedSource, target: str, options: list[str], program: assembler.PtxasProgram
-) -> store.CubinRecord:
-    code, log = assembler.assemble_cubin(prepared.text, target, options, program)
+    prepared: PreparedSource, target: str, options: list[str], program: ptxas_program.PtxasProgram
+) -> cubin_cache.CubinRecord:
+    code, log = ptxas_program.assemble_cubin(prepared.text, target, options, program)
     if code is None:
         raise CompileError(prepared.name, target, parse_complaints(log, prepared))
-    return store.CubinRecord(code, log, compiler=str(program))
+    return cubin_cache.CubinRecord(code, log, compiler=str(program))
 
 
 def _link_source(prepared: PreparedSource, options: list[str]) -> tuple[bytes, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit.build import Location
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 
 class DeviceError(Exception):

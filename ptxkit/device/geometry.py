@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from ptxkit.device.errors import LaunchError
 from ptxkit.device.signature import Signature
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 Shape: TypeAlias = tuple[int, int, int]
 Extents: TypeAlias = int | tuple[int, ...]

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from types import ModuleType
 
+from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.device.errors import DeviceError
-from ptxkit.device.libraries import import_nvjitlink
-from ptxkit.records import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field
 
 _UNKNOWN_TARGET_WORD = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
 

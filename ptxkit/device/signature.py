@@ -5,13 +5,13 @@ from __future__ import annotations
 from math import prod
 
 from ptxkit.build import Kernel, Parameter
-from ptxkit.build.remarks import iterate_instructions
+from ptxkit.build.build_warnings import iterate_instructions
 from ptxkit.build.tensormap import TENSOR_MAP_BYTES, TensorForm
-from ptxkit.device.writes import find_written_parameters
+from ptxkit.device.written_parameters import find_written_parameters
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.functions import bits
-from ptxkit.records import dataclass
 from ptxkit.syntax import tree
-from ptxkit.syntax.extents import launch_extents
+from ptxkit.syntax.launch_extents import launch_extents
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
+from ptxkit.device.cuda_libraries import check_status, import_driver
 from ptxkit.device.errors import LaunchError
-from ptxkit.device.libraries import check_status, import_driver
 
 LEGACY = 1
 """The legacy default stream, as `__cuda_array_interface__` and DLPack number it; the driver also knows it as 0."""

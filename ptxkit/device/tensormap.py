@@ -17,10 +17,10 @@ from typing import Any
 
 from ptxkit.build.tensormap import TENSOR_MAP_BYTES, TensorForm
 from ptxkit.device.arrays import ArrayView, view_device_array
+from ptxkit.device.cuda_libraries import check_device, check_status, import_driver
 from ptxkit.device.errors import ArgumentError, TensorMapError
-from ptxkit.device.libraries import check_device, check_status, import_driver
-from ptxkit.records import dataclass
-from ptxkit.tensor_rules import (
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.tensormap_limits import (
     ELEMENT_BY_KIND,
     LimitViolation,
     MappedTensor,

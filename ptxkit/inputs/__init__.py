@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ptxkit.inputs.containers import kind_of, texts_in
-    from ptxkit.inputs.found import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode, display_name
+    from ptxkit.inputs.entries import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode, display_name
 
 __all__ = ["EmbeddedPtx", "ContainerEntry", "SkippedCode", "ContainerProblem", "kind_of", "texts_in", "display_name"]
 
@@ -24,6 +24,6 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'found')}"), name)
+    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'entries')}"), name)
     globals()[name] = value
     return value

@@ -6,24 +6,24 @@ import mmap
 from collections.abc import Iterator
 from typing import IO
 
-from ptxkit.inputs import ar, elf, fatbin, zipped
-from ptxkit.inputs.bytes_of import Bytes
-from ptxkit.inputs.found import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
+from ptxkit.fast_dataclasses import replace
+from ptxkit.inputs import ar_archive, elf_sections, fatbin, zip_archive
+from ptxkit.inputs.byte_source import Bytes
+from ptxkit.inputs.entries import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
 from ptxkit.limits import MAX_EMBEDDED_BYTES
-from ptxkit.records import replace
 
 KINDS = {
-    elf.MAGIC: "an ELF file (a cubin, an object, a library or a program)",
+    elf_sections.MAGIC: "an ELF file (a cubin, an object, a library or a program)",
     fatbin.MAGIC: "a CUDA fat binary",
-    ar.MAGIC: "an archive of object files",
-    zipped.MAGIC: "a zip archive",
+    ar_archive.MAGIC: "an archive of object files",
+    zip_archive.MAGIC: "a zip archive",
 }
 """How a file begins that may hold PTX, and what it is."""
 
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _DEBUG_TEXT = ".nv_debug_ptx_txt"
 """The section of machine code that was compiled with `-G` in which its PTX stands, lines ended by zeros."""
-_MAGICS_IN_ZIP = (elf.MAGIC, fatbin.MAGIC, ar.MAGIC)
+_MAGICS_IN_ZIP = (elf_sections.MAGIC, fatbin.MAGIC, ar_archive.MAGIC)
 """What is looked for in a zip archive; archives in it are left alone."""
 
 
@@ -36,7 +36,7 @@ def texts_in(file: IO[bytes]) -> Iterator[ContainerEntry]:
     """What is inside an open file of one of these kinds, and why parts of it cannot be read."""
     head = file.read(8)
     file.seek(0)
-    if head.startswith(zipped.MAGIC):
+    if head.startswith(zip_archive.MAGIC):
         yield from _in_zip(file)
     else:
         with _memory_map(file) as data:
@@ -63,7 +63,7 @@ class _memory_map:  # noqa: N801 (used like a function)
 
 
 def _in_zip(file: IO[bytes]) -> Iterator[ContainerEntry]:
-    for member in zipped.zip_members(file, _MAGICS_IN_ZIP, ".ptx"):
+    for member in zip_archive.zip_members(file, _MAGICS_IN_ZIP, ".ptx"):
         if isinstance(member, ContainerProblem):
             yield member
             continue
@@ -81,8 +81,8 @@ def _in_zip(file: IO[bytes]) -> Iterator[ContainerEntry]:
 
 def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
     head = bytes(data[start : min(end, start + 8)])
-    if head.startswith(ar.MAGIC):
-        for member in ar.archive_members(data):
+    if head.startswith(ar_archive.MAGIC):
+        for member in ar_archive.archive_members(data):
             if isinstance(member, ContainerProblem):
                 yield member
             elif kind_of(bytes(data[member.offset : member.offset + 8])) is not None:
@@ -92,27 +92,27 @@ def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
                     yield _nest_in(found, member.name)
     elif head.startswith(fatbin.MAGIC):
         yield from fatbin.fat_binaries(data, start, end)
-    elif head.startswith(elf.MAGIC):
+    elif head.startswith(elf_sections.MAGIC):
         yield from _in_elf(data)
 
 
 def _in_elf(data: Bytes) -> Iterator[ContainerEntry]:
     has_sections = False
-    for section in elf.elf_sections(data):
+    for section in elf_sections.elf_sections(data):
         has_sections = True
         if isinstance(section, ContainerProblem):
             yield section
         elif section.name in _FATBIN_SECTIONS:
             yield from fatbin.fat_binaries(data, section.offset, section.offset + section.size)
-        elif section.name == _DEBUG_TEXT and elf.elf_machine(data) == elf.CUDA_MACHINE:
+        elif section.name == _DEBUG_TEXT and elf_sections.elf_machine(data) == elf_sections.CUDA_MACHINE:
             yield _debug_text(data, section)
-    if elf.elf_machine(data) == elf.CUDA_MACHINE:
+    if elf_sections.elf_machine(data) == elf_sections.CUDA_MACHINE:
         yield SkippedCode("machine code")
     elif not has_sections:  # a program whose table of sections was stripped
         yield from fatbin.fat_binaries(data, 0, len(data))
 
 
-def _debug_text(data: Bytes, section: elf.ElfSection) -> ContainerEntry:
+def _debug_text(data: Bytes, section: elf_sections.ElfSection) -> ContainerEntry:
     if section.size > MAX_EMBEDDED_BYTES:
         message = f"PTX of {section.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most"
         return ContainerProblem(message, "take the PTX out of it first")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptxkit.inputs.found import DAMAGED_REMEDY
+from ptxkit.inputs.entries import DAMAGED_REMEDY
 
 _MAX_LZ4_RATIO = 255
 """A byte of LZ4 stands for at most so many."""

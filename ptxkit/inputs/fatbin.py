@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from ptxkit.inputs.bytes_of import Bytes
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.inputs.byte_source import Bytes
 from ptxkit.inputs.decompress import CompressionError, decompress_lz4, decompress_zstd
-from ptxkit.inputs.found import DAMAGED_REMEDY, ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
+from ptxkit.inputs.entries import DAMAGED_REMEDY, ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
 from ptxkit.limits import MAX_EMBEDDED_BYTES
-from ptxkit.records import dataclass
 
 MAGIC = b"\x50\xed\x55\xba"
 _HEADER = struct.Struct("<4sHHQ")

@@ -16,7 +16,7 @@ __all__ = ["table"]
 @cache
 def table() -> InstructionTable:
     """The instruction table of this installation, loaded once a process."""
-    from ptxkit.isa.compiled import load_cached
-    from ptxkit.isa.memory import load_store
+    from ptxkit.isa.compiled_table import load_cached
+    from ptxkit.isa.match_store import load_store
 
     return InstructionTable(load_cached, load_store)

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
 
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa.constant_folding import Assignment, fold, is_true
 from ptxkit.isa.effect_binding import bind_effect
 from ptxkit.isa.effects import AsyncRegisters, Effect, MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.isa.folding import Assignment, fold, is_true
 from ptxkit.isa.forms import Constraint, Form, Gate, Match, OperandForm
 from ptxkit.isa.functions import space
-from ptxkit.records import replace
 
 
 def bind_form(

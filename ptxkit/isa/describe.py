@@ -1,4 +1,4 @@
-"""What the table knows of an opcode, as text for readers. (`ptxkit.isa.data` gives it to other tools.)"""
+"""What the table knows of an opcode, as text for readers. (`ptxkit.isa.table_json` gives it to other tools.)"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ptxkit.isa.describe_module import describe_directive, describe_special
 from ptxkit.isa.expression_text import expression_text
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Form, Gate, Match
-from ptxkit.isa.words import describe_effect, describe_gate, describe_operand
+from ptxkit.isa.wording import describe_effect, describe_gate, describe_operand
 
 
 def describe(opcode: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate
 from ptxkit.isa.module_forms import DirectiveForm
-from ptxkit.isa.words import describe_gate, describe_immediates
-from ptxkit.records import replace
+from ptxkit.isa.wording import describe_gate, describe_immediates
 
 
 def describe_special(name: str) -> str:

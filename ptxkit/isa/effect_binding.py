@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import cache
 
+from ptxkit.fast_dataclasses import MISSING, Field, fields
 from ptxkit.isa import effects
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import EffectForm
 from ptxkit.isa.functions import space
-from ptxkit.records import MISSING, Field, fields
 
 ACCESS_KINDS = ("read", "write", "update")
 # Fields that hold the name of a role rather than a word.

@@ -27,8 +27,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.expressions import Expression
-from ptxkit.records import dataclass
 
 #: In place of the role of a mask: all CTAs of the cluster.
 ALL = "all"

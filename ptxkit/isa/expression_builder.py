@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 from lark import Token
 
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS
 from ptxkit.isa.notation import Node, NotationError
-from ptxkit.records import dataclass, field
 
 ErrorFactory = Callable[[str, "Node | Token"], NotationError]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

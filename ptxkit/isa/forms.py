@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import Expression
 from ptxkit.isa.module_forms import ModuleForms
-from ptxkit.records import dataclass, field
 from ptxkit.syntax.tree import Address, Arguments, Instruction, Operand, Pair, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.isa.meanings import SemanticsForm
+    from ptxkit.isa.value_semantics import SemanticsForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,9 @@ class OperandForm:
     floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most.
     unhinted: nothing that an assembler takes for a policy, which is an integer of 64 bits. definite: a
     single register is no untyped one. loose:
-    assemblers take more than the manual has (`ptxkit.validate.loose`), with vector a vector register for what stands
-    in braces too, and for a single register the first of one, two or four, with eight of eight, with many of any.
+    assemblers take more than the manual has (`ptxkit.validate.tolerated_operands`), with vector a vector register for
+    what stands in braces too, and for a single register the first of one, two or four, with eight of eight, with many
+    of any.
     """
 
     role: str
@@ -244,7 +245,7 @@ class InstructionSet:
 
     module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
     ignored: modifiers that they do not see on some instructions. meanings: what forms compute, by
-    `ptxkit.isa.meanings.form_key`.
+    `ptxkit.isa.value_semantics.form_key`.
     """
 
     forms: Mapping[str, tuple[Form, ...]]

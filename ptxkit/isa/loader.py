@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lark import Token, Tree
 
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effect_forms import build_effect
 from ptxkit.isa.expression_builder import ExpressionBuilder, NotationScope
 from ptxkit.isa.forms import (
@@ -26,17 +27,16 @@ from ptxkit.isa.forms import (
     Requirement,
     SpecialRegister,
 )
-from ptxkit.isa.meaning_forms import build_semantics
-from ptxkit.isa.meanings import SemanticsForm, form_key
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.module_loader import HEADS, ModuleBlock, build_module
 from ptxkit.isa.notation import Node, NotationError, parse_notation
 from ptxkit.isa.operand_forms import OperandBuilder, roles_of
 from ptxkit.isa.requirements import requirement_of
 from ptxkit.isa.section_checks import FormScope, check_section
-from ptxkit.isa.sources import isa_files
 from ptxkit.isa.table_checks import check_table
-from ptxkit.records import dataclass, field
+from ptxkit.isa.table_files import isa_files
+from ptxkit.isa.value_semantics import SemanticsForm, form_key
+from ptxkit.isa.value_semantics_forms import build_semantics
 
 
 def load_instructions(files: Sequence[Path] | None = None) -> InstructionSet:

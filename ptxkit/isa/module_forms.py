@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.isa.forms import Gate, Immediates

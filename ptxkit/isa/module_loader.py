@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from lark import Token, Tree
 
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.forms import Gate, Requirement
 from ptxkit.isa.module_forms import DataType, DirectiveArgument, DirectiveForm, Feature, ModuleForms
 from ptxkit.isa.notation import Node
 from ptxkit.isa.operand_forms import immediates_of
-from ptxkit.records import dataclass, field
 
 HEADS = frozenset({"versions", "target", "option", "directive", "pragma", "datatype", "feature"})
 """The lines that begin the description of something in a module."""

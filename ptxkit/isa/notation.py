@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from ptxkit.isa.mistakes import NotationError
+from ptxkit.isa.errors import NotationError
 from ptxkit.isa.notation_checks import check_notation
 from ptxkit.resources import grammar_path
 

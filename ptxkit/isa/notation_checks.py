@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lark import Token, Tree
 
 from ptxkit.isa.effect_binding import ACCESS_KINDS, ROLE_FIELDS, effect_classes, effect_fields
-from ptxkit.isa.effect_words import SPACES, allowed_words
+from ptxkit.isa.effect_vocabulary import SPACES, allowed_words
 from ptxkit.isa.functions import FUNCTIONS, VALUE_OPERATIONS, is_type
 from ptxkit.isa.module_forms import INITIAL, PLACES
 

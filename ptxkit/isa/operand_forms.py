@@ -7,11 +7,11 @@ from typing import Any
 
 from lark import Token, Tree
 
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expression_builder import ErrorFactory, ExpressionBuilder
 from ptxkit.isa.expressions import ConstantExpr, Expression
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.notation import Node
-from ptxkit.records import replace
 
 _KINDS = frozenset({"label", "function", "arguments", "symbol", "texture", "surface", "sampler", "any", "sink"})
 _FLAGS = frozenset(

@@ -11,11 +11,11 @@ from fnmatch import fnmatchcase
 
 from lark import Token, Tree
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.expression_builder import ErrorFactory
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.notation import Node
 from ptxkit.isa.notation_checks import MODULE_LINES
-from ptxkit.records import dataclass
 
 _OF_MODIFIERS = frozenset({"when", "gate", "effect", "value", "means", "tolerate"})
 """Lines with a condition, which is decided before there are operands."""

@@ -13,20 +13,20 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from ptxkit.isa.assignment import ModifierMismatch, assign_modifiers, fixed_stem
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.binding import bind_form
+from ptxkit.isa.errors import NotationError
 from ptxkit.isa.forms import Form, Gate, IgnoredModifiers, InstructionSet, Match, SpecialRegister
 from ptxkit.isa.functions import bits, is_type
-from ptxkit.isa.mistakes import NotationError
+from ptxkit.isa.modifier_assignment import ModifierMismatch, assign_modifiers, fixed_stem
 from ptxkit.isa.module_forms import ModuleForms
-from ptxkit.isa.shapes import OperandShape, accept_shapes, accepts_shape, shape_of
-from ptxkit.isa.words import clip_text, describe_operand
-from ptxkit.records import dataclass, replace
+from ptxkit.isa.operand_shapes import OperandShape, accept_shapes, accepts_shape, shape_of
+from ptxkit.isa.wording import clip_text, describe_operand
 from ptxkit.syntax.tree import Instruction
 
 if TYPE_CHECKING:
-    from ptxkit.isa.meanings import Semantics
-    from ptxkit.isa.memory import ChoiceKey, FormChoice, MatchStore
+    from ptxkit.isa.match_store import ChoiceKey, FormChoice, MatchStore
+    from ptxkit.isa.value_semantics import Semantics
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 _AMONG_TYPES = ("last", "later", "beside")
@@ -95,7 +95,7 @@ class InstructionTable:
 
     def semantics_of(self, match: Match) -> tuple[Semantics, ...]:
         """What the `means` lines say of a match, in their order; ValueError where one cannot be bound."""
-        from ptxkit.isa.meanings import bind_semantics, form_key
+        from ptxkit.isa.value_semantics import bind_semantics, form_key
 
         lines = self._instructions.meanings.get(form_key(match.form), ())
         return tuple(found for line in lines if (found := bind_semantics(line, match)) is not None)

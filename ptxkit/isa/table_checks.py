@@ -9,9 +9,9 @@ from typing import Protocol
 
 from lark import Token
 
+from ptxkit.isa.errors import NotationError
 from ptxkit.isa.expression_builder import ErrorFactory
 from ptxkit.isa.forms import Form, InstructionSet
-from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.notation import Node
 
 

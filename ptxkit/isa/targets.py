@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.forms import Gate, Requirement
-from ptxkit.records import dataclass
 from ptxkit.syntax.tree import is_architecture
 
 # Chips that share family-specific features, the first being the one the family is named after.

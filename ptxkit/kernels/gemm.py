@@ -60,8 +60,7 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Tensors: S
 from __future__ import annotations
 
 from ptxkit.build import BuildValueError, Global, Kernel, Ring, TensorMap, b8, bf16, f32, u16, u32
-from ptxkit.kernels.gemm_consumer import emit_consumer
-from ptxkit.kernels.gemm_parts import (
+from ptxkit.kernels.gemm_config import (
     A_STAGE_BYTES,
     CLUSTERS,
     CONSUMERS,
@@ -76,6 +75,7 @@ from ptxkit.kernels.gemm_parts import (
     GemmContext,
     iterate_work_items,
 )
+from ptxkit.kernels.gemm_consumer import emit_consumer
 
 
 def gemm(

@@ -6,7 +6,7 @@ What they do and why is in `gemm`.
 from __future__ import annotations
 
 from ptxkit.build import Global, Register, RemoteBarrier, Ring, Shared, TensorMap, b16, b32, bf16, f32, pred, u32
-from ptxkit.kernels.gemm_parts import (
+from ptxkit.kernels.gemm_config import (
     A_STAGE_BYTES,
     CONSUMERS,
     K_BLOCK_BYTES,

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 NORMAL, PARTIAL, FINISH = 0, 1, 2
 """Kinds of a row: a whole tile; the beginning of one, whose sums are handed on; the end of one."""

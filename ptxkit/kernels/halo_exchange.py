@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptxkit.build import Barrier, Global, Kernel, Register, Shared, f32, pred, u32, u64
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 THREADS = 256
 VECTOR = 4

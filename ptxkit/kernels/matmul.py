@@ -21,7 +21,7 @@ from ptxkit.device import ArgumentError, DeviceArray, TensorMap, to_device, use_
 from ptxkit.device.arguments import has_element_type
 from ptxkit.device.arrays import view_device_array
 from ptxkit.kernels.gemm import gemm
-from ptxkit.kernels.gemm_parts import CONSUMERS, ELEMENTS, ROWS, STRIP_COLUMNS, GemmConfig
+from ptxkit.kernels.gemm_config import CONSUMERS, ELEMENTS, ROWS, STRIP_COLUMNS, GemmConfig
 from ptxkit.kernels.gemm_schedule import ScheduleRow, encode_schedule, make_schedule
 
 _FLAG = np.dtype(np.uint32)

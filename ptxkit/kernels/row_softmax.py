@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 
 from ptxkit.build import BuildValueError, Global, Kernel, Register, f32, u64
-from ptxkit.build.reduce import reduce_over_cta
+from ptxkit.build.reductions import reduce_over_cta
 
 THREADS = 512
 VECTOR = 4

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
-from ptxkit.isa.continuations import complete_opcode
 from ptxkit.isa.forms import Gate
+from ptxkit.isa.opcode_completion import complete_opcode
 from ptxkit.isa.targets import target_words, unmet_gates
-from ptxkit.isa.words import describe_gate
+from ptxkit.isa.wording import describe_gate
+from ptxkit.lsp.cursor_context import CursorContext, context_at
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import target_of
-from ptxkit.lsp.written import CursorContext, context_at
-from ptxkit.records import dataclass
 from ptxkit.source import Span
 from ptxkit.syntax.tree import Module
-from ptxkit.validate.names import describe_class
+from ptxkit.validate.name_problems import describe_class
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, NameScope
 
 TRIGGERS = [".", "%", "@", "$", ":"]

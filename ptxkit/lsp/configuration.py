@@ -6,11 +6,11 @@ from functools import cache
 
 from ptxkit import baseline
 from ptxkit.baseline import Baseline, BaselineError, read_baseline
+from ptxkit.fast_dataclasses import replace
 from ptxkit.lsp.documents import TextSnapshot
-from ptxkit.records import replace
 from ptxkit.results import FileResult
+from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.files import OWN_FILE, SHARED_FILE, SettingsFiles
-from ptxkit.settings.mistakes import SettingsError
 from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
 
 FILES = (OWN_FILE, SHARED_FILE)

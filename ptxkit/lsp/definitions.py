@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from ptxkit.lsp.documents import TextSnapshot
-from ptxkit.lsp.names import NameIndex, ResolvedName
+from ptxkit.lsp.name_index import NameIndex, ResolvedName
 from ptxkit.syntax.tree import Directive
 
 

@@ -9,11 +9,11 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
-from ptxkit.foreign_text import escape_lines, escape_text
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.lsp.documents import TextSnapshot
-from ptxkit.records import dataclass
 from ptxkit.settings.model import ON_REQUEST
 from ptxkit.source import SourceLine
+from ptxkit.untrusted_text import escape_lines, escape_text
 
 SOURCE = "ptxkit"
 _SEVERITIES = {

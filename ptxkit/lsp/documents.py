@@ -11,10 +11,10 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.lsp.jobs import FindingKey
+from ptxkit.fast_dataclasses import replace
 from ptxkit.lsp.positions import TextLines
-from ptxkit.lsp.reading import TolerantParse
-from ptxkit.records import replace
+from ptxkit.lsp.tolerant_parse import TolerantParse
+from ptxkit.lsp.worker_messages import FindingKey
 from ptxkit.results import FileResult
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile, Span

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from ptxkit.diagnostics import Edit
+from ptxkit.fixes.apply_edits import with_line_ends
 from ptxkit.lsp.documents import TextSnapshot
-from ptxkit.mending.text import with_line_ends
 from ptxkit.source import Span
 
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from ptxkit.foreign_text import escape_lines, escape_text
 from ptxkit.isa.describe_module import describe_directive, describe_special
-from ptxkit.isa.words import clip_text
+from ptxkit.isa.wording import clip_text
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import describe_instruction
-from ptxkit.lsp.names import NameIndex, ResolvedName, SourceWord
-from ptxkit.lsp.values import describe_value
+from ptxkit.lsp.name_index import NameIndex, ResolvedName, SourceWord
+from ptxkit.lsp.register_values import describe_value
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Declaration, Function, Instruction
-from ptxkit.validate.names import describe_class
+from ptxkit.untrusted_text import escape_lines, escape_text
+from ptxkit.validate.name_problems import describe_class
 from ptxkit.validate.scopes import LABEL, is_symbol
 
 MAX_TEXT = 600

@@ -8,9 +8,9 @@ from ptxkit.isa import table
 from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.targets import Target, canonical_target, parse_target, target_words, unmet_gates
-from ptxkit.isa.words import describe_effect, describe_gate, describe_operand
+from ptxkit.isa.wording import describe_effect, describe_gate, describe_operand
 from ptxkit.syntax.tree import Instruction, Module
-from ptxkit.validate.answers import match_cache_for
+from ptxkit.validate.match_cache import match_cache_for
 from ptxkit.validate.scopes import NameScope
 
 MAX_FORMS = 6

@@ -16,18 +16,26 @@ from pygls.uris import to_fs_path
 
 from ptxkit import __version__
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.lsp.actions import FIX_ALL, KINDS, findings_in, fix_action, fix_all_action, is_requested, suppress_action
-from ptxkit.lsp.checking import CheckScheduler
+from ptxkit.lsp.check_scheduler import CheckScheduler
+from ptxkit.lsp.code_actions import (
+    FIX_ALL,
+    KINDS,
+    findings_in,
+    fix_action,
+    fix_all_action,
+    is_requested,
+    suppress_action,
+)
 from ptxkit.lsp.completion import TRIGGERS, completions_at
 from ptxkit.lsp.configuration import FILES
 from ptxkit.lsp.definitions import definition_at, highlights_at, references_at
 from ptxkit.lsp.diagnostics import ClientFeatures, to_lsp_diagnostic
+from ptxkit.lsp.document_symbols import document_symbols
 from ptxkit.lsp.documents import OpenDocument, OpenDocuments, TextSnapshot
 from ptxkit.lsp.formatting import format_edits
 from ptxkit.lsp.hover import hover_at
 from ptxkit.lsp.protocol import TextlessProtocol
 from ptxkit.lsp.renaming import renamable_range, rename_edits
-from ptxkit.lsp.symbols import document_symbols
 from ptxkit.results import FileResult
 
 REQUEST_TIMEOUT_SECONDS = 10.0

@@ -15,8 +15,8 @@ from traceback import format_exception
 from typing import BinaryIO
 
 from ptxkit.diagnostics import Diagnostic, Fix
-from ptxkit.lsp.jobs import LENGTH_BYTES, AnalysisReply, AnalysisRequest, encode_message
-from ptxkit.records import replace
+from ptxkit.fast_dataclasses import replace
+from ptxkit.lsp.worker_messages import LENGTH_BYTES, AnalysisReply, AnalysisRequest, encode_message
 from ptxkit.results import FileResult
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
@@ -32,13 +32,13 @@ class RequestHandler:
         """What a job gives."""
         source = SourceFile(job.path, job.text)
         if job.kind == "mend":
-            from ptxkit.mending import fix_source
+            from ptxkit.fixes import fix_source
 
             return fix_source(source, job.settings).source.text
         result = self._result(source, job.settings)
         if job.kind == "check":
             return replace(result, diagnostics=tuple(map(_picklable, result.diagnostics)))
-        from ptxkit.mending import with_verified_fixes
+        from ptxkit.fixes import with_verified_fixes
 
         def is_asked(item: Diagnostic) -> bool:
             return (item.code, item.span, item.message) == job.finding
@@ -73,7 +73,7 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is no answer
     jobs: Queue[AnalysisRequest] = Queue()
     threading.Thread(target=_read_requests, args=(sys.stdin.buffer, jobs), daemon=True).start()
-    from ptxkit import linter, mending, rules  # noqa: F401  (ready before the first job comes)
+    from ptxkit import fixes  # noqa: F401  (ready before the first job comes)
 
     desk = RequestHandler()
     while True:

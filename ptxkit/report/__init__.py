@@ -2,7 +2,7 @@
 
 `full_report(results)` gives styled lines, as results arrive: `plain(lines)` makes them text, `to_terminal(lines, ...)`
 colours them.
-`json_report(results)` gives the document that `--format json` prints. `ptxkit.report.transfers` and
+`json_report(results)` gives the document that `--format json` prints. `ptxkit.report.transfer_table` and
 `ptxkit.report.transfers_json` do the same for tables of transfers.
 """
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
+from ptxkit.diagnostic_groups import group_names
 from ptxkit.diagnostics import Diagnostic, Fix, Label, Severity, Undecided
-from ptxkit.grouping import group_names
 from ptxkit.results import FileResult, KernelRun, ResultCounter, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 

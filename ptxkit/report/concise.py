@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.grouping import fold_groups
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.report.full import header_line, summary_lines, undecided_header
 from ptxkit.report.style import Line
 from ptxkit.results import FileResult, ResultCounter

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.foreign_text import escape_path, escape_text
-from ptxkit.grouping import fold_groups
-from ptxkit.records import replace
-from ptxkit.report.frame import code_frame
+from ptxkit.fast_dataclasses import replace
+from ptxkit.report.code_frame import code_frame
 from ptxkit.report.style import Line, TextRole
 from ptxkit.results import UNCHECKED_CODE, FileResult, KernelRun, ResultCounter, Status, Summary
 from ptxkit.source import SourceFile, SourceLine, Span
+from ptxkit.untrusted_text import escape_path, escape_text
 
 MAX_REASONS = 5
 """Reasons of open questions that the summary names."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import escape_lines, escape_path
-from ptxkit.grouping import fold_groups
 from ptxkit.report.paths import from_root
 from ptxkit.results import UNCHECKED_CODE, FileResult
+from ptxkit.untrusted_text import escape_lines, escape_path
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

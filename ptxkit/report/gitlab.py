@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import escape_lines, escape_path
 from ptxkit.report.paths import from_root
 from ptxkit.results import UNCHECKED_CODE, FileResult
+from ptxkit.untrusted_text import escape_lines, escape_path
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
 

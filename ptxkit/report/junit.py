@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity
-from ptxkit.foreign_text import escape_lines, escape_path
-from ptxkit.report.frame import code_frame
+from ptxkit.report.code_frame import code_frame
 from ptxkit.report.style import plain
 from ptxkit.results import UNCHECKED_CODE, FileResult
+from ptxkit.untrusted_text import escape_lines, escape_path
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptxkit.grouping import fold_groups
+from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.report.full import severity_role, summary_line
 from ptxkit.report.style import Line, TextRole
 from ptxkit.results import FileResult, ResultCounter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptxkit.model.transfer import FileTransfers, KernelTransfers, Transfer
 from ptxkit.report.as_json import diagnostic_object, replace_surrogates
-from ptxkit.transfers import FileTransfers, KernelTransfers, Transfer
 
 VERSION = 1
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ptxkit.report.trace_markup import tag
+from ptxkit.model.transfer import Transfer
+from ptxkit.report.markup import tag
 from ptxkit.report.view_lanes import AsyncChart, ChartBar
 from ptxkit.report.view_marks import SVG
-from ptxkit.transfers import Transfer
 
 ROW, BRACKET = 38, 7
 MIDDLE = ROW / 2

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ptxkit.foreign_text import escape_text
-from ptxkit.records import dataclass
-from ptxkit.report.trace_markup import escape_markup, tag
-from ptxkit.report.transfers import cells
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.model.transfer import Unit
+from ptxkit.model.view import AsyncOp, AsyncOpCategory, FunctionView
+from ptxkit.report.markup import escape_markup, tag
+from ptxkit.report.transfer_table import cells
 from ptxkit.report.view_bars import LaneDrawing, has_completion
 from ptxkit.report.view_lanes import MAX_LANES, MAX_ROWS, AsyncChart, ChartRow, build_chart
 from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, inline_mark
 from ptxkit.source import SourceFile
-from ptxkit.transfers import Unit
-from ptxkit.views import AsyncOp, AsyncOpCategory, FunctionView
+from ptxkit.untrusted_text import escape_text
 
 MAX_STATEMENT, MAX_TITLE = 90, 400
 """Characters of a statement that are shown, and of one that a pointer asks for."""

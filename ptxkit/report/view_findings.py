@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
-from ptxkit.foreign_text import escape_text
-from ptxkit.report.trace_markup import escape_markup, tag
+from ptxkit.report.markup import escape_markup, tag
 from ptxkit.results import UNCHECKED_CODE, CodePage
 from ptxkit.source import SourceFile, SourceLine
+from ptxkit.untrusted_text import escape_text
 
 MAX_QUESTIONS = 500
 """Questions that were left open which are listed."""

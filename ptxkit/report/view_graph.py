@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from ptxkit.foreign_text import escape_text
-from ptxkit.records import dataclass
-from ptxkit.report.trace_markup import escape_markup, tag
-from ptxkit.report.view_layers import layout_graph
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, FunctionView
+from ptxkit.report.graph_layering import layout_graph
+from ptxkit.report.graph_routing import EdgeRoute, GraphLayout, NodeBox
+from ptxkit.report.markup import escape_markup, tag
 from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, draw_mark, inline_mark
-from ptxkit.report.view_routes import EdgeRoute, GraphLayout, NodeBox
-from ptxkit.views import AsyncOpCategory, BlockView, ControlFlowEdge, FunctionView
+from ptxkit.untrusted_text import escape_text
 
 COLLAPSE_THRESHOLD = 120
 """Blocks of a function from which on straight chains of them are drawn as one."""

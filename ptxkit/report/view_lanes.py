@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptxkit.records import dataclass, replace
-from ptxkit.transfers import Transfer, Unit
-from ptxkit.views import AsyncOp, FunctionView, LoopView
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.model.transfer import Transfer, Unit
+from ptxkit.model.view import AsyncOp, FunctionView, LoopView
 
 MAX_ROWS, MAX_LANES = 3_000, 48
 """Rows of one function, and bars side by side, that are drawn."""

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from ptxkit.diagnostics import Diagnostic
-from ptxkit.foreign_text import escape_text
-from ptxkit.report.trace_markup import escape_markup, tag
+from ptxkit.model.view import ColouredSpan, FileView, TokenClass
+from ptxkit.report.markup import escape_markup, tag
 from ptxkit.report.view_findings import finding_box
 from ptxkit.results import CodePage
 from ptxkit.source import SourceLine
-from ptxkit.views import ColouredSpan, FileView, TokenClass
+from ptxkit.untrusted_text import escape_text
 
 LINES_PER_PORTION = 200
 """Lines that are laid out together."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.report.trace_markup import tag
-from ptxkit.views import AsyncOpCategory
+from ptxkit.model.view import AsyncOpCategory
+from ptxkit.report.markup import tag
 
 SVG = "http://www.w3.org/2000/svg"
 

@@ -31,15 +31,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.certainty import InputIndependence
-from ptxkit.analysis.grounds import OperandValidity
-from ptxkit.analysis.kernel import MAX_NAME_LENGTH, KernelFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.trace import OperandViolation
+from ptxkit.analysis.context.kernel_facts import MAX_NAME_LENGTH, KernelFacts
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.finding_validity import OperandValidity
+from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.misuse import observe_operand_violations
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

@@ -28,11 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.grounds import OperandValidity
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.trace import OperandViolation
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
-from ptxkit.rules.misuse import observe_operand_violations
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.symexec.finding_validity import OperandValidity
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.operand_agreement import observe_operand_violations
 
 #: What may be wrong with a number.
 KINDS = ("multiple", "range", "rule", "rank", "mask")

@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.certainty import InputIndependence
-from ptxkit.analysis.kernel import MAX_NAME_LENGTH, KernelFacts
-from ptxkit.analysis.layout import DeclaredVariable
-from ptxkit.analysis.terms import to_signed
-from ptxkit.analysis.trace import OperandViolation
+from ptxkit.analysis.context.kernel_facts import MAX_NAME_LENGTH, KernelFacts
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.layout import DeclaredVariable
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.analysis.values.symbolic_values import to_signed
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.misuse import observe_operand_violations
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.operand_agreement import observe_operand_violations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

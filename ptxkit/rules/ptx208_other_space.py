@@ -25,11 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.origins import REMOTE
-from ptxkit.analysis.trace import WrongAddressKind
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.misuse import observe_wrong_address_kinds
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.symexec.check_address_space import REMOTE
+from ptxkit.analysis.symexec.trace import WrongAddressKind
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

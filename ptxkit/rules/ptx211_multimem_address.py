@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.same_bytes import find_overlaps, is_multimem, is_plain_global_access
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.pointer_overlap import find_overlaps, is_multimem, is_plain_global_access
+from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:

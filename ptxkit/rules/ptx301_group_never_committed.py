@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.inflight import GROUP_MECHANISMS, AsyncCopy
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import CommitGroup, WaitGroup
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 #: The instruction that closes a group, by mechanism: only for the words of the help.
 _COMMIT = {

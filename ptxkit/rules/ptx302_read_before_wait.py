@@ -29,28 +29,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.clusters import find_signalled_mbarriers, may_poll_memory
-from ptxkit.analysis.conflicts import AccessInstance, Race
-from ptxkit.analysis.incoming import (
+from ptxkit.analysis.cluster.cluster_facts import find_signalled_mbarriers, may_poll_memory
+from ptxkit.analysis.cluster.remote_copies import (
     OutgoingSignals,
     RemoteCopy,
     find_remote_copies,
     is_completion_observed,
     reads_of_copy,
 )
-from ptxkit.analysis.inflight import GROUP_MECHANISMS, AsyncCopy
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.order import NEVER, find_unordered_release
-from ptxkit.analysis.ordering_barriers import CTA_BARRIER, WARP_BARRIER, PathPoint, find_ordering_barrier
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.scenario import LaunchConfig
-from ptxkit.analysis.thread import CopiesByStep, PairBudget, ThreadView
-from ptxkit.analysis.touches import access_range
-from ptxkit.analysis.trace import TraceEvent, UnknownCall
+from ptxkit.analysis.context.barrier_placement import CTA_BARRIER, WARP_BARRIER, PathPoint, find_ordering_barrier
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.races import AccessInstance, Race
+from ptxkit.analysis.context.thread_view import CopiesByStep, PairBudget, ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import access_range
+from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
+from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
+from ptxkit.analysis.sync.sync_edges import NEVER, find_unordered_release
+from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
-from ptxkit.records import dataclass
-from ptxkit.rules.barriers import barrier_fixes, format_barrier_help, path_point_of, release_label
-from ptxkit.rules.finding import (
+from ptxkit.rules.barrier_help import barrier_fixes, format_barrier_help, path_point_of, release_label
+from ptxkit.rules.model import (
     TRUNCATED,
     Finding,
     FixCandidate,

@@ -31,20 +31,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from ptxkit.analysis.collectives import WARP
-from ptxkit.analysis.flow import ControlFlowGraph
-from ptxkit.analysis.inflight import AsyncCopy
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.mates import ConvergencePoints
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import IntervalIndex
-from ptxkit.analysis.thread import PairBudget, ThreadView
-from ptxkit.analysis.touches import access_range, is_async_write, is_generic_write
-from ptxkit.analysis.trace import TraceEvent
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_write, is_generic_write
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access, WaitGroup
-from ptxkit.rules.barriers import barrier_fixes, find_barrier_between, format_barrier_help, release_label
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.barrier_help import barrier_fixes, find_barrier_between, format_barrier_help, release_label
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _WAIT = "cp.async.bulk.wait_group.read 0;"
 _WAIT_HELP = {

@@ -26,12 +26,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.inflight import AsyncCopy
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.ranges import IntervalIndex
-from ptxkit.analysis.thread import ThreadView
-from ptxkit.analysis.touches import access_range, is_generic_write
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_write
+from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

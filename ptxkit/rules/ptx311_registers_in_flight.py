@@ -28,12 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.registers_in_flight import WgmmaHazard, find_wgmma_hazards
-from ptxkit.analysis.thread import ThreadView
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 _GROUP = "wgmma"
 

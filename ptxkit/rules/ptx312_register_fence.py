@@ -27,16 +27,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.flow import ControlFlowGraph
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.register_fences import ReachingAccesses, WgmmaFences
-from ptxkit.analysis.register_parts import WgmmaEvents
-from ptxkit.analysis.registers_in_flight import find_issues
-from ptxkit.analysis.thread import ThreadView
-from ptxkit.analysis.trace import TraceEvent
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.registers.wgmma_events import WgmmaEvents
+from ptxkit.analysis.registers.wgmma_fences import ReachingAccesses, WgmmaFences
+from ptxkit.analysis.registers.wgmma_hazards import find_issues
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _GROUP = "wgmma"
 _FENCE = "wgmma.fence.sync.aligned;"

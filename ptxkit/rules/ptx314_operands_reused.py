@@ -27,12 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.operand_reuse import OperandReuse, find_operand_reuses, is_read_complete
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import PairBudget
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.tensor.operand_reuse import OperandReuse, find_operand_reuses, is_read_complete
 from ptxkit.isa.effects import WaitGroup
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

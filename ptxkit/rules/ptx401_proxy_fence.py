@@ -34,19 +34,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.order import SyncEdge
-from ptxkit.analysis.ordering_barriers import OrderingBarrier, PathPoint, find_ordering_barrier
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.ranges import IntervalIndex
-from ptxkit.analysis.thread import PairBudget, ThreadView
-from ptxkit.analysis.touches import access_range, is_async_read, is_generic_write
-from ptxkit.analysis.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.context.barrier_placement import OrderingBarrier, PathPoint, find_ordering_barrier
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.sync.sync_edges import SyncEdge
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Barrier, MbarrierWait
-from ptxkit.records import dataclass, replace
-from ptxkit.rules.barriers import path_point_of
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.barrier_help import path_point_of
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _FENCE = "fence.proxy.async.shared::cta;"
 

@@ -27,11 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.refills import AsyncRefill, find_refills
-from ptxkit.analysis.touches import is_generic_read
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.memory.async_refills import AsyncRefill, find_refills
+from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
 
 _FENCE = "fence.proxy.async.shared::cta;"
 

@@ -30,13 +30,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.maps import MapUse, MapWrite, ModifiedTensorMaps
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.slicing import may_change_tensor_maps
-from ptxkit.analysis.thread import PairBudget
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.tensormap_fences import MapUse, MapWrite, ModifiedTensorMaps
+from ptxkit.analysis.context.thread_view import PairBudget
+from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
+from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:

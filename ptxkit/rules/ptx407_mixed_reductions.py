@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.reductions import MixedProxyUpdate, find_mixed_proxy_updates
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.memory.mixed_proxy_reductions import MixedProxyUpdate, find_mixed_proxy_updates
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:

@@ -26,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from ptxkit.analysis.clusters import SIGNAL_EFFECTS, find_remote_accesses, scenario_of_rank
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import ThreadView
-from ptxkit.analysis.trace import TraceEvent
+from ptxkit.analysis.cluster.cluster_facts import SIGNAL_EFFECTS, find_remote_accesses, scenario_of_rank
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
-from ptxkit.rules.mbarriers import USE_EFFECTS, find_initializations, is_ambiguous, mbarrier_of
+from ptxkit.rules.mbarrier_helpers import USE_EFFECTS, find_initializations, is_ambiguous, mbarrier_of
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _CTA_BARRIER = "bar.sync 0;"
 _CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;"

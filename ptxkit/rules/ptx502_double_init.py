@@ -24,14 +24,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import ThreadView
-from ptxkit.analysis.trace import TraceEvent
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import MbarrierInvalidate
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
-from ptxkit.rules.mbarriers import find_initializations, is_ambiguous, mbarrier_of
+from ptxkit.rules.mbarrier_helpers import find_initializations, is_ambiguous, mbarrier_of
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

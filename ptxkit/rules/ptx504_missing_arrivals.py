@@ -28,16 +28,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.objects import MbarrierState
-from ptxkit.analysis.phase_faults import WrongCount, WrongParity
-from ptxkit.analysis.places import location_of
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.rehearsal import BlockedThread
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.sync.mbarrier_location import location_of
+from ptxkit.analysis.sync.mbarrier_model import MbarrierState
+from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongParity
+from ptxkit.analysis.sync.sync_schedule import BlockedThread
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
-from ptxkit.rules.counts import count_fixes, format_count_help
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
-from ptxkit.rules.rehearsed import find_initialization, find_root_blocked_thread, format_cta, make_observations
+from ptxkit.rules.arrival_count_help import count_fixes, format_count_help
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.sync_evidence import find_initialization, find_root_blocked_thread, format_cta, make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

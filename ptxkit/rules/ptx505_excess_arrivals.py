@@ -25,14 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.objects import ExcessArrival
-from ptxkit.analysis.phase_faults import WrongCount, WrongParity
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.sync.mbarrier_model import ExcessArrival
+from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongParity
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
-from ptxkit.records import replace
-from ptxkit.rules.counts import count_fixes, format_count_help
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule
-from ptxkit.rules.rehearsed import find_initialization, format_cta, make_observations
+from ptxkit.rules.arrival_count_help import count_fixes, format_count_help
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule
+from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_observations
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

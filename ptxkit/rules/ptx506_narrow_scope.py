@@ -27,11 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.scopes import InsufficientScope, find_insufficient_scopes, missing_scope
-from ptxkit.analysis.touches import is_generic_read
+from ptxkit.analysis.cluster.insufficient_scope import InsufficientScope, find_insufficient_scopes, missing_scope
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.symexec.access_ranges import is_generic_read
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, Rule
 
 _SCOPE_WORDS = {"cta": ", at scope .cta", "relaxed": ", which is relaxed"}
 

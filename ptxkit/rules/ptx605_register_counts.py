@@ -29,10 +29,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP, WARPGROUP, UnevenExecution, compare_executions
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.register_counts import (
+from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.registers.register_pool import RegisterPool
+from ptxkit.analysis.registers.setmaxnreg_counts import (
     REGISTER_STEP,
     SetmaxnregExecution,
     has_setmaxnreg,
@@ -40,11 +42,9 @@ from ptxkit.analysis.register_counts import (
     may_synchronize_between,
     setmaxnreg_executions_of,
 )
-from ptxkit.analysis.register_pool import RegisterPool
-from ptxkit.analysis.thread import ThreadView
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Effect, RegisterCount
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, Rule, StepEdit, replace_constant
+from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit, replace_constant
 
 _STRICT = "strict"
 

@@ -30,14 +30,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.conflicts import Race
-from ptxkit.analysis.equal_stores import stores_equal_values
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
+from ptxkit.analysis.context.equal_value_stores import stores_equal_values
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.ir.program import Step
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Access
-from ptxkit.records import replace
-from ptxkit.rules.barriers import barrier_fixes, find_barrier_between, format_barrier_help, release_label
-from ptxkit.rules.finding import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.barrier_help import barrier_fixes, find_barrier_between, format_barrier_help, release_label
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

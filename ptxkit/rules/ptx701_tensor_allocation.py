@@ -26,13 +26,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP, UnevenExecution, compare_executions
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.thread import ThreadView
-from ptxkit.analysis.trace import TraceEvent
+from ptxkit.analysis.context.collective_participation import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import Effect, TensorMemory
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

@@ -31,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import (
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
     commits_of,
@@ -43,7 +43,7 @@ from ptxkit.analysis.tensor_memory import (
     uses_of,
     writes_before,
 )
-from ptxkit.rules.finding import TRUNCATED, Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
 
 #: The mechanism of completion of what a commit takes in.
 _COMMIT_COMPLETION = "tcgen05"

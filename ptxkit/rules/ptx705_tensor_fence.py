@@ -29,9 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.program import Step
-from ptxkit.analysis.tensor_memory import (
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
     completion_observations,
@@ -39,10 +40,9 @@ from ptxkit.analysis.tensor_memory import (
     uses_of,
     writes_before,
 )
-from ptxkit.analysis.thread import ThreadView
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import TensorFence, TensorMemory
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _FENCE = "tcgen05.fence::after_thread_sync;"
 

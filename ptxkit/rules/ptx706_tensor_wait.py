@@ -27,10 +27,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptxkit.analysis.collectives import WARP, WARPGROUP
-from ptxkit.analysis.kernel import KernelFacts, ScenarioFacts
-from ptxkit.analysis.slicing import registers_in
-from ptxkit.analysis.tensor_memory import (
+from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,
     are_unordered,
@@ -40,7 +40,7 @@ from ptxkit.analysis.tensor_memory import (
     writes_before,
 )
 from ptxkit.diagnostics import Severity
-from ptxkit.rules.finding import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 

@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.program import Step
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.effects import Access
-from ptxkit.rules.finding import Finding, Observation, Rule
+from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:

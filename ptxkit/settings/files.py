@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ptxkit.settings.mistakes import SettingsError
+from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.model import ConfigLayer
 from ptxkit.small_files import UnsuitableFileError, read_small_file
 
@@ -88,9 +88,9 @@ def _display_path(path: str) -> str:
 def _parse_level(path: str, data: bytes) -> ConfigLayer | None:
     """What the text of a settings file says; None for a shared file without our table."""
     # The reader of TOML is loaded only where there is a settings file.
-    from ptxkit.settings.keys import KeyValueError, parse_level
-    from ptxkit.settings.places import line_of
-    from ptxkit.settings.toml import parse_toml
+    from ptxkit.settings.bounded_toml import parse_toml
+    from ptxkit.settings.schema import KeyValueError, parse_level
+    from ptxkit.settings.toml_locations import line_of
 
     try:
         text = data.decode("utf-8")

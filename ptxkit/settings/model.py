@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from ptxkit.diagnostics import Severity
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 Policy: TypeAlias = Literal["isa", "strict"]
 """`isa`: report what the text of the ISA forbids. `strict`: where it is silent, report too, as warnings, what the
@@ -141,7 +141,7 @@ def _longest_prefix(code: str, prefixes: Sequence[str]) -> int:
 def _per_file_ignores(level: ConfigLayer, path: str | None) -> tuple[str, ...]:
     if path is None or not level.per_file_ignores:
         return ()
-    from ptxkit.settings.patterns import matches  # which compiles expressions
+    from ptxkit.settings.globs import matches  # which compiles expressions
 
     return tuple(
         code for pattern, codes in level.per_file_ignores for code in codes if matches(path, pattern, level.folder)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptxkit.records import replace
+from ptxkit.fast_dataclasses import replace
 from ptxkit.syntax.constants import MalformedDeclarationError, require_plain_name
 from ptxkit.syntax.declaration_rules import DECLARATION_RULES, Attributes, Formals, Results, find_child, without_dot
 from ptxkit.syntax.operand_rules import OPERAND_RULES, Children

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptxkit.records import dataclass, replace
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.syntax.constants import MalformedDeclarationError, parse_number
 from ptxkit.syntax.operand_rules import Children
 from ptxkit.syntax.tree import (

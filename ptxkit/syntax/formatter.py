@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptxkit.records import dataclass, field, replace
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.source import SourceFile
-from ptxkit.syntax.cutter import COMMENT, statement_splitter
 from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.parser import parse
 from ptxkit.syntax.printer import function_header_lines, item_lines, statement_lines
+from ptxkit.syntax.statement_splitter import COMMENT, statement_splitter
 from ptxkit.syntax.tree import Block, Body, Function, Module
 
 _COMMENT = re.compile(COMMENT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from ptxkit.syntax.constants import parse_integer
-from ptxkit.syntax.cutter import FastPathError
 from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.grammar import Grammar
+from ptxkit.syntax.statement_splitter import FastPathError
 from ptxkit.syntax.tree import Address, Name, Operand, Pair, Vector
 
 _BLANKS = " \t\r\n"
@@ -17,7 +17,7 @@ INVALID_OPERAND = Name("")
 """What stands for a text that is no operand by itself, such as `[%r1` of `[%r1, %r2]` cut at its comma."""
 
 _new = Name.__new__
-_set_text = Name.__dict__["text"].__set__  # see ptxkit.syntax.instructions
+_set_text = Name.__dict__["text"].__set__  # see ptxkit.syntax.instruction_columns
 
 
 class OperandMemo(dict[str, Operand]):

@@ -14,16 +14,16 @@ from __future__ import annotations
 import re
 from operator import itemgetter
 
-from ptxkit.garbage import pause_collection
+from ptxkit.fast_dataclasses import replace
+from ptxkit.gc_control import pause_collection
 from ptxkit.limits import MAX_NESTING
-from ptxkit.records import replace
 from ptxkit.source import SourceFile
 from ptxkit.syntax.constants import MalformedConstructError
-from ptxkit.syntax.cutter import BLANK, TRIVIA, FastPathError, statement_splitter
 from ptxkit.syntax.errors import UnexpectedTokenError
+from ptxkit.syntax.function_headers import HeaderMemo
 from ptxkit.syntax.grammar import Grammar, grammar
-from ptxkit.syntax.headers import HeaderMemo
 from ptxkit.syntax.operands import OperandMemo
+from ptxkit.syntax.statement_splitter import BLANK, TRIVIA, FastPathError, statement_splitter
 from ptxkit.syntax.statements import StatementMemo, piece_node
 from ptxkit.syntax.tree import (
     Block,
@@ -180,7 +180,7 @@ def parse(text: str, path: str | None = None) -> Module:
         try:
             return _ModuleReader(grammar()).read_module(source)
         except (UnexpectedTokenError, MalformedConstructError, FastPathError):
-            from ptxkit.syntax.recovery import (
+            from ptxkit.syntax.error_recovery import (
                 recover_module,
             )  # and with it Lark, which a correct text need not wait for
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.source import SourceFile, Span
-from ptxkit.syntax.cutter import statement_splitter
 from ptxkit.syntax.grammar import grammar
+from ptxkit.syntax.statement_splitter import statement_splitter
 
 _CACHE_SIZE = 8
 """Statements of which the places are remembered: of a long one, a head with thousands of parameters, much may be

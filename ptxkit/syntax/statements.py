@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ptxkit.records import replace
+from ptxkit.fast_dataclasses import replace
 from ptxkit.syntax.constants import require_plain_name
-from ptxkit.syntax.cutter import FastPathError, PieceRow
 from ptxkit.syntax.grammar import Grammar
-from ptxkit.syntax.instructions import GuardMemo, OpcodeMemo, instructions, operand_lists
+from ptxkit.syntax.instruction_columns import GuardMemo, OpcodeMemo, instructions, operand_lists
 from ptxkit.syntax.operands import OperandMemo
+from ptxkit.syntax.statement_splitter import FastPathError, PieceRow
 from ptxkit.syntax.tree import Directive, LabelStatement, Statement
 
 # No comment, string or brace inside: there a comma may mean something else.

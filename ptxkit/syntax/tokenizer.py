@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.limits import MAX_STATEMENT_TOKENS
-from ptxkit.records import dataclass
 
 MAX_CACHED_TOKENS = 65536
 """Words whose types are remembered; over that, they are forgotten."""

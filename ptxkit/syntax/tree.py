@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from ptxkit.records import dataclass, field
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import SourceFile
 
 # ---------------------------------------------------------------------------------------------- operands

@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ptxkit.testing.arrangements.kernel import GeneratedPipeline
-    from ptxkit.testing.litmus import Litmus, assert_litmus
-    from ptxkit.testing.oracles import (
+    from ptxkit.testing.generators.litmus import Litmus, assert_litmus
+    from ptxkit.testing.oracles.assertions import (
         DeviceLaunch,
         assert_lints,
         assert_machine_matches_device,
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
         assert_round_trips,
         assert_same_kernel,
     )
-    from ptxkit.testing.verdicts import assert_verdicts_agree
+    from ptxkit.testing.oracles.rules_vs_emulator import assert_verdicts_agree
+    from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
 
 __all__ = [
     "DeviceLaunch",
@@ -40,10 +40,10 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Litmus": "litmus",
-    "GeneratedPipeline": "arrangements.kernel",
-    "assert_litmus": "litmus",
-    "assert_verdicts_agree": "verdicts",
+    "Litmus": "generators.litmus",
+    "GeneratedPipeline": "pipelines.pipeline",
+    "assert_litmus": "generators.litmus",
+    "assert_verdicts_agree": "oracles.rules_vs_emulator",
 }
 """Public name -> the module that defines it, where that is not `oracles`."""
 
@@ -53,4 +53,4 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'oracles')}"), name)
+    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'oracles.assertions')}"), name)

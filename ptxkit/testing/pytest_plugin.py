@@ -4,7 +4,7 @@
   leave them; `ptx_lint(source, codes)` asserts what the linter finds.
 * `@pytest.mark.ptx_device` for tests that need a GPU; `--ptx-device` says what becomes of them where there is none.
 * `--ptx-budget` ends a property whose oracles have had their seconds, with what it has seen.
-* `*.ptx` files that say what is found in them are tests (`ptxkit.testing.ptx_files`).
+* `*.ptx` files that say what is found in them are tests (`ptxkit.testing.corpus.expectation_files`).
 * The last example that an oracle refused is kept when its test fails: after Hypothesis has shrunk it, the smallest.
 
 It loads nothing of ptxkit's dependencies, NumPy and Hypothesis least, before a test uses them.
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from ptxkit.testing import judging, ptx_files
-from ptxkit.testing.judging import BudgetSpentError, DeviceUse, OracleSession
+from ptxkit.testing.corpus import expectation_files
+from ptxkit.testing.oracles import session
+from ptxkit.testing.oracles.session import BudgetSpentError, DeviceUse, OracleSession
 
 if TYPE_CHECKING:
-    from ptxkit.testing.examples import Example
+    from ptxkit.testing.corpus.examples import Example
 
 _EXAMPLE_PROPERTY = "ptxkit example"
 """Under which a report has the folder of its example."""
@@ -73,26 +74,26 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def machine() -> Callable[..., Mapping[int, Any]]:
     """`machine(source, launch)`: the arrays among the arguments as the reference machine leaves them, by number."""
-    from ptxkit.testing import oracles
+    from ptxkit.testing.oracles import assertions
 
-    return oracles.on_machine
+    return assertions.on_machine
 
 
 @pytest.fixture
 def device() -> Callable[..., Mapping[int, Any]]:
     """`device(source, launch, level="3")`: the same as the GPU leaves them."""
-    from ptxkit.testing import oracles
+    from ptxkit.testing.oracles import assertions
 
-    oracles.require_device()
-    return oracles.on_device
+    assertions.require_device()
+    return assertions.on_device
 
 
 @pytest.fixture
 def ptx_lint() -> Callable[..., None]:
     """`ptx_lint(source, codes=())`: asserts that the linter finds errors and warnings of these codes and no others."""
-    from ptxkit.testing import oracles
+    from ptxkit.testing.oracles import assertions
 
-    return oracles.assert_lints
+    return assertions.assert_lints
 
 
 # ------------------------------------------------------------------------------------------- tests with a GPU
@@ -100,14 +101,14 @@ def ptx_lint() -> Callable[..., None]:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     use = cast("DeviceUse", item.config.getoption("--ptx-device"))
-    judging.begin_session(OracleSession(use, item.config.getoption("--ptx-budget")))
+    session.begin_session(OracleSession(use, item.config.getoption("--ptx-budget")))
     property_ = getattr(getattr(item, "obj", None), "hypothesis", None)
     if property_ is not None and item.config.getoption("--ptx-budget") is not None:
-        property_.inner_test = judging.track_failures(property_.inner_test)
+        property_.inner_test = session.track_failures(property_.inner_test)
     if item.get_closest_marker("ptx_device") is None:
         return
     if use == "none":
-        pytest.skip(judging.NO_GPU_WANTED)
+        pytest.skip(session.NO_GPU_WANTED)
     from ptxkit.device import DeviceError, check_device
 
     try:
@@ -137,7 +138,7 @@ def pytest_runtest_makereport(
 
 def _save_example(item: pytest.Item, report: pytest.TestReport) -> None:
     """Keeps the example that an oracle refused last in this test, if there is one."""
-    example = judging.current_session().failed_example
+    example = session.current_session().failed_example
     if example is None:
         return
     folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
@@ -153,9 +154,9 @@ def _save_example(item: pytest.Item, report: pytest.TestReport) -> None:
 
 
 def _minimize_example(example: Example) -> Example:
-    from ptxkit.testing.fuzz.asking import recheck_cause
-    from ptxkit.testing.minimise import minimize
-    from ptxkit.testing.replaying import can_minimize
+    from ptxkit.testing.fuzz.example_replay import can_minimize
+    from ptxkit.testing.fuzz.executor import recheck_cause
+    from ptxkit.testing.fuzz.minimize import minimize
 
     return minimize(example, recheck_cause, _SECONDS_TO_SHRINK) if can_minimize(example) else example
 
@@ -190,7 +191,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    if file_path.suffix == ".ptx" and ptx_files.is_test(file_path):
+    if file_path.suffix == ".ptx" and expectation_files.is_test(file_path):
         return cast("pytest.Collector", PtxFile.from_parent(parent, path=file_path))
     return None
 
@@ -209,12 +210,12 @@ class PtxItem(pytest.Item):
 
     def runtest(self) -> None:
         text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
-        told = ptx_files.find_mismatches(text, str(_relative_to_root(self.path, self.config.rootpath)))
+        told = expectation_files.find_mismatches(text, str(_relative_to_root(self.path, self.config.rootpath)))
         if told:
             raise UnexpectedFindingsError("\n".join(told))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, UnexpectedFindingsError | ptx_files.ExpectationError):
+        if isinstance(excinfo.value, UnexpectedFindingsError | expectation_files.ExpectationError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

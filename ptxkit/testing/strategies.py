@@ -20,23 +20,23 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ptxkit.device.arguments import NUMPY_CODES
-from ptxkit.emulate.widths import unsigned_dtype, width_of
+from ptxkit.emulator.core.dtypes import unsigned_dtype, width_of
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import InstructionInstance, instances
-from ptxkit.isa.scaffold import harness_module
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.isa.instance_generator import InstructionInstance, instances
 from ptxkit.isa.targets import parse_target, unmet_gates
-from ptxkit.records import dataclass
-from ptxkit.testing.agreement import all_forms, ptxkit_refusal
-from ptxkit.testing.arrangements.kernel import GeneratedPipeline, break_pipeline, choose_pipeline
-from ptxkit.testing.generated import GeneratedKernel
-from ptxkit.testing.generator import available_steps, generate_kernel
-from ptxkit.testing.kernel_loads import loads_of
-from ptxkit.testing.kernel_steps import Version
-from ptxkit.testing.litmus import Litmus, litmus_test
-from ptxkit.testing.mutations import mutate_instruction
-from ptxkit.testing.number_patterns import edge_values
-from ptxkit.testing.surroundings import addresses, launches, modules, operands
+from ptxkit.testing.differential.campaign import all_forms, ptxkit_refusal
+from ptxkit.testing.differential.instruction_mutators import mutate_instruction
+from ptxkit.testing.generators.bit_patterns import edge_values
+from ptxkit.testing.generators.kernel_ast import GeneratedKernel
+from ptxkit.testing.generators.litmus import Litmus, litmus_test
+from ptxkit.testing.generators.load_forms import loads_of
+from ptxkit.testing.generators.module_strategies import addresses, launches, modules, operands
+from ptxkit.testing.generators.random_kernels import available_steps, generate_kernel
+from ptxkit.testing.generators.step_catalog import Version
+from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, break_pipeline, choose_pipeline
 
 __all__ = [
     "GeneratedInstruction",

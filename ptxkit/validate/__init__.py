@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ptxkit.validate.module import validate
+from ptxkit.validate.module_validation import validate
 
 __all__ = ["validate"]

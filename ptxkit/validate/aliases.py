@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from ptxkit.isa.words import clip_text
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Directive, Function
-from ptxkit.validate.findings import StatementProblem
 from ptxkit.validate.redeclarations import prototype_difference
 from ptxkit.validate.scopes import NameScope
+from ptxkit.validate.statement_problem import StatementProblem
 
 _SECTION = "Kernel and Function Directives: .alias"
 

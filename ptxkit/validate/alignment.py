@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import bits, is_type
-from ptxkit.isa.words import clip_text
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Declaration, Element, Instruction, Name, Operand
 from ptxkit.validate.arguments import element_bits
-from ptxkit.validate.problems import Problem
+from ptxkit.validate.problem import Problem
 from ptxkit.validate.scopes import NameScope, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
-from ptxkit.isa.words import clip_text
-from ptxkit.records import dataclass
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Arguments, Declaration, Directive, Function, Instruction, Name, Operand, Prototype
 from ptxkit.validate.arguments import argument_mismatch
 from ptxkit.validate.constants import kind_of
-from ptxkit.validate.names import describe_class
-from ptxkit.validate.problems import Problem
+from ptxkit.validate.name_problems import describe_class
+from ptxkit.validate.problem import Problem
 from ptxkit.validate.scopes import (
     CALL_TARGETS,
     FUNCTION,

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from struct import unpack
 
+from ptxkit.isa.constant_folding import fold_constants
 from ptxkit.isa.expressions import ConstantExpr
-from ptxkit.isa.folding import fold_constants
 from ptxkit.isa.forms import Immediates, Match, OperandForm
-from ptxkit.isa.words import describe_immediates
+from ptxkit.isa.wording import describe_immediates
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,

@@ -16,13 +16,13 @@ from ptxkit.syntax.tree import (
     Statement,
 )
 from ptxkit.validate.aliases import AliasChecker
-from ptxkit.validate.debugging import DebugChecker
+from ptxkit.validate.debug_info import DebugChecker
 from ptxkit.validate.directives import directive_forms, directive_problems, header_problems, prototype_problems
-from ptxkit.validate.findings import GateChecker, StatementProblem
+from ptxkit.validate.heading import heading_problems, sampler_problems, texture_mode
 from ptxkit.validate.initialisers import initialiser_problems
 from ptxkit.validate.scopes import NameScope
-from ptxkit.validate.targets import heading_problems, sampler_problems, texture_mode
-from ptxkit.validate.unsupported import wrong_target_problems
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem
+from ptxkit.validate.unsupported_wrappers import wrong_target_problems
 from ptxkit.validate.variables import parameter_problems, prototype_parameter_problems, variable_problems
 
 _HEADING = frozenset({"version", "target", "address_size"})

@@ -15,11 +15,11 @@ from functools import cache
 
 from ptxkit.diagnostics import Severity
 from ptxkit.isa.module_forms import DirectiveForm
-from ptxkit.isa.words import clip_text, describe_immediates
+from ptxkit.isa.wording import clip_text, describe_immediates
 from ptxkit.syntax.constants import parse_constant
 from ptxkit.syntax.tree import Directive, Function, Prototype
 from ptxkit.validate.constants import is_legal
-from ptxkit.validate.findings import GateChecker, StatementProblem, module_forms
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem, module_forms
 
 _PLACES = {
     "heading": "at the head of the module",

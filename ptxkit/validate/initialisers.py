@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.module_forms import DataType
-from ptxkit.isa.words import clip_text
-from ptxkit.records import dataclass
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
     Apply,
@@ -29,8 +29,8 @@ from ptxkit.syntax.tree import (
     Unary,
     Vector,
 )
-from ptxkit.validate.findings import GateChecker, StatementProblem
 from ptxkit.validate.scopes import ENTRY, FUNCTION, UNKNOWN, NameScope
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem
 from ptxkit.validate.variables import data_types
 
 _SECTION = "Initializers"

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
-from ptxkit.isa.words import clip_text
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Function, Instruction
 from ptxkit.validate.alignment import misalignment_problems
-from ptxkit.validate.answers import CachedMatch, match_cache_for, tolerance_reason
 from ptxkit.validate.calls import call_problems
 from ptxkit.validate.constants import illegal_constants
-from ptxkit.validate.names import describe_class, undeclared_problem
-from ptxkit.validate.problems import Problem
+from ptxkit.validate.match_cache import CachedMatch, match_cache_for, tolerance_reason
+from ptxkit.validate.name_problems import describe_class, undeclared_problem
+from ptxkit.validate.problem import Problem
 from ptxkit.validate.scopes import SPECIAL, UNKNOWN, NameScope, is_symbol
-from ptxkit.validate.sinks import without_sink
+from ptxkit.validate.sink_operands import without_sink
 from ptxkit.validate.typed_shapes import names_in
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.isa.words import clip_text
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Item
 from ptxkit.validate.arguments import alignment_of
-from ptxkit.validate.names import redeclared_problem
-from ptxkit.validate.problems import Problem
+from ptxkit.validate.name_problems import redeclared_problem
+from ptxkit.validate.problem import Problem
 from ptxkit.validate.scopes import NameBinding, NameClash, NameScope, function_binding
 
 _SECTION = "Linking Directives"

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
-from ptxkit.records import dataclass
 from ptxkit.syntax.tree import (
     Body,
     Declaration,

@@ -16,11 +16,11 @@ from ptxkit.diagnostics import Severity
 from ptxkit.isa import table
 from ptxkit.isa.functions import bits, is_type
 from ptxkit.isa.module_forms import DataType
-from ptxkit.isa.words import clip_text
+from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
 from ptxkit.validate.directives import attribute_problems, directive_forms, linkage_problems
-from ptxkit.validate.findings import GateChecker, StatementProblem, module_forms
 from ptxkit.validate.scopes import OPAQUE_TYPES
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem, module_forms
 
 _VECTOR_BITS = 128
 _LANES = {"v2": 2, "v4": 4}

@@ -7,7 +7,7 @@ diagnostics (each with its witness) and what was run beside them. What the calle
 
 from __future__ import annotations
 
-from ptxkit.verifier.given import ArgumentSpec, ArgumentSpecError, parse_argument
+from ptxkit.verifier.argument_parser import ArgumentSpec, ArgumentSpecError, parse_argument
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.verify import verify_source
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.linter import Policy
-from ptxkit.records import dataclass, field
 from ptxkit.settings.model import DEFAULT, Settings
 
 if TYPE_CHECKING:
-    from ptxkit.verifier.given import ArgumentSpec
+    from ptxkit.verifier.argument_parser import ArgumentSpec
 
 Shape: TypeAlias = tuple[int, ...]
 """One to three extents: x, y, z."""

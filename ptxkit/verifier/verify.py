@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.program import flatten
-from ptxkit.analysis.tensor_constants import find_absolute_tmem_steps
-from ptxkit.analysis.tensors import tensor_map_locations
-from ptxkit.assumptions import LaunchConflictError
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.inventory.tensormap_params import tensor_map_locations
+from ptxkit.analysis.ir.program import flatten
+from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
-from ptxkit.emulate import InvalidLaunchError, RunBudget, RunResult, Violation, run
-from ptxkit.emulate.actions.tensors import NO_MAP_PREFIX
-from ptxkit.emulate.launching import StructArgument, to_dim3
-from ptxkit.emulate.program import Executable
-from ptxkit.emulate.unwritten import find_significant_reads, find_uninitialized_dependence
-from ptxkit.emulate.unwritten_reads import UninitializedRead
+from ptxkit.emulator import InvalidLaunchError, RunBudget, RunResult, Violation, run
+from ptxkit.emulator.actions.cp_async_bulk_tensor import NO_MAP_PREFIX
+from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads, find_uninitialized_dependence
+from ptxkit.emulator.engine.executable import Executable
+from ptxkit.emulator.engine.launch_args import StructArgument, to_dim3
+from ptxkit.emulator.races.uninitialized_registers import UninitializedRead
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.linter import (
     apply_overrides,
     apply_settings,
@@ -27,12 +27,17 @@ from ptxkit.linter import (
     lint_module,
     unchecked_result,
 )
-from ptxkit.records import dataclass, field, replace
+from ptxkit.module_overrides import LaunchConflictError
 from ptxkit.results import FileResult, KernelRun
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.verifier.choice import (
+from ptxkit.verifier.assumption_filter import LaunchAssumptions
+from ptxkit.verifier.fault_dependence import FaultDependence
+from ptxkit.verifier.image_arguments import infer_images
+from ptxkit.verifier.integer_guesses import IntegerGuesses
+from ptxkit.verifier.launch_evidence import find_launch_evidence
+from ptxkit.verifier.launch_inference import (
     LaunchPlan,
     VerifierRun,
     generate_runs,
@@ -41,14 +46,9 @@ from ptxkit.verifier.choice import (
     infer_plans,
     unspecified_parameters,
 )
-from ptxkit.verifier.evidence import find_launch_evidence
-from ptxkit.verifier.fitting import LaunchAssumptions
-from ptxkit.verifier.guesses import IntegerGuesses
-from ptxkit.verifier.images import infer_images
-from ptxkit.verifier.influence import FaultDependence
-from ptxkit.verifier.maps import InferredMaps, infer_maps, is_expected
 from ptxkit.verifier.request import VerifyRequest
-from ptxkit.verifier.wording import (
+from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected
+from ptxkit.verifier.violation_diagnostics import (
     ABORTED_CODE,
     ARGUMENTS_NOTE,
     GRID_NOTE,
@@ -58,8 +58,8 @@ from ptxkit.verifier.wording import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulate.recording import EventRecorder
-    from ptxkit.traces import FindingTrace
+    from ptxkit.emulator.races.event_recorder import EventRecorder
+    from ptxkit.model.trace import FindingTrace
 
 UNREACHED_CODE = "PTX300"
 _PROBE_SECONDS, _PROBE_SHARE = 5.0, 0.5
@@ -359,8 +359,8 @@ class _Session:
 
     def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
         """Run once more, by the same chance, and keep what led to findings."""
-        from ptxkit.emulate.recording import EventRecorder
-        from ptxkit.verifier.picture import build_trace
+        from ptxkit.emulator.races.event_recorder import EventRecorder
+        from ptxkit.verifier.trace_builder import build_trace
 
         recorder = EventRecorder([(each.code, each.offset) for each in findings], strict=self._strict)
         self._run_trial(trial, seconds, recorder)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ptxkit.analysis.code import CompiledProgram
-from ptxkit.analysis.exchange import LaneExchange
-from ptxkit.analysis.explore import Explorer, compile_program
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.operations import SymbolicOps
-from ptxkit.analysis.pointers import pointer_parameters
-from ptxkit.analysis.program import Program, Step, flatten
-from ptxkit.analysis.scenario import Scenario, launch_config_of
-from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import LaneValues, SymbolicValueTable, Value
-from ptxkit.analysis.trace import ThreadTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.walker import LockstepExecutor
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.ir.shared_window import SharedWindow
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram
+from ptxkit.analysis.symexec.executor import LockstepExecutor
+from ptxkit.analysis.symexec.explorer import Explorer, compile_program
+from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.values.scenario import Scenario, launch_config_of
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValueTable, Value
+from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.effects import Effect
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Module

@@ -29,7 +29,7 @@ from ptxkit.build import (
     u8,
     u32,
 )
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 RANDOM = np.random.default_rng(20)
 

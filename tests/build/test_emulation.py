@@ -16,7 +16,7 @@ from ptxkit.build import (
     f32,
     u32,
 )
-from ptxkit.emulate import InvalidLaunchError, TensorMapArgument
+from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
 from ptxkit.kernels.seeds.tensor_tile import tensor_tile
 
 

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from ptxkit.build import Kernel
-from ptxkit.build.arrangement import find_result_roles
-from ptxkit.build.names import to_name_part
+from ptxkit.build.method_names import to_name_part
+from ptxkit.build.operand_assignment import find_result_roles
 from ptxkit.isa import table
 from ptxkit.isa.forms import OperandForm
-from ptxkit.isa.instances import InstructionInstance, instances
+from ptxkit.isa.instance_generator import InstructionInstance, instances
 from ptxkit.syntax import parse, tree
 
 MODULE = ".version 9.0\n.target sm_100a\n.address_size 64\n.entry e()\n{{\n{}\n}}\n"

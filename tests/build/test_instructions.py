@@ -21,7 +21,7 @@ from ptxkit.build import (
     u32,
     u64,
 )
-from ptxkit.build.names import find_readings
+from ptxkit.build.method_names import find_readings
 from ptxkit.syntax.tree import Guard, Integer, Name, Unary
 from tests.build.support import instructions, marked, opcodes
 

@@ -7,7 +7,7 @@ import pytest
 
 from ptxkit.build import External, Generic, f16, f32, s16, u8
 from ptxkit.device import link
-from ptxkit.emulate import TensorMapArgument, run
+from ptxkit.emulator import TensorMapArgument, run
 from tests.build.programs import PROGRAMS, calling, narrow
 
 

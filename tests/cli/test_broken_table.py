@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ptxkit.cli.main import main
-from ptxkit.isa import compiled, table
+from ptxkit.isa import compiled_table, table
+from ptxkit.isa.errors import NotationError
 from ptxkit.isa.forms import InstructionSet
 from ptxkit.isa.loader import load_texts
-from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.table import InstructionTable
 from tests.cli.support import CLEAN
 
@@ -23,7 +23,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def load() -> InstructionSet:
         return load_texts({"chapter.isa": 'section "A"\nform a{.<m>} d:.b32\n'})
 
-    monkeypatch.setattr(compiled, "load_cached", load)
+    monkeypatch.setattr(compiled_table, "load_cached", load)
     table.cache_clear()
     yield
     monkeypatch.undo()

@@ -11,8 +11,8 @@ import pytest
 
 from ptxkit.cli.main import main
 from tests.cli.support import CLEAN
+from tests.cli.test_file_replacement import SAFE
 from tests.cli.test_foreign_text import NAME, forged
-from tests.cli.test_rewriting import SAFE
 from tests.inputs.building import entry, fatbin, zipped
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs pipes and devices")

@@ -153,7 +153,7 @@ def test_a_read_that_fails_is_this_files_failure(files: Path, ptxkit: Run, monke
 
 
 def test_a_file_over_the_limit_says_so(files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ptxkit.cli.inputs.MAX_FILE_BYTES", 100)
+    monkeypatch.setattr("ptxkit.cli.input_files.MAX_FILE_BYTES", 100)
     result = ptxkit("lint", "clean.ptx")
     assert result.exit_code == 2
     assert "longer than 100 bytes" in result.stdout

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from ptxkit.source import SourceFile
-from ptxkit.surveyor import survey_transfers
+from ptxkit.transfer_survey import survey_transfers
 from tests.cli.support import BROKEN, CLEAN, shell
 
 Run = Callable[..., Result]
@@ -75,7 +75,7 @@ def test_a_fault_in_the_analysis_is_that_files_alone(monkeypatch: pytest.MonkeyP
     def fail(_: object) -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("ptxkit.analysis.transfers.collect_transfers", fail)
+    monkeypatch.setattr("ptxkit.analysis.inventory.transfer_table.collect_transfers", fail)
     (found,) = survey_transfers(SourceFile("k.ptx", CLEAN)).diagnostics
     assert found.code == "PTX100"
     assert found.message.startswith("the analysis of this file broke: KeyError: 'x' (test_transfers.py:")

@@ -13,14 +13,14 @@ from functools import cache
 from pathlib import Path
 
 from ptxkit import Diagnostic, Severity, parse
-from ptxkit.analysis.kernel import KernelFacts
-from ptxkit.analysis.transfers import collect_transfers
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.inventory.transfer_table import collect_transfers
 from ptxkit.linter import lint_source
 from ptxkit.results import FileResult
 from ptxkit.settings.model import ConfigLayer, Settings
 from ptxkit.source import SourceFile
-from ptxkit.testing.ptxas import probe_ptxas
-from ptxkit.transfers import TransferTable
+from ptxkit.testing.oracles.ptxas import probe_ptxas
+from ptxkit.model.transfer import TransferTable
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 _EXPECTATION = re.compile(r"// expect(?:\((strict|notes)\))?: (PTX\d{3})\s*$")

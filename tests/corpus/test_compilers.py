@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ptxkit import Severity, lint, parse
-from ptxkit.transfers import Unit
+from ptxkit.model.transfer import Unit
 from ptxkit.validate import validate
 
 from .support import CORPUS, CompilerFile, assemble, compiler_files, kernels, looked_at, told

@@ -10,11 +10,17 @@ import pytest
 
 from ptxkit import PTXSyntaxError, parse
 from ptxkit.build import Global, Kernel, VerificationError, f32, u32
-from ptxkit.device import CompileError, DeviceError, assembler, compile, link  # noqa: A004
+from ptxkit.device import (
+    CompileError,
+    DeviceError,
+    compile,  # noqa: A004
+    link,
+    ptxas_program,
+)
 from ptxkit.kernels import bulk_add_one
 from ptxkit.syntax.tree import Name
 from tests.build.support import marked
-from tests.build.test_verify import staged
+from tests.build.test_verification import staged
 
 PLAIN = """\
 .version 8.0
@@ -100,7 +106,7 @@ def test_what_the_compiler_refuses_is_told_at_the_users_line() -> None:
 
 
 def test_targets_and_options_that_nvjitlink_does_not_know_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assembler, "select_ptxas", lambda *_: None)  # an old ptxas may know an old target
+    monkeypatch.setattr(ptxas_program, "select_ptxas", lambda *_: None)  # an old ptxas may know an old target
     with pytest.raises(DeviceError, match="'hopper' is no target"):
         compile(PLAIN, "hopper")
     with pytest.raises(DeviceError, match=r"nvJitLink \d+\.\d+ makes no machine code for 'sm_50'; say for"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ptxkit.kernels.cases import CHECKED_KERNELS, CheckedKernel
-from ptxkit.kernels.check import check_kernel
+from ptxkit.kernels.kernel_cases import CHECKED_KERNELS, CheckedKernel
+from ptxkit.kernels.kernel_check import check_kernel
 
 
 @pytest.mark.device

@@ -11,9 +11,9 @@ import pytest
 
 from ptxkit.device import compile as compile_kernel
 from ptxkit.device.signature import make_kernel_signature
-from ptxkit.kernels.check import CheckedKernel, check_kernel
+from ptxkit.kernels.kernel_check import CheckedKernel, check_kernel
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy
-from ptxkit.kernels.seeds.check import CHECKED_SEEDS
+from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
 from tests.corpus.support import CORPUS
 
 BY_NAME = {subject.build.__name__: subject for subject in CHECKED_SEEDS}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ptxkit.device import LaunchError, Signature, TensorMap, marshal, streams
+from ptxkit.device import LaunchError, Signature, TensorMap, argument_marshaller, streams
 from ptxkit.device.arrays import view_device_array
 from ptxkit.device.signature import Argument
 from ptxkit.device.streams import _FINDERS, current_stream, get_torch_stream_function, make_stream_wait, stream_handle
@@ -148,9 +148,9 @@ class Named(Fake):
 
 
 def test_a_launch_waits_for_the_stream_that_an_array_names(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marshal, "get_current_context", lambda: 1)
+    monkeypatch.setattr(argument_marshaller, "get_current_context", lambda: 1)
     signature = Signature("k", (Argument("data", "u64", "global", "f32"), Argument("n", "u32")))
-    run = marshal.ArgumentMarshaller(signature, 0, 1).compile_function((), {})
+    run = argument_marshaller.ArgumentMarshaller(signature, 0, 1).compile_function((), {})
     run(7, (Named(), 3))
     assert events.calls == WAITED
     events.calls.clear()

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from ptxkit.diagnostics import Severity
-from ptxkit.isa.scaffold import harness_module
+from ptxkit.isa.harness_module import harness_module
 from ptxkit.syntax import parse
-from ptxkit.testing.agreement import ptxkit_refusal
-from ptxkit.testing.ptxas import Version, installed_ptxas
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import Version, installed_ptxas
 from ptxkit.validate import validate
 
 NEWEST = ((9, 5), "sm_107a")

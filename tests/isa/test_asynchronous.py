@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.isa.instances import harness_module
-from ptxkit.testing.agreement import ptxkit_refusal
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.isa.instance_generator import harness_module
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 BULK = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
 TENSOR = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
+from ptxkit.isa.errors import NotationError
 from ptxkit.isa.loader import load_texts
-from ptxkit.isa.mistakes import NotationError
-from ptxkit.isa.sources import isa_files
 from ptxkit.isa.table import InstructionTable
+from ptxkit.isa.table_files import isa_files
 
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in isa_files()}
 CHAPTERS = [

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from ptxkit.isa import table
-from ptxkit.isa.data import describe_data, describe_json
 from ptxkit.isa.describe import describe
 from ptxkit.isa.expression_text import expression_text
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Form
 from ptxkit.isa.loader import load_texts
+from ptxkit.isa.table_json import describe_data, describe_json
 
 
 def all_forms() -> list[Form]:

@@ -28,7 +28,7 @@ from ptxkit.isa.effects import (
     WaitGroup,
 )
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.isa.instances import instances
+from ptxkit.isa.instance_generator import instances
 from tests.isa.support import effects, match
 
 MBAR = ".mbarrier::complete_tx::bytes"

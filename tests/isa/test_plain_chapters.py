@@ -10,18 +10,18 @@ from random import Random
 
 import pytest
 
-from ptxkit.analysis.operations import SymbolicOps
-from ptxkit.analysis.space import SharedWindow
-from ptxkit.analysis.terms import SymbolicValue, SymbolicValueTable, Value
+from ptxkit.analysis.ir.shared_window import SharedWindow
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable, Value
+from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa import effects, table
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Form, Match, OperandForm
-from ptxkit.isa.instances import InstructionInstance, harness_module, instances, spell_instruction
+from ptxkit.isa.instance_generator import InstructionInstance, harness_module, instances, spell_instruction
 from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Body, Instruction, Integer, Name, Operand, Unary
-from ptxkit.testing.agreement import ptxkit_refusal
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 OPCODES = Path(__file__).resolve().parents[2] / "corpus" / "compilers" / "opcodes.tsv"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.testing.agreement import ptxkit_refusal
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 from tests.isa.pairs import Gated, Pair, holds, opens
 
 PAIRS = [

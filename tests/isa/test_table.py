@@ -74,6 +74,8 @@ def test_special_registers_are_known_with_their_components() -> None:
 
 @pytest.mark.parametrize("package", ["ptxkit", "ptxkit.isa"])
 def test_importing_a_package_does_not_load_the_table(package: str) -> None:
-    code = f"import sys, {package}; print('ptxkit.isa.loader' in sys.modules, 'ptxkit.isa.compiled' in sys.modules)"
+    code = (
+        f"import sys, {package}; print('ptxkit.isa.loader' in sys.modules, 'ptxkit.isa.compiled_table' in sys.modules)"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "False"]

@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from ptxkit.isa import table
+from ptxkit.isa.errors import NotationError
 from ptxkit.isa.forms import Form
-from ptxkit.isa.instances import harness_module, instances
+from ptxkit.isa.instance_generator import harness_module, instances
 from ptxkit.isa.loader import load_texts
-from ptxkit.isa.mistakes import NotationError
 from ptxkit.isa.table import InstructionTable
-from ptxkit.testing.agreement import VERSION_TARGETS, ptxkit_refusal
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.differential.campaign import VERSION_TARGETS, ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 from tests.isa.pairs import NEWEST, agree, is_tolerated, will_be_asked
 
 TOLERATED = [form for name in table().names for form in table().forms(name) if form.tolerated]

@@ -11,9 +11,9 @@ import pytest
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import ArgumentError
-from ptxkit.emulate import TensorMapArgument
+from ptxkit.emulator import TensorMapArgument
 from ptxkit.kernels import gemm
-from ptxkit.kernels.gemm_parts import CONSUMERS, THREADS
+from ptxkit.kernels.gemm_config import CONSUMERS, THREADS
 from ptxkit.kernels.gemm_schedule import encode_schedule
 from ptxkit.kernels.matmul import Matmul
 from ptxkit.syntax.tree import Integer

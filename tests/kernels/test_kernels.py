@@ -12,7 +12,7 @@ import pytest
 from ptxkit import Severity
 from ptxkit.build import BuildValueError, Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
-from ptxkit.emulate import TensorMapArgument, run
+from ptxkit.emulator import TensorMapArgument, run
 from ptxkit.kernels import (
     async_copy,
     bulk_add_one,
@@ -26,7 +26,7 @@ from ptxkit.kernels import (
     transpose,
 )
 from ptxkit.kernels.bulk_add_one import ctas
-from ptxkit.kernels.cases import CHECKED_KERNELS, MAX_ELEMENTS, CheckedKernel, draw_sizes
+from ptxkit.kernels.kernel_cases import CHECKED_KERNELS, MAX_ELEMENTS, CheckedKernel, draw_sizes
 from ptxkit.kernels.transpose import tiles
 from tests.build.support import assert_ptxas_accepts, instructions
 from tests.kernels.removal import positions, with_replaced, without

@@ -11,18 +11,18 @@ from ptxkit import Severity
 from ptxkit.build import Kernel, VerificationError, verify_assembled
 from ptxkit.device import compile as compile_kernel
 from ptxkit.kernels import seeds
-from ptxkit.kernels.check import CheckedKernel
+from ptxkit.kernels.kernel_check import CheckedKernel
 from ptxkit.kernels.seeds.barrier_copy import barrier_copy
 from ptxkit.kernels.seeds.barrier_life import expected_trace
-from ptxkit.kernels.seeds.check import CHECKED_SEEDS
 from ptxkit.kernels.seeds.cluster_write import rotate_ctas
 from ptxkit.kernels.seeds.dropping_out import sum_by_halves
-from ptxkit.kernels.seeds.folding import TILE, fold_tiles
 from ptxkit.kernels.seeds.multicast import expected_multiples
+from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
 from ptxkit.kernels.seeds.split_barrier import expected_sums
+from ptxkit.kernels.seeds.tile_folding import TILE, fold_tiles
+from ptxkit.model.transfer import TransferTable
 from ptxkit.source import SourceFile
-from ptxkit.surveyor import survey_transfers
-from ptxkit.transfers import TransferTable
+from ptxkit.transfer_survey import survey_transfers
 from tests.build.support import assert_ptxas_accepts
 from tests.corpus.support import CORPUS, assemble, looked_at, told
 from tests.kernels.removal import positions, without

@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from ptxkit.linter import lint_source
 from ptxkit.lsp.documents import OpenDocument
-from ptxkit.lsp.reading import TolerantParse
+from ptxkit.lsp.tolerant_parse import TolerantParse
 from ptxkit.source import SourceFile, Span
 from tests.lsp.session import KERNEL
 

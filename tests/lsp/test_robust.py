@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ptxkit.lsp.analyst import WorkerClient, WorkerError
-from ptxkit.lsp.jobs import AnalysisRequest
+from ptxkit.lsp.worker_client import WorkerClient, WorkerError
+from ptxkit.lsp.worker_messages import AnalysisRequest
 from ptxkit.settings.model import DEFAULT
 from tests.cli.support import shell
 from tests.lsp.session import KERNEL
@@ -150,7 +150,7 @@ def test_a_client_that_shows_text_alone_gets_all_of_it_as_text(pipe: Pipe) -> No
 
 def test_what_breaks_inside_is_logged_and_the_server_goes_on() -> None:
     script = (
-        "import ptxkit.lsp.checking as checking, ptxkit.lsp.server as server\n"
+        "import ptxkit.lsp.check_scheduler as checking, ptxkit.lsp.server as server\n"
         "from ptxkit.cli.main import main\n"
         "def broken(*_, **__): raise KeyError('inside')\n"
         "server.hover_at = checking.without_analysis_rules = broken\n"

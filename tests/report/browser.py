@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ptxkit.records import dataclass
+from ptxkit.fast_dataclasses import dataclass
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PATIENCE = 2000

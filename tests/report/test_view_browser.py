@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.report.view import view_page
+from ptxkit.report.view_page import view_page
 from tests.report.browser import Browser, Shown
-from tests.report.test_view import BULK, KERNELS, PAGES, UNFENCED, pictured
+from tests.report.test_view_page import BULK, KERNELS, PAGES, UNFENCED, pictured
 
 WGMMA = (KERNELS / "wgmma_ring.sm_90a.ptx").read_text("utf-8")
 TWO = BULK + "\n.visible .func f()\n{\n\tret;\n}\n"

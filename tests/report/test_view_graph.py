@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, EdgeKind, FunctionView
 from ptxkit.report.view_graph import COLLAPSE_THRESHOLD, MAX_NODES, draw_graph, nodes_of
-from ptxkit.views import AsyncOpCategory, BlockView, ControlFlowEdge, EdgeKind, FunctionView
 
 
 def function(blocks: list[BlockView], edges: list[ControlFlowEdge], name: str = "k") -> FunctionView:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ptxkit.model.transfer import Completion, Fence, KernelTransfers, Size, Transfer, Unit, Wait
+from ptxkit.model.view import AsyncOp, AsyncOpCategory, FunctionView, LoopView
 from ptxkit.report.view_lanes import MAX_DISTANCE, MAX_LANES, MAX_ROWS, AsyncChart, build_chart
-from ptxkit.transfers import Completion, Fence, KernelTransfers, Size, Transfer, Unit, Wait
-from ptxkit.views import AsyncOp, AsyncOpCategory, FunctionView, LoopView
 
 
 def copy(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ptxkit.rules import RULES, Rule
-from ptxkit.rules.pages import PAGES
-from ptxkit.testing.faults.campaign import OPERATORS
+from ptxkit.rules.code_docs import PAGES
+from ptxkit.testing.mutation.campaign import OPERATORS
 
 _TABLE = Path(__file__).resolve().parents[2] / "corpus" / "rules" / "README.md"
 _ROW = re.compile(r"^\| ([A-Z]{2}\d+) \| .+ \| (.+) \|$", re.MULTILINE)

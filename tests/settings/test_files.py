@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Severity
+from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.files import SettingsFiles, read_level
-from ptxkit.settings.mistakes import SettingsError
 from ptxkit.settings.model import ConfigLayer
-from ptxkit.settings.places import line_of
+from ptxkit.settings.toml_locations import line_of
 
 
 def level(folder: Path) -> ConfigLayer | None:

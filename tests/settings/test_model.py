@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ptxkit.diagnostics import Severity
+from ptxkit.settings.globs import matches
 from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
-from ptxkit.settings.patterns import matches
-from ptxkit.settings.words import known_codes
+from ptxkit.settings.parsers import known_codes
 
 
 def shown(*levels: ConfigLayer, path: str | None = None) -> set[str]:

@@ -14,7 +14,7 @@ from ptxkit.source import SourceFile
 from ptxkit.syntax import parse
 from ptxkit.syntax.constants import MalformedConstructError
 from ptxkit.syntax.errors import UnexpectedTokenError
-from ptxkit.syntax.reference import parse_with_lark
+from ptxkit.syntax.reference_parser import parse_with_lark
 from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Operand, Statement
 
 ROOT = Path(__file__).resolve().parents[2]

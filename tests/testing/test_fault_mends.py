@@ -9,9 +9,9 @@ import pytest
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.results import FileResult
 from ptxkit.source import SourceFile, Span
-from ptxkit.testing.faults import mends
-from ptxkit.testing.faults.campaign import OPERATORS, CorpusKernel, filter_assemblable, generate_mutants
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.mutation import fix_trials
+from ptxkit.testing.mutation.campaign import OPERATORS, CorpusKernel, filter_assemblable, generate_mutants
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 from tests.testing.test_faults import KERNEL
 
 HERE = CorpusKernel("k.ptx", Path("k.ptx"), KERNEL)
@@ -23,14 +23,14 @@ MENDED = {
 }
 
 
-def tried(*families: str, until: float | None = None) -> mends.FixTrialBatch:
+def tried(*families: str, until: float | None = None) -> fix_trials.FixTrialBatch:
     wanted = [each for each in OPERATORS if each.family in families]
-    return mends.run_fix_trials(
+    return fix_trials.run_fix_trials(
         HERE, filter_assemblable(HERE, generate_mutants(HERE, wanted), installed_ptxas()[0]), until
     )
 
 
-def trials(*families: str) -> tuple[mends.FixTrial, ...]:
+def trials(*families: str) -> tuple[fix_trials.FixTrial, ...]:
     return tried(*families).trials
 
 
@@ -48,41 +48,41 @@ def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPa
         words = Fix("guess", (Edit(Span(place, place), guess),))
         return FileResult(result.path, result.status, tuple(_with(each, words) for each in result.diagnostics))
 
-    monkeypatch.setattr(mends, "with_verified_fixes", blind)
+    monkeypatch.setattr(fix_trials, "with_verified_fixes", blind)
     for guess, kept in {
-        "%%;": mends.FixCheck(parses=False, assembles=False, gone=False, quiet=False),
-        "bar.sync 0;": mends.FixCheck(parses=True, assembles=True, gone=False, quiet=True),
-        "mov.u32 %t, %q;": mends.FixCheck(parses=True, assembles=False, gone=False, quiet=False),
+        "%%;": fix_trials.FixCheck(parses=False, assembles=False, gone=False, quiet=False),
+        "bar.sync 0;": fix_trials.FixCheck(parses=True, assembles=True, gone=False, quiet=True),
+        "mov.u32 %t, %q;": fix_trials.FixCheck(parses=True, assembles=False, gone=False, quiet=False),
     }.items():
         found = trials("delete-commit")
         assert found[0].check == kept, guess
-        lines, well = mends.report_trials(found, listed=False)
+        lines, well = fix_trials.report_trials(found, listed=False)
         assert not well
         assert any(line.startswith("broken mend: PTX301: delete-commit: k.ptx:") for line in lines)
 
 
 def test_what_time_was_up_for_is_not_counted_as_tried() -> None:
-    assert tried("delete-commit", until=0.0) == mends.FixTrialBatch(0, ())
+    assert tried("delete-commit", until=0.0) == fix_trials.FixTrialBatch(0, ())
     assert tried("delete-commit").mutant_count > 0
 
 
 def test_a_mend_that_gives_the_kernel_back_is_checked_once() -> None:
-    mends._lint_cached.cache_clear()
+    fix_trials._lint_cached.cache_clear()
     found = trials("delete-proxy-fence")
     assert [each.check is not None and each.check.is_valid for each in found] == [True]
-    assert mends._lint_cached.cache_info().misses == 1
+    assert fix_trials._lint_cached.cache_info().misses == 1
 
 
 def test_the_tables_count_what_has_a_mend_and_list_what_has_none() -> None:
     found = trials("delete-proxy-fence", "other-space")
-    lines, well = mends.report_trials(found, listed=True)
+    lines, well = fix_trials.report_trials(found, listed=True)
     assert well
     assert any(line.startswith("delete-proxy-fence") for line in lines)
     assert sum(line.startswith("no mend: ") for line in lines) == sum(each.fix is None for each in found)
-    assert mends.report_trials([], listed=True) == (mends.report_trials([], listed=False)[0], True)
+    assert fix_trials.report_trials([], listed=True) == (fix_trials.report_trials([], listed=False)[0], True)
 
 
 def _with(item: Diagnostic, fix: Fix) -> Diagnostic:
-    from ptxkit.records import replace
+    from ptxkit.fast_dataclasses import replace
 
     return replace(item, fix=fix)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.testing.faults import equivalents, tables
-from ptxkit.testing.faults.campaign import (
+from ptxkit.testing.mutation import detection_report, equivalent_mutants
+from ptxkit.testing.mutation.campaign import (
     OPERATORS,
     CorpusKernel,
     MutantOutcome,
@@ -19,8 +19,8 @@ from ptxkit.testing.faults.campaign import (
     load_kernels,
     sample_mutants,
 )
-from ptxkit.testing.faults.mutant import Mutant
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.testing.mutation.mutant import Mutant
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus"
 CLEAN = load_kernels([CORPUS / "kernels"])
@@ -304,14 +304,16 @@ def test_ptxas_sorts_out_what_is_no_program() -> None:
 
 def test_an_explanation_must_have_its_mutant_and_not_be_reported() -> None:
     mutant = made("delete-init")[0]
-    holds = equivalents.Explanations((equivalents.EquivalentMutant(*mutant.identity, "because", "mbarrier.init"),))
-    lost = equivalents.Explanations(
-        (equivalents.EquivalentMutant("k.ptx", "delete-init", "x", 1, "because", "mbarrier.init"),)
+    holds = equivalent_mutants.Explanations(
+        (equivalent_mutants.EquivalentMutant(*mutant.identity, "because", "mbarrier.init"),)
+    )
+    lost = equivalent_mutants.Explanations(
+        (equivalent_mutants.EquivalentMutant("k.ptx", "delete-init", "x", 1, "because", "mbarrier.init"),)
     )
     silent, reported = MutantOutcome(mutant, (), (), 0), MutantOutcome(mutant, ("PTX501",), (), 0)
 
-    def wrong(entries: equivalents.Explanations, outcome: MutantOutcome, kernel: str = "k.ptx") -> list[str]:
-        return equivalents.find_stale_entries(entries, [kernel], {"delete-init"}, [mutant], [outcome])
+    def wrong(entries: equivalent_mutants.Explanations, outcome: MutantOutcome, kernel: str = "k.ptx") -> list[str]:
+        return equivalent_mutants.find_stale_entries(entries, [kernel], {"delete-init"}, [mutant], [outcome])
 
     assert wrong(holds, silent) == []
     assert [line.rpartition(": ")[2] for line in wrong(lost, silent)] == ["there is no such mutant"]
@@ -325,20 +327,24 @@ def test_code_that_never_runs_is_named_by_the_branch_around_it() -> None:
     )
     mutant, other = made("delete-barrier", text)
     assert (mutant.skipping_branches, other.skipping_branches) == (("@%first bra over;",), ())
-    dead = equivalents.Explanations(unreachable=(equivalents.UnreachableCode("k.ptx", "@%first bra over;", "because"),))
-    gone = equivalents.Explanations(unreachable=(equivalents.UnreachableCode("k.ptx", "@%first bra gone;", "because"),))
+    dead = equivalent_mutants.Explanations(
+        unreachable=(equivalent_mutants.UnreachableCode("k.ptx", "@%first bra over;", "because"),)
+    )
+    gone = equivalent_mutants.Explanations(
+        unreachable=(equivalent_mutants.UnreachableCode("k.ptx", "@%first bra gone;", "because"),)
+    )
     assert [dead.is_unreachable(each) for each in (mutant, other)] == [True, False]
-    assert equivalents.find_stale_entries(dead, ["k.ptx"], set(), [mutant], []) == []
-    (lost,) = equivalents.find_stale_entries(gone, ["k.ptx"], set(), [mutant], [])
+    assert equivalent_mutants.find_stale_entries(dead, ["k.ptx"], set(), [mutant], []) == []
+    (lost,) = equivalent_mutants.find_stale_entries(gone, ["k.ptx"], set(), [mutant], [])
     assert lost.endswith("nothing is changed between this branch and its target")
 
 
 def test_what_is_explained_counts_for_neither_side() -> None:
     first, second = made("init-count-more") + made("delete-init")
     outcomes = [MutantOutcome(first, (), (), 0), MutantOutcome(second, ("PTX501",), (), 0)]
-    assert tables.overall(outcomes, frozenset()).rate == 0.5
-    assert tables.overall(outcomes, frozenset([first.identity])).rate == 1.0
-    assert tables.survivors(outcomes, frozenset([first.identity])) == []
+    assert detection_report.overall(outcomes, frozenset()).rate == 0.5
+    assert detection_report.overall(outcomes, frozenset([first.identity])).rate == 1.0
+    assert detection_report.survivors(outcomes, frozenset([first.identity])) == []
 
 
 def short() -> tuple[list[Mutant], list[MutantOutcome]]:
@@ -362,23 +368,24 @@ def test_the_short_campaign_holds() -> None:
     """
     assert {each.name for each in CLEAN} >= {*FLOORS["without"], *FLOORS["seldom"]}
     every, outcomes = short()
-    entries = equivalents.load_explanations(EXPLAINED)
+    entries = equivalent_mutants.load_explanations(EXPLAINED)
     counted = [each for each in outcomes if not entries.is_unreachable(each.mutant)]
-    rows = {row.name: row for row in tables.by_family(counted, entries.identities)}
+    rows = {row.name: row for row in detection_report.by_family(counted, entries.identities)}
     families = {each.family for each in OPERATORS}
     wrong = {
         "harmless changes that are reported": [
-            f"{each.mutant}: {each.rule_errors + each.rule_warnings}" for each in tables.false_alarms(outcomes)
+            f"{each.mutant}: {each.rule_errors + each.rule_warnings}"
+            for each in detection_report.false_alarms(outcomes)
         ],
         "families found less often than their floors": [
             f"{name}: {rows[name].rate:.2f} < {floor}"
             for name, floor in FLOORS["floors"].items()
             if name in rows and rows[name].rate < floor
         ],
-        "explanations that do not hold": equivalents.find_stale_entries(
+        "explanations that do not hold": equivalent_mutants.find_stale_entries(
             entries, [each.name for each in CLEAN], families, every, outcomes
         ),
     }
     assert {what: found for what, found in wrong.items() if found} == {}
     assert sum(each.mutant.is_harmless for each in outcomes) > 40
-    assert tables.overall(counted, entries.identities).rate >= FLOORS["overall"]
+    assert detection_report.overall(counted, entries.identities).rate >= FLOORS["overall"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ptxkit.testing.faults import tables
-from ptxkit.testing.faults.campaign import (
+from ptxkit.testing.mutation import detection_report
+from ptxkit.testing.mutation.campaign import (
     CorpusKernel,
     EmulationEffort,
     MutantOutcome,
@@ -13,7 +13,7 @@ from ptxkit.testing.faults.campaign import (
     generate_mutants,
     load_kernels,
 )
-from ptxkit.testing.faults.mutant import Mutant
+from ptxkit.testing.mutation.mutant import Mutant
 
 CORPUS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
 (KERNEL,) = load_kernels([CORPUS / "hand_bulk_tile.sm_90.ptx"])
@@ -45,13 +45,15 @@ def test_mutants_are_counted_by_who_finds_them() -> None:
         MutantOutcome(second, (), (), 0, ("PTX503",)),
         MutantOutcome(third, (), (), 0, (), ("the run has used up its seconds",)),
     ]
-    *_, all_ = tables.detection_counts(outcomes, frozenset())
+    *_, all_ = detection_report.detection_counts(outcomes, frozenset())
     assert (all_.rules, all_.machine, all_.both, all_.neither, all_.unfinished) == (0, 1, 1, 1, 1)
     assert round(all_.rate, 3) == 0.667
-    assert tables.find_undetected(outcomes, frozenset()) == [outcomes[2]]
-    assert tables.detection_counts(outcomes, frozenset([third.identity]))[-1].rate == 1.0
-    assert tables.find_refuted_equivalents(outcomes, frozenset([second.identity])) == [outcomes[1]]
-    assert "66.7%" in list(tables.detection_lines(tables.detection_counts(outcomes, frozenset())))[-1]
+    assert detection_report.find_undetected(outcomes, frozenset()) == [outcomes[2]]
+    assert detection_report.detection_counts(outcomes, frozenset([third.identity]))[-1].rate == 1.0
+    assert detection_report.find_refuted_equivalents(outcomes, frozenset([second.identity])) == [outcomes[1]]
+    assert (
+        "66.7%" in list(detection_report.detection_lines(detection_report.detection_counts(outcomes, frozenset())))[-1]
+    )
 
 
 def test_a_finding_about_a_harmless_change_is_an_alarm_whoever_makes_it() -> None:

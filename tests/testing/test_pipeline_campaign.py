@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.records import replace
-from ptxkit.testing.arrangements import campaign
-from ptxkit.testing.arrangements.campaign import PipelineJob, PipelineResult, pipeline_jobs, run_jobs
+from ptxkit.fast_dataclasses import replace
+from ptxkit.testing.pipelines import campaign
+from ptxkit.testing.pipelines.campaign import PipelineJob, PipelineResult, pipeline_jobs, run_jobs
 
 
 def test_rules_and_machine_agree_and_tables_count_who_found_what() -> None:

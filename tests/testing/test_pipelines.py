@@ -9,13 +9,13 @@ from random import Random
 import pytest
 from hypothesis import find, given, settings
 
-from ptxkit.records import replace
+from ptxkit.fast_dataclasses import replace
 from ptxkit.testing import strategies
-from ptxkit.testing.agreement import ptxkit_refusal
-from ptxkit.testing.arrangements.kernel import GeneratedPipeline, random_pipeline
-from ptxkit.testing.arrangements.script import FaultSite, InjectedFault, Snippet, render_lines
-from ptxkit.testing.ptxas import installed_ptxas
-from ptxkit.testing.verdicts import assert_verdicts_agree
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+from ptxkit.testing.oracles.rules_vs_emulator import assert_verdicts_agree
+from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, random_pipeline
+from ptxkit.testing.pipelines.text_builder import FaultSite, InjectedFault, Snippet, render_lines
 
 QUIET = settings(max_examples=12, deadline=None, database=None, derandomize=True)
 

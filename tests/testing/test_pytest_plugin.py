@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from ptxkit.device import NoDeviceError, check_device
-from tests.testing.test_oracles import DOUBLE
+from tests.testing.oracles.test_assertions import DOUBLE
 
 FENCED = """.version 8.0
 .target sm_90
@@ -79,7 +79,8 @@ def has_gpu() -> bool:
 def test_a_run_that_uses_nothing_of_ptxkit_loads_no_dependency_of_it(tmp_path: Path) -> None:
     test = (
         "import sys\ndef test_loaded():\n"
-        "    assert not {'numpy', 'lark', 'cuda', 'ptxkit.device', 'ptxkit.emulate', 'ptxkit.isa'} & set(sys.modules)\n"
+        "    assert not {'numpy', 'lark', 'cuda', 'ptxkit.device', 'ptxkit.emulator', 'ptxkit.isa'} & "
+        "set(sys.modules)\n"
         "    assert 'ptxkit.testing.pytest_plugin' in sys.modules\n"
     )
     done = pytest_in(tmp_path, "-p", "no:hypothesispytest", test_nothing=test)
@@ -91,7 +92,7 @@ def test_a_run_that_uses_nothing_of_ptxkit_loads_no_dependency_of_it(tmp_path: P
 def test_the_machine_and_the_linter_are_fixtures(tmp_path: Path) -> None:
     test = f"""
 import numpy as np
-from ptxkit.testing.oracles import DeviceLaunch
+from ptxkit.testing.oracles.assertions import DeviceLaunch
 DOUBLE = {DOUBLE!r}
 def test_doubles(machine):
     [out] = machine(DOUBLE, DeviceLaunch("double", 1, 32, (np.arange(32, dtype=np.uint32),))).values()
@@ -264,7 +265,7 @@ def test_files_that_say_nothing_are_no_tests(tmp_path: Path) -> None:
 
 
 def test_no_file_of_the_corpus_is_a_test_by_accident() -> None:
-    from ptxkit.testing.ptx_files import is_test
+    from ptxkit.testing.corpus.expectation_files import is_test
 
     corpus = Path(__file__).resolve().parent.parent.parent / "corpus"
     assert [path for path in corpus.rglob("*.ptx") if is_test(path)] == []

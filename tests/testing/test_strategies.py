@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import find, given, settings
 
-from ptxkit.emulate import run
+from ptxkit.emulator import run
 from ptxkit.syntax import parse
 from ptxkit.testing import strategies
-from ptxkit.testing.agreement import ptxkit_refusal
-from ptxkit.testing.generated import GeneratedKernel, IfStatement
-from ptxkit.testing.oracles import assert_ptxas_agrees, assert_round_trips
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.generators.kernel_ast import GeneratedKernel, IfStatement
+from ptxkit.testing.oracles.assertions import assert_ptxas_agrees, assert_round_trips
 
 SMALL = ".version 8.0\n.target sm_90\n.address_size 64\n"
 MOST_TIMES = 10

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ptxkit import lint
-from ptxkit.emulate import run
-from ptxkit.testing.ptxas import installed_ptxas
+from ptxkit.emulator import run
+from ptxkit.testing.oracles.ptxas import installed_ptxas
 
 VENDOR = Path(__file__).parents[2] / "corpus" / "vendor"
 CASES = sorted(VENDOR.glob("*/*.ptx"))

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from ptxkit.emulate import InvalidLaunchError
+from ptxkit.emulator import InvalidLaunchError
 from ptxkit.results import FileResult, Status
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, parse_argument, verify_source

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ptxkit.model.trace import FindingTrace
 from ptxkit.source import SourceFile
-from ptxkit.traces import FindingTrace
 from ptxkit.verifier import VerifyRequest, verify_source
 
 HEAD = """.version 8.0

@@ -17,7 +17,7 @@ The twin in CUDA C++: `corpus/seeds/src/barrier_copy.cu`.
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, store_folded
+from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, store_folded
 
 
 def barrier_copy(*, target: str = "sm_90", debug: bool = False) -> Kernel:

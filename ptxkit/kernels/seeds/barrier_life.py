@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import FloatArray
+from ptxkit.kernels.seeds.tile_folding import FloatArray
 
 ARRIVALS = (4, 4, 3)
 """Of the phases; the last arrival of the second one drops out."""

@@ -16,7 +16,7 @@ all the reasons: `ptxkit.kernels.bulk_add_one`.
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE
+from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE
 
 
 def bulk_both_ways(*, debug: bool = False) -> Kernel:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import THREADS, FloatArray
+from ptxkit.kernels.seeds.tile_folding import THREADS, FloatArray
 
 CTAS = 4
 """Of a cluster."""

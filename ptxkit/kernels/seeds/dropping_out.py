@@ -13,7 +13,7 @@ The twin in CUDA C++: `corpus/seeds/src/dropping_out.cu`, with `cuda::barrier::a
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import THREADS, FloatArray
+from ptxkit.kernels.seeds.tile_folding import THREADS, FloatArray
 
 
 def dropping_out(*, debug: bool = False) -> Kernel:

@@ -15,7 +15,7 @@ The twin in CUDA C++: `corpus/seeds/src/launch_sized.cu`, where `extern __shared
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32, u16, u32
-from ptxkit.kernels.seeds.folding import THREADS
+from ptxkit.kernels.seeds.tile_folding import THREADS
 
 BOTH = 6
 """Bytes of a float and its index."""

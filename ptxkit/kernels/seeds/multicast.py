@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32
-from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, FloatArray
+from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, FloatArray
 
 CTAS = 2
 """Of a cluster."""

@@ -15,7 +15,7 @@ The twin in CUDA C++: `corpus/seeds/src/pipeline_roles.cu`.
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import THREADS, TILE, store_folded
+from ptxkit.kernels.seeds.tile_folding import THREADS, TILE, store_folded
 
 STAGES, HALF = 2, THREADS // 2
 UNIT = 4

@@ -16,7 +16,7 @@ The twin in CUDA C++: `corpus/seeds/src/pipeline_two_stages.cu`.
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, Register, f32, u32
-from ptxkit.kernels.seeds.folding import BYTES, THREADS, TILE, store_folded
+from ptxkit.kernels.seeds.tile_folding import BYTES, THREADS, TILE, store_folded
 
 STAGES = 2
 

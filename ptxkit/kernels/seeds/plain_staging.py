@@ -13,7 +13,7 @@ The twin in CUDA C++: `corpus/seeds/src/plain_staging.cu`, with `cooperative_gro
 from __future__ import annotations
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import THREADS, TILE, store_folded
+from ptxkit.kernels.seeds.tile_folding import THREADS, TILE, store_folded
 
 
 def plain_staging(*, debug: bool = False) -> Kernel:

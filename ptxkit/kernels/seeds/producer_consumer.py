@@ -19,7 +19,7 @@ The same by `k.pipeline`: `pipeline_roles`.
 from __future__ import annotations
 
 from ptxkit.build import Barrier, Global, Kernel, Register, Ring, Shared, f32, u32
-from ptxkit.kernels.seeds.folding import TILE, store_folded
+from ptxkit.kernels.seeds.tile_folding import TILE, store_folded
 
 PRODUCERS, CONSUMERS = 32, 256
 BUFFERS = 2

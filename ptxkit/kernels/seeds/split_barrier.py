@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptxkit.build import Global, Kernel, f32, u32
-from ptxkit.kernels.seeds.folding import FloatArray
+from ptxkit.kernels.seeds.tile_folding import FloatArray
 
 THREADS = TILE = 256
 

@@ -15,7 +15,7 @@ The twin in CUDA C++: `corpus/seeds/src/tensor_tile.cu`.
 from __future__ import annotations
 
 from ptxkit.build import Kernel, f32
-from ptxkit.kernels.seeds.folding import THREADS
+from ptxkit.kernels.seeds.tile_folding import THREADS
 
 WIDTH, HEIGHT = 32, 32
 

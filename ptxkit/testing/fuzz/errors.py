@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ptxkit.many.errors import CannotRunError
+from ptxkit.batch.errors import CannotRunError
 
 __all__ = ["CannotRunError"]

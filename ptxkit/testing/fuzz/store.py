@@ -1,7 +1,7 @@
 """What campaigns have done: a database that a killed campaign leaves whole, and a folder for each failure.
 
 folder/campaigns.sqlite      shares that are done, and failures by their cause
-folder/failures/NAME         the first example of a cause, made smaller (`ptxkit.testing.examples`)
+folder/failures/NAME         the first example of a cause, made smaller (`ptxkit.testing.corpus.examples`)
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
-from ptxkit.records import dataclass
-from ptxkit.testing.examples import Example
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.testing.corpus.examples import Example
+from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
 from ptxkit.testing.fuzz.errors import CannotRunError
-from ptxkit.testing.fuzz.questions import FuzzCampaign
-from ptxkit.testing.fuzz.watched import FuzzUnitResult
+from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult
 
 _TABLES = """
 create table if not exists shares (

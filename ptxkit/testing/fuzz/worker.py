@@ -16,17 +16,17 @@ from functools import cached_property
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.garbage import freeze_all
-from ptxkit.records import dataclass
-from ptxkit.testing import judging
-from ptxkit.testing.device_process import end_with_parent
-from ptxkit.testing.judging import OracleSession
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.gc_control import freeze_all
+from ptxkit.testing.oracles import session
+from ptxkit.testing.oracles.device_process import end_with_parent
+from ptxkit.testing.oracles.session import OracleSession
 
 if TYPE_CHECKING:
     from ptxkit.device import Cubin
-    from ptxkit.testing.device_process import DeviceLaunch, DeviceResult
-    from ptxkit.testing.examples import Example
-    from ptxkit.testing.fuzz.questions import FuzzCampaign
+    from ptxkit.testing.corpus.examples import Example
+    from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
+    from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 
 MAX_MEMORY_BYTES = 6 << 30
 """Bytes of address space of the process; over it Python says MemoryError, and the machine lives on."""
@@ -105,7 +105,7 @@ def serve(connection: Connection, stack: str, seconds: float, shrinking: float) 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     _limit_memory()
-    judging.begin_session(OracleSession(process=_ParentLauncher(connection)))
+    session.begin_session(OracleSession(process=_ParentLauncher(connection)))
     with open(stack, "w") as file:
         while True:
             try:
@@ -131,9 +131,9 @@ def _limit_memory() -> None:
 def _run_unit(
     connection: Connection, campaign: FuzzCampaign, numbers: range, shrinking: float, rearm: Callable[[float], None]
 ) -> None:
-    from ptxkit.testing.fuzz.asking import recheck_cause, run_examples
-    from ptxkit.testing.minimise import minimize
-    from ptxkit.testing.replaying import can_minimize
+    from ptxkit.testing.fuzz.example_replay import can_minimize
+    from ptxkit.testing.fuzz.executor import recheck_cause, run_examples
+    from ptxkit.testing.fuzz.minimize import minimize
 
     count = skipped = 0
     reason = ""

@@ -6,8 +6,8 @@ import os
 import signal
 import time
 
-from ptxkit.testing.examples import Example
-from ptxkit.testing.fuzz.questions import FuzzCampaign, OracleKind
+from ptxkit.testing.corpus.examples import Example
+from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, OracleKind
 
 EVERY = 10
 

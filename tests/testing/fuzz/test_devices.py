@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from ptxkit.device import Cubin
-from ptxkit.emulate import run as emulate
-from ptxkit.testing.device_process import DeviceLaunch, DeviceProcess, DeviceReady
-from ptxkit.testing.fuzz.questions import FuzzCampaign
-from ptxkit.testing.fuzz.running import FuzzLimits, LocalFuzzRunner, run_campaigns
+from ptxkit.emulator import run as emulate
+from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
+from ptxkit.testing.fuzz.scheduler import FuzzLimits, LocalFuzzRunner, run_campaigns
 from ptxkit.testing.fuzz.store import FuzzStore
-from ptxkit.testing.fuzz.watched import FuzzUnitResult
+from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult
+from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 COUNTER = "PTXKIT_TEST_LAUNCHES"
 EMPTY = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry empty() { ret; }\n"

@@ -18,14 +18,14 @@ from click.testing import CliRunner, Result
 
 from ptxkit.cli import fuzz as fuzz_command
 from ptxkit.cli.commands import cli
-from ptxkit.testing.examples import Example
-from ptxkit.testing.fuzz import patience, questions
-from ptxkit.testing.fuzz.questions import FuzzCampaign, version_target_of
-from ptxkit.testing.fuzz.running import FuzzLimits, TimeAccounts, schedule_work
+from ptxkit.testing.corpus.examples import Example
+from ptxkit.testing.fuzz import campaign_kinds, watchdog
+from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, version_target_of
+from ptxkit.testing.fuzz.report import summary
+from ptxkit.testing.fuzz.scheduler import FuzzLimits, TimeAccounts, schedule_work
 from ptxkit.testing.fuzz.store import FuzzStore
-from ptxkit.testing.fuzz.table import summary
-from ptxkit.testing.fuzz.watched import FuzzUnitResult, FuzzWorkUnit
-from ptxkit.testing.ptxas import Ptxas
+from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult, FuzzWorkUnit
+from ptxkit.testing.oracles.ptxas import Ptxas
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 PLANTED = "tests.testing.fuzz.planted:KIND"
@@ -221,7 +221,7 @@ def kept_hang(folder: Path, oracle: str) -> Path:
 def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "REPORT_INTERVAL", 0.05)
+    monkeypatch.setattr(watchdog, "REPORT_INTERVAL", 0.05)
     oracle = "tests.testing.fuzz.planted:turn_for_ever"
     folder = kept_hang(tmp_path, "turn_for_ever")
     done = asked_here(tmp_path, "--replay", str(folder), "--oracle", oracle, "--hang", "1")
@@ -276,8 +276,8 @@ def test_an_oracle_that_asked_nothing_is_named(tmp_path: Path) -> None:
 
 def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     old = Ptxas(Path("ptxas"), "12.0", (8, 0), frozenset({"sm_80", "sm_90a"}))
-    monkeypatch.setattr(questions, "installed_ptxas", lambda: [old])
-    questions._supported_version_targets.cache_clear()
+    monkeypatch.setattr(campaign_kinds, "installed_ptxas", lambda: [old])
+    campaign_kinds._supported_version_targets.cache_clear()
     try:
         aims = {
             version_target_of(FuzzCampaign("ptxas", seed), number)
@@ -288,7 +288,7 @@ def test_instructions_are_for_the_ptxas_that_is_there(monkeypatch: pytest.Monkey
         assert all(old.supports(*each) for each in aims)
         assert version_target_of(FuzzCampaign("ptxas", target="sm_90a"), 0) == ((8, 0), "sm_90a")
     finally:
-        questions._supported_version_targets.cache_clear()
+        campaign_kinds._supported_version_targets.cache_clear()
 
 
 def test_the_first_share_of_a_run_that_time_ends_is_small(tmp_path: Path) -> None:

@@ -1,0 +1,160 @@
+"""The basic blocks of a function and where control goes from each: for questions about paths that no walk answers."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cached_property
+
+from ptxkit.analysis.cfg.dominators import DominatorTree, reverse_graph
+from ptxkit.analysis.cfg.loops import CfgLoop, LoopForest
+from ptxkit.analysis.cfg.reaching_definitions import step_successors
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Name
+
+
+class ControlFlowGraph:
+    """Control flow by blocks, numbered in the order of the text; `starts` are the indices of their first steps.
+
+    A call does not end a block; where an indexed branch leads is in its `.branchtargets`.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        leaders = {0, *program.label_targets}
+        leaders.update(step.index + 1 for step in program.steps if is_control_transfer(step))
+        self.block_starts = sorted(leader for leader in leaders if leader < len(program.steps))
+
+    def block_of(self, step: Step) -> int:
+        """The block that a step is in."""
+        return bisect_right(self.block_starts, step.index) - 1
+
+    def steps_of_block(self, block: int) -> tuple[Step, ...]:
+        """The steps of a block."""
+        end = self.block_starts[block + 1] if block + 1 < len(self.block_starts) else len(self._program.steps)
+        return self._program.steps[self.block_starts[block] : end]
+
+    @cached_property
+    def successors(self) -> list[tuple[int, ...]]:
+        """By block: those that may come next; none behind the end of the function."""
+        found = []
+        for block in range(len(self.block_starts)):
+            targets = step_successors(self._program, self.steps_of_block(block)[-1])
+            found.append(tuple(dict.fromkeys(self.block_of(self._program.steps[index]) for index in targets)))
+        return found
+
+    @cached_property
+    def predecessors(self) -> list[tuple[int, ...]]:
+        """By block: those that may come just before it."""
+        return reverse_graph(self.successors)
+
+    @cached_property
+    def exit_blocks(self) -> tuple[int, ...]:
+        """The blocks from which a thread may leave the function in an orderly way: it returns, exits, or comes to the
+        end of the text. A trap is no such way."""
+        return tuple(
+            block for block in range(len(self.block_starts)) if self._exits_function(self.steps_of_block(block)[-1])
+        )
+
+    @cached_property
+    def dominators(self) -> DominatorTree:
+        """Which blocks every path from the beginning to a block passes."""
+        return DominatorTree(self.successors, (0,))
+
+    @cached_property
+    def post_dominators(self) -> DominatorTree:
+        """Which blocks every path from a block to an end passes; what never ends has none but itself."""
+        return DominatorTree(self.predecessors, self.exit_blocks)
+
+    @cached_property
+    def loops(self) -> LoopForest:
+        """The loops of blocks."""
+        return LoopForest(self.successors)
+
+    @cached_property
+    def control_dependences(self) -> list[tuple[int, ...]]:
+        """By block: the blocks whose last step decides whether control comes to it (control dependence).
+
+        A block decides where it may go two ways, one of which surely leads to the other block, and the other may not.
+        """
+        found: list[list[int]] = [[] for _ in self.block_starts]
+        behind = self.post_dominators
+        for block, following in enumerate(self.successors):
+            if len(following) + (block in self.exit_blocks) < 2:
+                continue
+            stop = behind.parents[block]
+            for other in following:
+                at: int | None = other
+                while at is not None and at != stop and block not in found[at][-1:]:
+                    found[at].append(block)
+                    at = behind.parents[at]
+        return [tuple(each) for each in found]
+
+    def dominates(self, first: Step, step: Step) -> bool:
+        """Whether every path to a step passes the place of the first one. Whether that is executed, its guard says."""
+        here, there = self.block_of(first), self.block_of(step)
+        return first.index <= step.index if here == there else self.dominators.dominates(here, there)
+
+    def post_dominates(self, last: Step, step: Step) -> bool:
+        """Whether every path from a step to an end of the function passes the place of the last one."""
+        here, there = self.block_of(last), self.block_of(step)
+        return last.index >= step.index if here == there else self.post_dominators.dominates(here, there)
+
+    def loop_of(self, step: Step) -> CfgLoop | None:
+        """The innermost loop that a step is in."""
+        return self.loops.innermost_loop(self.block_of(step))
+
+    def may_repeat(self, step: Step) -> bool:
+        """Whether a thread may come to a step more than once."""
+        return self.loop_of(step) is not None
+
+    def blocks_until_reconvergence(self, block: int) -> set[int] | None:
+        """The blocks that may be executed from the end of one on until its paths meet again (where they do not: until
+        an end); itself, where it is in a loop that ends later. None where its last step decides nothing."""
+        following = self.successors[block]
+        if len(following) + (block in self.exit_blocks) < 2:
+            return None
+        stop = self.post_dominators.parents[block]
+        seen: set[int] = set()
+        waiting = list(following)
+        while waiting:
+            at = waiting.pop()
+            if at not in seen and at != stop:
+                seen.add(at)
+                waiting.extend(self.successors[at])
+        return seen
+
+    def _exits_function(self, step: Step) -> bool:
+        controls = [effect for effect in step.effects if isinstance(effect, Control)]
+        kinds = {effect.kind for effect in controls} - {"call"}
+        if kinds & {"return", "exit"}:
+            return True
+        goes_on = not kinds or step.instruction.guard is not None
+        end = len(self._program.steps)
+        return (goes_on and step.index + 1 == end) or end in _branch_targets(step)
+
+    def reachable(self, blocks: tuple[int, ...]) -> set[int]:
+        """The blocks that control may come to from any of these, themselves included."""
+        seen = set(blocks)
+        waiting = list(blocks)
+        while waiting:
+            for block in self.successors[waiting.pop()]:
+                if block not in seen:
+                    seen.add(block)
+                    waiting.append(block)
+        return seen
+
+
+def _branch_targets(step: Step) -> list[int]:
+    """Where a branch may go, the end of the text included."""
+    last = step.instruction.operands[-1] if step.instruction.operands else None
+    if not isinstance(last, Name) or not is_control_transfer(step):
+        return []
+    names = (last.text, *step.scope.branch_targets(last.text))
+    return [target for name in names if (target := step.scope.label(name)) is not None]
+
+
+def is_control_transfer(step: Step) -> bool:
+    """Whether control may go elsewhere than to the next step for good: a branch, a return, an exit."""
+    effects = step.effects
+    return any(isinstance(effect, Control) and effect.kind != "call" for effect in effects)

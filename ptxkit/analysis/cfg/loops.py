@@ -1,0 +1,127 @@
+"""The loops of a graph, one within another: also those that can be entered in several places.
+
+A loop is a set of nodes each of which can be reached from each other (a strongly connected part). Without the ways back
+to where it is entered, what still goes in circles are the loops within it (Steensgaard's forest of loops). Where each
+loop has one entry, these are the natural loops.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.cfg.dominators import reverse_graph
+from ptxkit.fast_dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CfgLoop:
+    """nodes: all of it. entries: where control comes in, or would, if it could; more than one: it is irreducible.
+
+    outer: the loop that it is within.
+    """
+
+    nodes: frozenset[int]
+    entries: frozenset[int]
+    outer: CfgLoop | None = None
+
+    @property
+    def is_natural(self) -> bool:
+        return len(self.entries) == 1
+
+    @property
+    def depth(self) -> int:
+        """How many loops it is in, itself included."""
+        return 1 if self.outer is None else 1 + self.outer.depth
+
+
+class LoopForest:
+    """All loops that a root reaches in a graph, given by what may come after each node; outer ones come first."""
+
+    def __init__(self, after: Sequence[Sequence[int]], root: int = 0) -> None:
+        self._successors = after
+        reached = _reachable_nodes(after, root)
+        self._predecessors = [[other for other in before if other in reached] for before in reverse_graph(after)]
+        self.loops = tuple(self._find_loops(root, reached))
+
+    def innermost_loop(self, node: int) -> CfgLoop | None:
+        """The innermost loop that a node is in."""
+        return self._innermost_loops.get(node)
+
+    def exit_edges(self, loop: CfgLoop) -> list[tuple[int, int]]:
+        """The ways out of a loop: (node inside, node outside)."""
+        return [(n, other) for n in sorted(loop.nodes) for other in self._successors[n] if other not in loop.nodes]
+
+    @cached_property
+    def _innermost_loops(self) -> dict[int, CfgLoop]:
+        return {node: loop for loop in self.loops for node in loop.nodes}
+
+    def _find_loops(self, root: int, reached: frozenset[int]) -> Iterator[CfgLoop]:
+        waiting: deque[tuple[CfgLoop | None, frozenset[int], frozenset[int]]] = deque([(None, reached, frozenset())])
+        while waiting:
+            outer, nodes, cut = waiting.popleft()
+            for part in _strongly_connected_components(self._successors, nodes, cut):
+                if len(part) == 1 and not self._is_on_cycle(next(iter(part)), cut):
+                    continue
+                entries = frozenset(n for n in part if n == root or not part.issuperset(self._predecessors[n]))
+                loop = CfgLoop(part, entries, outer)
+                yield loop
+                waiting.append((loop, part, entries))
+
+    def _is_on_cycle(self, node: int, cut: Collection[int]) -> bool:
+        return node in self._successors[node] and node not in cut
+
+
+def _reachable_nodes(after: Sequence[Sequence[int]], root: int) -> frozenset[int]:
+    seen = {root} if after else set()
+    waiting = list(seen)
+    while waiting:
+        for other in after[waiting.pop()]:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return frozenset(seen)
+
+
+def _strongly_connected_components(
+    after: Sequence[Sequence[int]], nodes: Collection[int], cut: Collection[int]
+) -> Iterator[frozenset[int]]:
+    """The strongly connected parts of some nodes, without the ways to those that are `cut` (Tarjan's method)."""
+    numbers: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    held: list[int] = []
+    is_held: set[int] = set()
+    for first in sorted(nodes):
+        if first in numbers:
+            continue
+        stack = [(first, iter(after[first]))]
+        numbers[first] = lowest[first] = len(numbers)
+        held.append(first)
+        is_held.add(first)
+        while stack:
+            node, following = stack[-1]
+            fresh = None
+            for other in following:
+                if other not in nodes or other in cut:
+                    continue
+                if other not in numbers:
+                    fresh = other
+                    break
+                if other in is_held:
+                    lowest[node] = min(lowest[node], numbers[other])
+            if fresh is not None:
+                numbers[fresh] = lowest[fresh] = len(numbers)
+                held.append(fresh)
+                is_held.add(fresh)
+                stack.append((fresh, iter(after[fresh])))
+                continue
+            stack.pop()
+            if stack:
+                lowest[stack[-1][0]] = min(lowest[stack[-1][0]], lowest[node])
+            if lowest[node] == numbers[node]:
+                part: set[int] = set()
+                while node not in part:
+                    part.add(held.pop())
+                is_held -= part
+                yield frozenset(part)

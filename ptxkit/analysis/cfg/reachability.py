@@ -1,0 +1,68 @@
+"""Which instructions may come before others, and behind them, on some path through a function.
+
+An instruction may come before itself only round a loop. What a called function does has no place here: it counts as
+coming both before all others and behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Program, Step
+
+
+class StepSet:
+    """Steps of one program, and all of others."""
+
+    def __init__(self, program: Program, inside: Collection[int] | None) -> None:
+        self._program = program
+        self._indices = inside
+
+    def __contains__(self, step: Step) -> bool:
+        steps = self._program.steps
+        own = step.index < len(steps) and steps[step.index] is step
+        return not own or self._indices is None or step.index in self._indices
+
+
+class Reachability:
+    """Reachability between the steps of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._cfg = ControlFlowGraph(program)
+
+    def steps_reachable_from(self, steps: Iterable[Step]) -> StepSet:
+        """The steps that may come behind one of these, and these."""
+        return self._propagate(steps, self._cfg.successors, forward=True)
+
+    def steps_reaching(self, steps: Iterable[Step]) -> StepSet:
+        """The steps that may come before one of these, and these."""
+        return self._propagate(steps, self._cfg.predecessors, forward=False)
+
+    def _propagate(self, steps: Iterable[Step], next_of: list[tuple[int, ...]], *, forward: bool) -> StepSet:
+        own = self._program.steps
+        found: set[int] = set()
+        waiting: list[int] = []
+        for step in steps:
+            if step.index >= len(own) or own[step.index] is not step:
+                return StepSet(self._program, None)
+            block = self._cfg.block_of(step)
+            found.update(
+                each.index for each in self._cfg.steps_of_block(block) if (each.index >= step.index) is forward
+            )
+            found.add(step.index)
+            waiting.extend(next_of[block])
+        seen: set[int] = set()
+        while waiting:
+            block = waiting.pop()
+            if block not in seen:
+                seen.add(block)
+                found.update(each.index for each in self._cfg.steps_of_block(block))
+                waiting.extend(next_of[block])
+        return StepSet(self._program, found)
+
+
+def reachable_steps(program: Program) -> StepSet:
+    """The steps to which some path from the beginning of a program leads; nothing executes the others."""
+    return Reachability(program).steps_reachable_from(program.steps[:1])

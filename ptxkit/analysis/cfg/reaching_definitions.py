@@ -1,0 +1,86 @@
+"""Which instructions may have given a register the value that another one reads.
+
+Most registers of optimised PTX are assigned once. For the others the code before the reading is searched backwards,
+path by path, up to the nearest assignments.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Name
+
+#: Instructions that one search looks at.
+MAX_SEARCH_STEPS = 4_000
+
+
+class ReachingDefinitions:
+    """The assignments of a program's registers."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._definitions_by_register: dict[str, list[Step]] = defaultdict(list)
+        for step in program.steps:
+            match = step.match
+            for role in match.results if match is not None else ():
+                operand = match.operand(role, step.instruction) if match is not None else None
+                for register in registers_in(operand, step.scope) if operand is not None else ():
+                    self._definitions_by_register[register].append(step)
+
+    def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
+        """The assignments that may reach a step; none where the search is too long, or nothing assigns it.
+
+        surely: the only assignment of a register is looked for, too; else it is taken to reach the step.
+        """
+        found = self._definitions_by_register.get(register, [])
+        if len(found) <= 1 and not surely:
+            return frozenset(found)
+        wanted = set(found)
+        reached: set[Step] = set()
+        seen: set[int] = set()
+        waiting = list(self._predecessors[step.index])
+        while waiting:
+            index = waiting.pop()
+            if index in seen:
+                continue
+            if len(seen) >= MAX_SEARCH_STEPS:
+                return frozenset()
+            seen.add(index)
+            earlier = self._program.steps[index]
+            if earlier in wanted:
+                reached.add(earlier)
+                if earlier.instruction.guard is None:
+                    continue
+            waiting.extend(self._predecessors[index])
+        return frozenset(reached)
+
+    @cached_property
+    def _predecessors(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = defaultdict(list)
+        for step in self._program.steps:
+            for after in step_successors(self._program, step):
+                found[after].append(step.index)
+        return found
+
+
+def step_successors(program: Program, step: Step) -> list[int]:
+    """The indices of the steps that may come next; calls return."""
+    controls = [effect for effect in step.effects if isinstance(effect, Control)]
+    following = [step.index + 1] if step.index + 1 < len(program.steps) else []
+    kinds = {effect.kind for effect in controls} - {"call"}
+    if not kinds:
+        return following
+    found = following if step.instruction.guard is not None else []
+    last = step.instruction.operands[-1] if step.instruction.operands else None
+    if isinstance(last, Name) and "branch" in kinds:
+        names: tuple[str, ...] = (last.text,)
+    elif isinstance(last, Name) and "branch_indexed" in kinds:
+        names = step.scope.branch_targets(last.text)
+    else:
+        names = ()
+    targets = [target for name in names if (target := step.scope.label(name)) is not None]
+    return [*found, *(target for target in targets if target < len(program.steps))]

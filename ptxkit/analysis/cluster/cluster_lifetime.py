@@ -1,0 +1,240 @@
+"""What makes a CTA of a cluster stay until others are done with its shared memory.
+
+Known only for clusters of which all CTAs are walked, and without a guess. Only what surely nobody waits for counts: an
+mbarrier that is waited for at all tells of the copies that complete on it, and what another thread signals may tell of
+anything. Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms for
+Asynchronous Copy Operations".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.cluster.cluster_facts import (
+    CLUSTER_BARRIER_KEY,
+    RemoteAccess,
+    cluster_barrier_arrivals,
+    find_multicast_arrivals,
+    find_remote_accesses,
+)
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.isa.effects import Access, Barrier, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait
+
+_RANK_BITS = 0xFF << CTA_BITS
+
+
+class ExitSafety:
+    """A CTA, `own`, and the `others` of its cluster."""
+
+    def __init__(self, own: ScenarioFacts, others: Sequence[ScenarioFacts]) -> None:
+        self._own = own
+        self._others = others
+
+    @cached_property
+    def is_known(self) -> bool:
+        """Whether all threads of all CTAs are walked to their ends, without a guess."""
+        ctas = [self._own, *self._others]
+        groups = [group for cta in ctas for group in cta.groups]
+        return (
+            len(ctas) == self._own.scenario.launch.cluster_size
+            and all(cta.is_complete for cta in ctas)
+            and self._waiting_threads is not None
+            and not any(
+                group.has_unknown_call or group.first_guess is not None or group.end_reason != "exit"
+                for group in groups
+            )
+        )
+
+    def unprotected_accesses(self) -> Iterator[tuple[ThreadView, int, TraceEvent]]:
+        """Accesses to the own shared memory that may come, or last, when the CTA has ended: thread, position, event."""
+        for reach in self._remote_accesses:
+            if not self._outlives(reach.thread, reach.position) and not self._may_await_signal_after(reach):
+                yield reach.thread, reach.position, reach.event
+        for thread in self._own.threads.values():
+            for position, event in thread.positions(Access):
+                if (
+                    _completes_on_remote_mbarrier(event)
+                    and not self._outlives(thread, position)
+                    and not self._may_be_acknowledged(event)
+                ):
+                    yield thread, position, event
+
+    @cached_property
+    def _remote_accesses(self) -> list[RemoteAccess]:
+        rank = self._own.scenario.rank
+        return [reach for other in self._others for reach in find_remote_accesses(other) if reach.rank == rank]
+
+    @cached_property
+    def _signals(self) -> list[RemoteAccess]:
+        """All that may tell the CTA of something: a signal to several CTAs at once, too."""
+        rank = self._own.scenario.rank
+        several = (signal for other in self._others for signal in find_multicast_arrivals(other) if signal.rank == rank)
+        return [*self._remote_accesses, *several]
+
+    @cached_property
+    def _waiting_threads(self) -> list[ThreadView] | None:
+        return self._own.all_threads(Barrier, MbarrierWait)
+
+    @cached_property
+    def _awaited_cluster_phases(self) -> int:
+        """How many rounds of the cluster's barrier some thread of the CTA waits for."""
+        return max(
+            (
+                len(thread.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, ()))
+                for thread in self._waiting_threads or ()
+            ),
+            default=0,
+        )
+
+    def _last_awaited_phase(self, mbarrier: int | None) -> int:
+        """The last phase of an mbarrier that some thread of the CTA waits for."""
+        key = ("mbarrier", mbarrier)
+        return max(
+            (
+                phase
+                for thread in self._waiting_threads or ()
+                for phase in thread.release_acquire_points.acquire_phases.get(key, ())
+            ),
+            default=0,
+        )
+
+    def _outlives(self, thread: ThreadView, position: int) -> bool:
+        """Whether the CTA waits for a round of the cluster's barrier that a thread enters after a position."""
+        return self._awaited_cluster_phases > bisect_left(cluster_barrier_arrivals(thread), position)
+
+    def _may_await_signal_after(self, reach: RemoteAccess) -> bool:
+        """Whether the CTA may wait for a signal that stands for a reach, or comes after it."""
+        if self._is_awaited_signal(reach):
+            return True
+        last = self._last_awaited_signal
+        if last.get(reach.thread, -1) > reach.position:
+            return True
+        return any(thread is not reach.thread for thread in last) and self._may_notify_others(reach)
+
+    @cached_property
+    def _last_awaited_signal(self) -> dict[ThreadView, int]:
+        """By thread of another CTA: where it last gives a signal that this one waits for."""
+        found: dict[ThreadView, int] = {}
+        for signal in self._signals:
+            if self._is_awaited_signal(signal):
+                found[signal.thread] = max(signal.position, found.get(signal.thread, -1))
+        return found
+
+    def _may_notify_others(self, reach: RemoteAccess) -> bool:
+        """Whether other threads may know of a reach: its thread gives order after it, by whatever it does, or they wait
+        for its completion elsewhere."""
+        thread = reach.thread
+        if thread not in self._last_release_cache:
+            self._last_release_cache[thread] = self._last_release(thread)
+        return self._last_release_cache[thread] > reach.position or self._completes_remotely(reach)
+
+    @cached_property
+    def _last_release_cache(self) -> dict[ThreadView, int]:
+        """By thread, as far as it was asked: `_last_order`."""
+        return {}
+
+    def _last_release(self, thread: ThreadView) -> int:
+        """Where a thread last gives order to others, by whatever it does; -1 where it never does."""
+        last = -1
+        for position, event in thread.positions(Barrier, MbarrierArrive, MbarrierTrack, Access):
+            effect = event.effect
+            if isinstance(effect, Barrier) and effect.level == "cluster":
+                rounds = bisect_left(cluster_barrier_arrivals(thread), position)
+                tells = effect.action != "wait" and self._max_cluster_phases > rounds
+            else:
+                tells = not isinstance(effect, Access) or effect.completion == "mbarrier"
+            if tells:
+                last = max(last, position)
+        return last
+
+    def _completes_remotely(self, reach: RemoteAccess) -> bool:
+        """Whether a copy completes on mbarriers of other CTAs alone, as one for a pair of CTAs may, and somebody there
+        waits for that."""
+        told = self._completions.get((id(reach.thread), reach.event.step, reach.event.visit), ())
+        if any(rank == self._own.scenario.rank for rank, _ in told):
+            return False
+        return any(
+            mbarrier in thread.first_waits
+            for rank, mbarrier in told
+            for other in self._others
+            if other.scenario.rank == rank
+            for thread in other.threads.values()
+        )
+
+    @cached_property
+    def _completions(self) -> dict[tuple[int, Step, int], tuple[MbarrierLocation, ...]]:
+        """Where the copies of the other CTAs complete, by thread, instruction and execution."""
+        return {
+            (id(thread), event.step, event.visit): locations_of(other.scenario.rank, event) or ()
+            for other in self._others
+            for thread in other.threads.values()
+            for _, event in thread.positions(MbarrierComplete)
+        }
+
+    @cached_property
+    def _max_cluster_phases(self) -> int:
+        """How many rounds of the cluster's barrier some thread of the cluster waits for."""
+        threads = [thread for cta in (self._own, *self._others) for thread in cta.threads.values()]
+        return max(
+            (len(thread.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, ())) for thread in threads), default=0
+        )
+
+    def _is_awaited_signal(self, signal: RemoteAccess) -> bool:
+        if signal.mbarrier is None:
+            return False
+        told = self._last_awaited_phase(signal.mbarrier)
+        if isinstance(signal.event.effect, MbarrierArrive):
+            return told >= self._arrival_numbers[(id(signal.thread), signal.position)]
+        return told > 0
+
+    @cached_property
+    def _arrival_numbers(self) -> dict[tuple[int, int], int]:
+        """Of each arrival from another CTA, by thread and position: how many its thread has made by then."""
+        found: dict[tuple[int, int], int] = {}
+        counts: dict[tuple[int, int | None], int] = {}
+        for reach in sorted(self._signals, key=lambda reach: reach.position):
+            if isinstance(reach.event.effect, MbarrierArrive):
+                key = (id(reach.thread), reach.mbarrier)
+                counts[key] = found[(id(reach.thread), reach.position)] = counts.get(key, 0) + 1
+        return found
+
+    def _may_be_acknowledged(self, copy: TraceEvent) -> bool:
+        """Whether another CTA may signal, after it has seen a copy complete, what this one waits for."""
+        place = copy.barrier & ~_RANK_BITS if isinstance(copy.barrier, int) else None
+        heard = [signal for signal in self._signals if self._is_awaited_signal(signal)]
+        return any(
+            _may_follow(other, thread, thread.first_waits[place], signal)
+            for other in self._others
+            for thread in other.threads.values()
+            if place in thread.first_waits
+            for signal in heard
+        )
+
+
+def _may_follow(cta: ScenarioFacts, thread: ThreadView, since: int, signal: RemoteAccess) -> bool:
+    """Whether a signal may come after a position of a thread; one of a third CTA always may."""
+    if signal.thread is thread:
+        return since < signal.position
+    if signal.thread not in cta.threads.values():
+        return True
+    return any(cta.sync_edges(thread, since, signal.thread, signal.position))
+
+
+def _completes_on_remote_mbarrier(event: TraceEvent) -> bool:
+    """Whether a copy reads the own shared memory and completes on an mbarrier of another CTA."""
+    effect = event.effect
+    return (
+        isinstance(effect, Access)
+        and (effect.kind, effect.completion) == ("read", "mbarrier")
+        and isinstance(event.address, int)
+        and not event.address & _RANK_BITS
+        and isinstance(event.barrier, int)
+        and bool(event.barrier & _RANK_BITS)
+    )

@@ -1,0 +1,191 @@
+"""Two CTAs of a cluster: their accesses to the same bytes, and the hand-overs from one to the other.
+
+Source: PTX ISA, "Distributed Shared Memory", "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait",
+"barrier.cluster".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.cluster.cluster_facts import CLUSTER_BARRIER_KEY, cluster_barrier_arrivals, other_ctas_of
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.symexec.access_ranges import access_range
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of
+from ptxkit.analysis.sync.sync_edges import NEVER
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
+
+#: Arrivals of one thread at one object that are looked at.
+_MAX_ARRIVALS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CtaAccess:
+    """An access of a thread to shared memory of some CTA of the cluster."""
+
+    thread: ThreadView
+    position: int
+    event: TraceEvent
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether an input surely leads there."""
+        return self.thread.trace.is_certain(self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSyncEdge:
+    """An arrival at an mbarrier of another CTA, and the wait there for the phase that it counts in."""
+
+    arrival: CtaAccess
+    wait: CtaAccess
+
+
+def cta_pairs_of(kernel: KernelFacts, world: ScenarioFacts) -> Iterator[CtaPair]:
+    """A CTA with each other one of its cluster that was walked."""
+    for other in other_ctas_of(kernel.scenarios, world):
+        if not (world.has_unknown_call or other.has_unknown_call):
+            yield CtaPair(world, other)
+
+
+class CtaPair:
+    """A CTA, `giver`, whose accesses come first, and another one, `taker`."""
+
+    def __init__(self, giver: ScenarioFacts, taker: ScenarioFacts) -> None:
+        self.releaser, self.acquirer = giver, taker
+
+    def shared_accesses(
+        self, is_wanted: Callable[[TraceEvent], bool] = lambda _: True
+    ) -> Iterator[tuple[CtaAccess, CtaAccess]]:
+        """Accesses of the one CTA and of the other one to the same bytes, which are another CTA's to one of them; as
+        many as are in the budget. is_wanted: which accesses of the other one are asked for."""
+        budget = self.acquirer.budget
+        home, abroad = _accesses_by_owner(self.releaser)
+        for place, after in _accesses_with_ranges(self.acquirer):
+            if not is_wanted(after.event):
+                continue
+            is_own = place[0] >> CTA_BITS == self.acquirer.scenario.rank + 1
+            for uses in (abroad,) if is_own else (home, abroad):
+                for before in uses.overlapping(*place) if uses else ():
+                    budget.pair_checks -= 1
+                    if budget.is_exhausted:
+                        return
+                    yield before, after
+
+    @cached_property
+    def sync_edges(self) -> list[RemoteSyncEdge]:
+        """The arrivals of the one CTA at the other's objects, each with the waits for its phase."""
+        return list(self._find_sync_edges())
+
+    def _find_sync_edges(self) -> Iterator[RemoteSyncEdge]:
+        waits: dict[int, list[tuple[CtaAccess, int]]] = defaultdict(list)
+        for thread in self.acquirer.threads.values():
+            numbers: dict[int, int] = defaultdict(int)
+            for at, event in thread.positions(MbarrierWait):
+                if isinstance(event.address, int):
+                    waits[event.address].append((CtaAccess(thread, at, event), numbers[event.address]))
+                    numbers[event.address] += 1
+        rank = self.acquirer.scenario.rank
+        for thread in self.releaser.threads.values():
+            counts: dict[MbarrierLocation, int] = defaultdict(int)
+            for at, event in thread.positions(MbarrierArrive):
+                place = location_of(self.releaser.scenario.rank, event)
+                if place is None or place[0] != rank or _is_asynchronous(event):
+                    continue
+                counts[place] += 1
+                if counts[place] <= _MAX_ARRIVALS:
+                    arrival = CtaAccess(thread, at, event)
+                    yield from self._edges_from(arrival, waits[place[1]], ("mbarrier", place[1]))
+
+    def _edges_from(
+        self, arrival: CtaAccess, waits: Sequence[tuple[CtaAccess, int]], key: tuple[str, int]
+    ) -> Iterator[RemoteSyncEdge]:
+        """The first wait of each thread that tells of the phase of an arrival. waits: each with its thread's number."""
+        marks = arrival.thread.release_acquire_points
+        own = ("mbarrier", arrival.event.address)
+        at = [p for p, e in arrival.thread.positions(MbarrierArrive) if e.address == arrival.event.address]
+        phase = marks.release_phases[own][at.index(arrival.position)]
+        seen: set[int] = set()
+        for wait, number in waits:
+            if wait.thread.tid not in seen and wait.thread.release_acquire_points.acquire_phases[key][number] >= phase:
+                seen.add(wait.thread.tid)
+                yield RemoteSyncEdge(arrival, wait)
+
+    def is_ordered_by_edge(self, before: CtaAccess, handover: RemoteSyncEdge, after: CtaAccess) -> bool:
+        """Whether one access comes before the arrival, and the other behind the wait."""
+        return _is_ordered(self.releaser, before, handover.arrival) and _is_ordered(self.acquirer, handover.wait, after)
+
+    def may_be_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
+        """Whether the barrier of the cluster orders one access before the other, or may."""
+        return sum(at < after.position for at in cluster_barrier_arrivals(after.thread)) > _count_arrivals_before(
+            before
+        )
+
+    def is_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
+        """Whether the barrier of the cluster surely orders one access before the other."""
+        acquired = after.thread.release_acquire_points.first_acquire(
+            CLUSTER_BARRIER_KEY, _count_arrivals_before(before) + 1
+        )
+        return acquired is not None and acquired < after.position
+
+    def barrier_positions_around(self, before: CtaAccess) -> tuple[dict[ThreadView, int], dict[ThreadView, int]]:
+        """By thread: where those of the one CTA come to the barrier of the cluster that follows an access, and where
+        those of the other one are behind it."""
+        number = _count_arrivals_before(before)
+        come = {
+            t: (*cluster_barrier_arrivals(t), *[NEVER] * (number + 1))[number] for t in self.releaser.threads.values()
+        }
+        acquired = {
+            t: t.release_acquire_points.first_acquire(CLUSTER_BARRIER_KEY, number + 1)
+            for t in self.acquirer.threads.values()
+        }
+        return come, {t: NEVER if at is None else at for t, at in acquired.items()}
+
+
+def _count_arrivals_before(touch: CtaAccess) -> int:
+    """How often a thread has arrived at the barrier of the cluster before an access."""
+    return sum(at < touch.position for at in cluster_barrier_arrivals(touch.thread))
+
+
+def _is_ordered(world: ScenarioFacts, first: CtaAccess, second: CtaAccess) -> bool:
+    if first.thread is second.thread:
+        return first.position < second.position
+    return any(world.sync_edges(first.thread, first.position, second.thread, second.position))
+
+
+def _accesses_by_owner(world: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], IntervalIndex[CtaAccess]]:
+    """The accesses of a CTA's threads to its own memory, and to that of others."""
+    home: IntervalIndex[CtaAccess] = IntervalIndex()
+    abroad: IntervalIndex[CtaAccess] = IntervalIndex()
+    for place, touch in _accesses_with_ranges(world):
+        (home if place[0] >> CTA_BITS == world.scenario.rank + 1 else abroad).add(*place, touch)
+    return home, abroad
+
+
+def _accesses_with_ranges(world: ScenarioFacts) -> Iterator[tuple[tuple[int, int], CtaAccess]]:
+    """(bytes in the cluster, access) of all accesses by number."""
+    for thread in world.threads.values():
+        for position, event in thread.accesses:
+            touched, effect = access_range(event), event.effect
+            if touched is None or not isinstance(effect, Access):
+                continue
+            named = location_of(world.scenario.rank, event)
+            assert named is not None
+            ranks = [named[0]]
+            if effect.multicast is not None:
+                mask = event.amount if isinstance(event.amount, int) else 0
+                ranks = [rank for rank in range(mask.bit_length()) if mask >> rank & 1]
+            for rank in ranks:
+                low = named[1] | rank + 1 << CTA_BITS
+                yield (low, low + touched[1] - touched[0]), CtaAccess(thread, position, event)
+
+
+def _is_asynchronous(event: TraceEvent) -> bool:
+    return isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous

@@ -1,0 +1,174 @@
+"""Hand-overs between two CTAs of a cluster by an mbarrier, where one side orders no more than its own CTA, or nothing.
+
+An arrival counts whatever its scope; but it orders what was before it only for a wait where neither is relaxed, and
+each names a scope that includes the other's thread. All else that may order the two CTAs counts as order: the barrier
+of the cluster, another mbarrier with wider scopes, fences of such scopes, flags in memory.
+
+That is so for memory that is only handed back, too. Libraries that are held to be right hand it back at scope `.cta`,
+which arrivals and waits have where they name none; nothing that is relaxed is among what they do.
+
+Source: PTX ISA, "Morally strong operations", "Causality Order", "mbarrier.arrive", "mbarrier.test_wait,
+mbarrier.try_wait".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
+from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, RemoteSyncEdge, cta_pairs_of
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, MemoryFence, ProxyFence
+
+#: Hand-overs that are tried for accesses of two CTAs, at most.
+MAX_EDGE_CHECKS = 20_000
+#: What keeps a hand-over from ordering anything, and what keeps it from ordering other CTAs.
+_RELAXED, _INSUFFICIENT = ("relaxed",), ("relaxed", "cta")
+
+
+@dataclass(frozen=True, slots=True)
+class InsufficientScope:
+    """Accesses of two CTAs to the same bytes, of which only a narrow hand-over tells that one is behind the other.
+
+    is_data: the first is a store, the other a load or a store: contents cross. Else the memory is only handed back.
+    is_open: it is handed back at scope `.cta`.
+    """
+
+    before: CtaAccess
+    edge: RemoteSyncEdge
+    after: CtaAccess
+    is_data: bool
+    is_cta_scope_reuse: bool
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether an input surely leads there."""
+        return all(touch.is_certain for touch in (self.before, self.edge.arrival, self.edge.wait, self.after))
+
+
+def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[InsufficientScope]:
+    """The crossings from the CTA of a world into the others of its cluster; those of memory that is handed back at
+    scope `.cta` under `strict` only."""
+    world = kernel.scenarios[number]
+    if (
+        world.scenario.launch.cluster_size == 1
+        or not _may_have_insufficient_scope(kernel)
+        or may_poll_memory(kernel.program)
+    ):
+        return
+    ways = [(_RELAXED, ("reuse",)), (_INSUFFICIENT, ("data", "reuse") if kernel.policy == "strict" else ("data",))]
+    for pair in cta_pairs_of(kernel, world):
+        found: set[tuple[Step, Step]] = set()
+        for lacks, kinds in ways:
+            narrow = [handover for handover in pair.sync_edges if _has_insufficient_scope(handover, lacks)]
+            if narrow and not _may_be_ordered_otherwise(kernel, number, pair, lacks):
+                yield from _crossings_by_edges(pair, narrow, kinds, found, is_open=lacks is _INSUFFICIENT)
+
+
+def _crossings_by_edges(
+    pair: CtaPair, narrow: list[RemoteSyncEdge], kinds: Collection[str], found: set[tuple[Step, Step]], *, is_open: bool
+) -> Iterator[InsufficientScope]:
+    """What crosses by narrow hand-overs, once for two instructions. found: those that were found before."""
+    left = MAX_EDGE_CHECKS
+    for before, after in pair.shared_accesses():
+        kind = _conflict_kind(before.event, after.event)
+        steps = (before.event.step, after.event.step)
+        if kind not in kinds or steps in found or pair.may_be_ordered_by_cluster_barrier(before, after):
+            continue
+        for handover in narrow:
+            left -= 1
+            if pair.is_ordered_by_edge(before, handover, after):
+                found.add(steps)
+                yield InsufficientScope(before, handover, after, kind == "data", is_open and kind != "data")
+                break
+        if left < 0:
+            return
+
+
+def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
+    effects = [effect for step in kernel.program.effectful_steps for effect in step.effects]
+    if any(isinstance(e, MemoryFence) and e.scope != "cta" and e.only is None for e in effects):
+        return False
+    if any(isinstance(e, ProxyFence) and e.direction != "both" for e in effects):
+        return False  # a pair of these orders what a relaxed hand-over counts
+    gives = [_missing_scope(e) for e in effects if isinstance(e, MbarrierArrive) and not e.asynchronous]
+    takes = [_missing_scope(e) for e in effects if isinstance(e, MbarrierWait)]
+    return bool(gives) and bool(takes) and any(lack is not None for lack in (*gives, *takes))
+
+
+def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks: Collection[str]) -> bool:
+    """Whether some mbarrier may order two CTAs for the whole cluster: one that is seen to, one that is waited for where
+    a thread of another CTA arrives, or one that no walked thread is seen at."""
+    if any(not _has_insufficient_scope(handover, lacks) for handover in pair.sync_edges):
+        return True
+    wide = [
+        {
+            step
+            for step in kernel.program.effectful_steps
+            for effect in step.effects
+            if _has_sufficient_scope(effect, kind, lacks)
+        }
+        for kind in (MbarrierArrive, MbarrierWait)
+    ]
+    if not all(wide):
+        return False
+    seen: set[Step] = set()
+    told: dict[type, set[MbarrierLocation]] = {MbarrierArrive: set(), MbarrierWait: set()}
+    cluster = kernel.cluster_of(number)
+    for world in cluster:
+        everyone = None if world.has_unknown_call else world.all_threads(MbarrierArrive, MbarrierWait)
+        for thread in everyone or ():
+            for event in thread.trace.events:
+                if isinstance(event, UnknownCall) or not _has_sufficient_scope(event.effect, type(event.effect), lacks):
+                    continue
+                places = locations_of(world.scenario.rank, event)
+                if places is None:
+                    return True
+                seen.add(event.step)
+                own = isinstance(event.effect, MbarrierWait)
+                told[type(event.effect)].update(p for p in places if own or p[0] != world.scenario.rank)
+        if everyone is None:
+            return True
+    is_known = len(cluster) == pair.releaser.scenario.launch.cluster_size and wide[0] | wide[1] <= seen
+    return not is_known or not told[MbarrierArrive].isdisjoint(told[MbarrierWait])
+
+
+def _has_sufficient_scope(effect: object, kind: type, lacks: Collection[str]) -> bool:
+    """Whether an arrival, or a wait, orders other CTAs."""
+    if not isinstance(effect, kind) or not isinstance(effect, MbarrierArrive | MbarrierWait):
+        return False
+    return _missing_scope(effect) not in lacks and not getattr(effect, "asynchronous", False)
+
+
+def _has_insufficient_scope(handover: RemoteSyncEdge, lacks: Collection[str]) -> bool:
+    """Whether the arrival or the wait orders its own CTA only, or nothing."""
+    return any(missing_scope(touch.event) in lacks for touch in (handover.arrival, handover.wait))
+
+
+def _conflict_kind(before: TraceEvent, after: TraceEvent) -> str | None:
+    """`data` where contents written by a store are used, `reuse` where memory that was read is written again."""
+    first, second = before.effect, after.effect
+    assert isinstance(first, Access)
+    assert isinstance(second, Access)
+    if first.kind == "read":
+        is_plain = (first.proxy, first.completion) == ("generic", None)
+        return "reuse" if second.kind != "read" and is_plain else None
+    is_plain = all((each.proxy, each.completion) == ("generic", None) for each in (first, second))
+    return "data" if is_plain and "weak" in (first.order, second.order) else None
+
+
+def missing_scope(event: TraceEvent) -> str | None:
+    """What keeps an arrival, or a wait, from ordering two CTAs: its scope is `cta`, or it is `relaxed`."""
+    effect = event.effect
+    assert isinstance(effect, MbarrierArrive | MbarrierWait)
+    return _missing_scope(effect)
+
+
+def _missing_scope(effect: MbarrierArrive | MbarrierWait) -> str | None:
+    if effect.order == "relaxed":
+        return "relaxed"
+    return "cta" if effect.scope == "cta" else None

@@ -1,0 +1,185 @@
+"""Copies that one CTA of a cluster makes into the shared memory of another, and who reads there without knowing of it.
+
+Only a CTA's own threads can wait on its mbarriers. So who reads before them is unordered with the copy, unless the
+copying CTA has heard from the reading one first: by the barrier of the cluster, by a signal, or through memory.
+Source: PTX ISA, "Distributed Shared Memory", "st.async", "Async Proxy", "Completion Mechanisms for Asynchronous Copy
+Operations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.cluster.cluster_facts import (
+    CLUSTER_BARRIER_KEY,
+    RemoteAccess,
+    cluster_barrier_arrivals,
+    find_remote_accesses,
+    has_observed_signal,
+    other_ctas_of,
+    signal_observations,
+)
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
+from ptxkit.analysis.sync.mbarrier_location import location_at
+from ptxkit.analysis.sync.sync_edges import NEVER
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierWait
+
+_WARP = 32
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCopy:
+    """A copy into another CTA: who issues it there (`source`), and when; which bytes `[low, high)` of the receiver it
+    writes, and which of its mbarriers tells of it, in which phase."""
+
+    source: ScenarioFacts
+    issuer: ThreadView
+    position: int
+    event: TraceEvent
+    low: int
+    high: int
+    mbarrier: int
+    phase: int
+
+
+def find_remote_copies(worlds: Sequence[ScenarioFacts], world: ScenarioFacts) -> Iterator[RemoteCopy]:
+    """The copies of other walked CTAs into this one whose phases are known."""
+    rank = world.scenario.rank
+    for source in other_ctas_of(worlds, world):
+        for issuer in source.threads.values():
+            for position, event in issuer.positions(Access):
+                effect = event.effect
+                if isinstance(effect, Access) and effect.completion == "mbarrier" and effect.kind != "read":
+                    to = location_at(source.scenario.rank, event.address)
+                    at = location_at(source.scenario.rank, event.barrier)
+                    phase = _phase_of(issuer, position)
+                    if to is None or at is None or phase is None or not isinstance(event.size, int):
+                        continue
+                    if effect.multicast is None and to[0] == at[0] == rank:
+                        yield RemoteCopy(source, issuer, position, event, to[1], to[1] + event.size, at[1], phase)
+
+
+def _phase_of(issuer: ThreadView, position: int) -> int | None:
+    """In which phase a copy completes."""
+    events = issuer.trace.events
+    copy = events[position]
+    for at in range(position + 1, len(events)):
+        event = events[at]
+        if isinstance(event, UnknownCall) or (event.step, event.visit) != (copy.step, copy.visit):
+            return None
+        if isinstance(event.effect, MbarrierComplete):
+            return issuer.phases.get(at)
+    return None
+
+
+class OutgoingSignals:
+    """When other CTAs may hear of the threads of one."""
+
+    def __init__(self, world: ScenarioFacts) -> None:
+        self._facts = world
+        self._cache: dict[tuple[ThreadView, int], bool] = {}
+
+    @cached_property
+    def _remote_accesses(self) -> list[RemoteAccess]:
+        return list(find_remote_accesses(self._facts))
+
+    def may_signal_after(self, reader: ThreadView, position: int) -> bool:
+        """Whether another CTA may hear that a thread is past a place: something reaches out of its CTA after that."""
+        known = self._cache.get((reader, position))
+        if known is None:
+            known = self._cache[(reader, position)] = any(
+                self._is_possibly_after(reader, position, each) for each in self._remote_accesses
+            )
+        return known
+
+    def _is_possibly_after(self, reader: ThreadView, position: int, reach: RemoteAccess) -> bool:
+        """What its warp does further down may be after it, too: lanes meet in many ways that order nothing."""
+        if reach.thread is reader:
+            return reach.position > position
+        if reach.thread.tid // _WARP == reader.tid // _WARP:
+            read, event = reader.trace.events[position], reach.event
+            if event.step.index >= read.step.index or event.visit > read.visit:
+                return True
+        return any(self._facts.sync_edges(reader, position, reach.thread, reach.position))
+
+
+def is_completion_observed(
+    world: ScenarioFacts,
+    reader: ThreadView,
+    position: int,
+    copy: RemoteCopy,
+    signals: frozenset[int],
+    departures: OutgoingSignals,
+) -> bool | None:
+    """Whether a thread of the receiving CTA knows at a position that a copy is complete; None where that cannot be
+    told, or where the copy may come later. signals: the mbarriers that CTAs signal in one another. departures: of the
+    receiving CTA."""
+    key = ("mbarrier", copy.mbarrier)
+    if reader.has_observed(copy.mbarrier, copy.phase, position):
+        return True
+    if reader.has_observed(copy.mbarrier, 1, position):
+        return None
+    if _has_waiter(world, copy) and has_observed_signal(reader, position, signals - {copy.mbarrier}):
+        return None
+    if _may_start_after(departures, reader, position, copy, signals):
+        return None
+    for thread in world.threads.values():
+        waited = thread.release_acquire_points.first_acquire(key, copy.phase)
+        if thread is reader or waited is None or waited == NEVER:
+            continue
+        if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
+            continue  # threads that take the reader's path have not waited earlier than it did
+        if thread.tid // 32 == reader.tid // 32 or any(world.sync_edges(thread, waited, reader, position)):
+            return True
+    return False if world.is_exhaustive_for(MbarrierWait) else None
+
+
+def _has_waiter(world: ScenarioFacts, copy: RemoteCopy) -> bool:
+    """Whether any thread of the receiving CTA may wait for the phase of a copy: else nobody ever knows of its end."""
+    for thread in world.threads.values():
+        for key in thread.release_acquire_points.acquires:
+            match key:
+                case ("mbarrier", address) if not isinstance(address, int):
+                    return True
+                case ("mbarrier", address) if address == copy.mbarrier:
+                    if thread.release_acquire_points.first_acquire(key, copy.phase) not in (None, NEVER):
+                        return True
+    return False
+
+
+def _may_start_after(
+    departures: OutgoingSignals, reader: ThreadView, position: int, copy: RemoteCopy, signals: frozenset[int]
+) -> bool:
+    """Whether the copying CTA may have learnt, before the copy, that a thread of the receiving one is past a place."""
+    source, issuer = copy.source, copy.issuer
+    goes_out = departures.may_signal_after(reader, position)
+    if goes_out and has_observed_signal(issuer, copy.position, signals):
+        return True
+    for thread in source.threads.values() if goes_out else ():
+        told = min(signal_observations(thread, signals), default=None) if thread is not issuer else None
+        if told is not None and any(source.sync_edges(thread, told, issuer, copy.position)):
+            return True
+    rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
+    return _may_observe_cluster_phase(source, rounds + 1, issuer, copy.position)
+
+
+def _may_observe_cluster_phase(world: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
+    """Whether a round of the cluster's barrier may be over before a position of a thread."""
+    for other in world.threads.values():
+        acquires = other.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, [])
+        if len(acquires) >= ordinal:
+            at = acquires[ordinal - 1]
+            if at < position if other is thread else any(world.sync_edges(other, at, thread, position)):
+                return True
+    return False
+
+
+def reads_of_copy(reader: ThreadView, copy: RemoteCopy) -> list[tuple[int, TraceEvent]]:
+    """The reads of bytes that a copy writes, with positions, in their order."""
+    places = reader.reads_by_range.items()
+    met = [found for (low, high), found in places if low < copy.high and copy.low < high]
+    return met[0] if len(met) == 1 else sorted((each for found in met for each in found), key=lambda each: each[0])

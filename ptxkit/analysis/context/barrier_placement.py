@@ -1,0 +1,182 @@
+"""Which barrier orders two accesses that nothing orders: the one for the fewest threads that can.
+
+Lanes of one warp need a barrier of the warp. So does a warp of which one lane hands over for all others, before they
+have come so far. Other threads need a barrier at a place that both come by: one of the whole CTA where all its threads
+do, one with a number and a count of its own where only the warps of a role do. Two roles come by no such place: they
+meet at such a barrier from two places, where neither is in a loop; else an mbarrier hands over.
+
+Source: PTX ISA, "bar.warp.sync", "bar, barrier", "Causality Order".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.context.happens_before import WarpPath
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.sync_edges import find_sync_edges, find_unordered_release
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Barrier
+from ptxkit.syntax.tree import Integer
+
+WARP_BARRIER = "bar.warp.sync -1;"
+CTA_BARRIER = "bar.sync 0;"
+#: Barriers that a CTA has.
+NAMED_BARRIERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PathPoint:
+    """What one thread does at a position of its path's group."""
+
+    path: WarpPath
+    tid: int
+    position: int
+
+    @property
+    def step(self) -> Step:
+        return self.path.group.events[self.position].step
+
+    @property
+    def events(self) -> Iterator[tuple[int, TraceEvent]]:
+        """What the thread does, with positions."""
+        index = self.path.group.tids.index(self.tid)
+        for at, event in enumerate(self.path.group.events):
+            own = event.for_thread(index) if isinstance(event, GroupEvent) else event
+            if isinstance(own, TraceEvent):
+                yield at, own
+
+
+@dataclass(frozen=True, slots=True)
+class OrderingBarrier:
+    """A barrier that may stand between two accesses.
+
+    text: the statement; None where none will do. threads: how many come by its place; None for those of one warp.
+    release: what one lane of the earlier access's warp hands over with, while the others are not known to have come so
+    far; the barrier belongs in front of it. is_relaxed: the earlier thread itself hands over by `release`, which is
+    relaxed and orders nothing: no barrier is missing. is_parted: the barrier belongs behind the one access and in front
+    of the other, as no place is common to both threads.
+    """
+
+    text: str | None
+    threads: int | None = None
+    release: Step | None = None
+    is_relaxed: bool = False
+    is_split: bool = False
+
+    @property
+    def sole_text(self) -> str | None:
+        """The statement, where one is enough."""
+        return None if self.is_split else self.text
+
+
+def find_ordering_barrier(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> OrderingBarrier:
+    """The narrowest barrier that orders one access before another."""
+    if first.tid // WARP == last.tid // WARP:
+        return OrderingBarrier(WARP_BARRIER)
+    told = find_unordered_release(
+        first.tid, first.events, first.position, first.position, last.path.release_acquire_points, last.position
+    )
+    if told is not None:
+        return OrderingBarrier(None, release=told.step, is_relaxed=True)
+    release = _release_by_warp_mate(world, first, last)
+    if release is not None:
+        return OrderingBarrier(WARP_BARRIER, release=release)
+    if not all(_is_in_function(world.program, each.step) for each in (first, last)):
+        return OrderingBarrier(CTA_BARRIER)
+    flow, number = world.cfg, _unused_barrier_number(world.program)
+    come_by = max(_common_threads(world, first, last), key=len, default=frozenset())
+    if len(come_by) == world.scenario.launch.threads:
+        return OrderingBarrier(CTA_BARRIER, len(come_by))
+    if come_by and number is not None:
+        return OrderingBarrier(f"bar.sync {number}, {len(come_by)};", len(come_by))
+    roles = [_threads_reaching(world, flow.block_of(each.step)) for each in (first, last)]
+    is_once = not any(flow.may_repeat(each.step) for each in (first, last))
+    if (
+        is_once
+        and number is not None
+        and all(_are_whole_warps(world, role) for role in roles)
+        and roles[0].isdisjoint(roles[1])
+    ):
+        threads = sum(map(len, roles))
+        return OrderingBarrier(f"bar.sync {number}, {threads};", threads, is_split=True)
+    return OrderingBarrier(None)
+
+
+def _release_by_warp_mate(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
+    """The instruction by which another lane of the first thread's warp, which does the same, hands over to the last."""
+    event = first.path.group.events[first.position]
+    for mate in world.happens_before.paths:
+        if mate.warp != first.path.warp or mate.tids == first.path.tids:
+            continue
+        at = world.happens_before.positions_by_execution(mate.group).get((event.step, event.visit))
+        ways = (
+            ()
+            if at is None
+            else find_sync_edges(mate.release_acquire_points, at, last.path.release_acquire_points, last.position)
+        )
+        for way in ways:
+            released = mate.group.events[way.release_position]
+            if not isinstance(released, UnknownCall) and not _is_warp_barrier(released.effect):
+                return released.step
+    return None
+
+
+def _is_warp_barrier(effect: object) -> bool:
+    return isinstance(effect, Barrier) and effect.level == "warp"
+
+
+def _common_threads(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> Iterator[frozenset[int]]:
+    """The threads that come by each place between two accesses, both among them, where whole warps do."""
+    flow = world.cfg
+    behind = _reachable_blocks(flow.block_of(first.step), flow.successors)
+    ahead = _reachable_blocks(flow.block_of(last.step), flow.predecessors)
+    if first.step.index < last.step.index and flow.block_of(first.step) == flow.block_of(last.step):
+        behind = ahead = {flow.block_of(first.step)}
+    for block in behind & ahead:
+        tids = _threads_reaching(world, block)
+        if {first.tid, last.tid} <= tids and _are_whole_warps(world, tids):
+            yield tids
+
+
+def _threads_reaching(world: ScenarioFacts, block: int) -> frozenset[int]:
+    """The threads that come by a block; none where all of it is guarded, so that nobody can tell."""
+    steps = {step for step in world.cfg.steps_of_block(block) if step.instruction.guard is None}
+    return frozenset(tid for group in world.groups if not steps.isdisjoint(group.covered_steps) for tid in group.tids)
+
+
+def _are_whole_warps(world: ScenarioFacts, tids: frozenset[int]) -> bool:
+    """Whether some threads are whole warps."""
+    return len(tids) == min(len({tid // WARP for tid in tids}) * WARP, world.scenario.launch.threads)
+
+
+def _is_in_function(program: Program, step: Step) -> bool:
+    """Whether a step is one of this function, not of one that it calls."""
+    return step.index < len(program.steps) and program.steps[step.index] is step
+
+
+def _reachable_blocks(start: int, next_of: list[tuple[int, ...]]) -> set[int]:
+    """A block, and all to which the edges lead from it."""
+    found, waiting = {start}, [start]
+    while waiting:
+        for block in next_of[waiting.pop()]:
+            if block not in found:
+                found.add(block)
+                waiting.append(block)
+    return found
+
+
+def _unused_barrier_number(program: Program) -> int | None:
+    """The first number from 1 on of a barrier that nothing in the function names; None where a register names one."""
+    used: set[int] = set()
+    for step in program.steps:
+        for effect in step.effects:
+            if isinstance(effect, Barrier) and effect.level == "cta":
+                number = step.instruction.operands[0] if step.instruction.operands else None
+                if number is not None and not isinstance(number, Integer):
+                    return None
+                used.add(number.value if number is not None else 0)
+    return next((number for number in range(1, NAMED_BARRIERS) if number not in used), None)

@@ -1,0 +1,73 @@
+"""Whether threads that race for some bytes all store the same value there.
+
+That is a race by the letter of the memory model, whatever the values are; who reads the bytes behind an own store finds
+what it stored, in whichever order the stores come.
+
+Source: PTX ISA, "Conflict and Data-Races".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.races import AccessInstance, Race
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import GroupEvent, UnknownCall
+from ptxkit.isa.effects import Access
+from ptxkit.syntax.tree import Operand
+
+#: Special registers that all threads of a CTA read alike.
+_CTA_UNIFORM_REGISTERS = (
+    "%ctaid",
+    "%nctaid",
+    "%ntid",
+    "%gridid",
+    "%cluster",
+    "%nclusterid",
+    "%is_explicit_cluster",
+    "WARP_SZ",
+)
+#: What all threads of a CTA read alike, whatever its name is.
+_CTA_UNIFORM_KINDS = ("parameter", "variable")
+
+
+def stores_equal_values(world: ScenarioFacts, conflict: Race, certainty: InputIndependence) -> bool:
+    """Whether each thread executes the write of a conflict once, stores what all others store, and the reader does so
+    before it reads these bytes."""
+    step, effect = conflict.write.event.step, conflict.write.event.effect
+    if not isinstance(effect, Access) or effect.kind != "write" or effect.completion is not None:
+        return False
+    if not certainty.is_in_function(step) or any(visit for visit in _execution_numbers(world, step)):
+        return False
+    leaves = {
+        leaf for operand in _stored_operands(step, effect) for leaf in certainty.dependence_sources(step, operand)
+    }
+    is_uniform = all(leaf.kind in _CTA_UNIFORM_KINDS or leaf.name.startswith(_CTA_UNIFORM_REGISTERS) for leaf in leaves)
+    return is_uniform and _stored_before_read(conflict.read, conflict.write)
+
+
+def _execution_numbers(world: ScenarioFacts, step: Step) -> Iterator[int]:
+    """How often threads had executed a step before, for each time that they do."""
+    for group in world.groups:
+        for event in group.events:
+            if not isinstance(event, UnknownCall) and event.step is step:
+                yield event.visit
+
+
+def _stored_operands(step: Step, effect: Access) -> list[Operand]:
+    """The operands of a store but for its address."""
+    match = step.match
+    address = match.roles.get(effect.address) if match is not None else None
+    return [operand for at, operand in enumerate(step.instruction.operands) if at != address]
+
+
+def _stored_before_read(reader: AccessInstance, write: AccessInstance) -> bool:
+    """Whether the thread that reads has executed the same store, to the same bytes, before it reads them."""
+    for event in reader.path.group.events[: reader.position]:
+        if not isinstance(event, UnknownCall) and event.step is write.event.step and isinstance(event.effect, Access):
+            own = event.for_thread(reader.lane_index) if isinstance(event, GroupEvent) else event
+            if own is not None and own.range == write.event.range:
+                return True
+    return False

@@ -1,0 +1,509 @@
+"""Whether anything at all may order two threads of a CTA: barriers, mbarriers, memory, what lanes of a warp share.
+
+`order` tells of the ways that order two threads directly. Here the question is the opposite one, whether two places are
+surely *not* ordered, so every doubt counts as order: chains over third threads, barriers whose rounds cannot be told
+apart, flags in memory, and instructions that the lanes of a warp execute together.
+
+Threads of one warp that take one path and synchronise alike are one `WarpPath`; positions are those in the events of
+their group. Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.cfg.reachability import Reachability
+from ptxkit.analysis.ir.budget import PAIR_CHECK_COST, AnalysisBudget
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.late_expect_tx import PendingTx, expected_tx_of
+from ptxkit.analysis.sync.sync_edges import NEVER as NOT_AT_ALL
+from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, barrier_key, release_acquire_points
+from ptxkit.analysis.sync.thread_classes import is_sync_effect
+from ptxkit.analysis.sync.warp_convergence import ConvergencePoints, is_collective_step
+from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    Effect,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierTrack,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+
+#: What threads say to each other through flags in memory, and through mbarriers of other CTAs: no walk counts these.
+_MEMORY_KEY, _REMOTE_KEY = ("memory", 0), ("elsewhere", 0)
+#: The barrier that all threads of the CTA meet at.
+_CTA_BARRIER_KEY = ("cta", 0)
+#: Events that are looked at to find one that two groups have in common.
+MAX_LOOKBACK = 500
+#: What makes order of relaxed synchronisation.
+_FENCE_EFFECTS = (MemoryFence, ProxyFence)
+#: A position behind all others.
+NEVER = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WarpPath:
+    """Threads `tids` of one warp that take the path of a group and synchronise alike.
+
+    marks: where they give and take order, by positions in the group's events. syncs: what they do to that end.
+    is_counted: a rehearsal says which phases their arrivals and waits are about. completions: the round of the mbarrier
+    in which what they start completes, by mbarrier and execution; where that is known.
+    """
+
+    group: GroupTrace
+    warp: int
+    tids: tuple[int, ...]
+    release_acquire_points: ReleaseAcquirePoints
+    sync_events: tuple[TraceEvent, ...]
+    has_known_phases: bool
+    completion_phases: Mapping[tuple[Hashable, Step, int], int]
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether the threads go on where their walk ends."""
+        return self.group.end_reason != "exit"
+
+
+def split_into_paths(group: GroupTrace, world: ScenarioFacts) -> list[WarpPath]:
+    """The paths of a group."""
+    events = [(at, e) for at, e in enumerate(group.events) if not isinstance(e, UnknownCall)]
+    told = [(at, e) for at, e in events if is_sync_effect(e.effect, warp=True)]
+    if any(_is_relaxed(e.effect) for _, e in told):  # only these leave it to fences what they order
+        told = [
+            (at, e) for at, e in events if is_sync_effect(e.effect, warp=True) or isinstance(e.effect, _FENCE_EFFECTS)
+        ]
+    differ = [event for _, event in told if isinstance(event, GroupEvent)]
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for index, tid in enumerate(group.tids):
+        alike[(tid // 32, *(event.for_thread(index) for event in differ))].append(index)
+    found: list[WarpPath] = []
+    for indices in alike.values():
+        first = indices[0]
+        own = [(at, event.for_thread(first) if isinstance(event, GroupEvent) else event) for at, event in told]
+        kept = [(at, event) for at, event in own if event is not None]
+        tids = tuple(group.tids[index] for index in indices)
+        trace = ThreadTrace(tids[0], [event for _, event in kept])
+        phases = world.phases_of(trace)
+        marks = release_acquire_points(trace, phases, proxies=True, threads=world.scenario.launch.threads)
+        for positions in (*marks.releases.values(), *marks.acquires.values()):
+            positions[:] = [kept[at][0] if 0 <= at < len(kept) else at for at in positions]
+        syncs = tuple(event for _, event in kept)
+        completions = _find_completion_phases(kept, marks) | {
+            (("mbarrier", event.address), event.step, event.visit): phases[index]
+            for index, event in enumerate(syncs)
+            if isinstance(event.effect, MbarrierComplete) and index in phases
+        }
+        found.append(WarpPath(group, tids[0] // 32, tids, marks, syncs, bool(phases), completions))
+    return found
+
+
+def _find_completion_phases(
+    events: list[tuple[int, TraceEvent]], marks: ReleaseAcquirePoints
+) -> dict[tuple[Hashable, Step, int], int]:
+    """In which round of its mbarrier each operation completes that these threads start.
+
+    A phase begins with the announcement of its bytes, or with its operations: the first of both tells which. Behind an
+    arrival, an announcement begins the next phase unless that one goes on for announced bytes that were not started; an
+    operation does so only where operations come first.
+    """
+    found: dict[tuple[Hashable, Step, int], int] = {}
+    waiting: dict[Hashable, list[TraceEvent]] = defaultdict(list)
+    announced: dict[Hashable, bool] = {}
+    arrived: dict[Hashable, int] = {}
+    arrivals: dict[Hashable, int] = defaultdict(int)
+    due: dict[Hashable, PendingTx] = defaultdict(PendingTx)
+    for _, event in events:
+        effect, key = event.effect, ("mbarrier", event.address)
+        if isinstance(effect, MbarrierExpect | MbarrierArrive | MbarrierTrack):
+            announced.setdefault(key, True)
+            if key in arrived and not (isinstance(effect, MbarrierExpect) and due[key].keeps_phase_open):
+                del arrived[key], due[key]
+                waiting[key].clear()
+            due[key].add_expected(expected_tx_of(event))
+            if not isinstance(effect, MbarrierExpect):
+                arrived[key] = marks.release_phases[key][arrivals[key]]
+                arrivals[key] += 1
+                found.update(((key, e.step, e.visit), arrived[key]) for e in waiting.pop(key, ()))
+        elif isinstance(effect, MbarrierComplete):
+            if not announced.setdefault(key, False) and key in arrived:
+                del arrived[key], due[key]
+            due[key].add_copied(event.size)
+            if key in arrived:
+                found[(key, event.step, event.visit)] = arrived[key]
+            else:
+                waiting[key].append(event)
+    return found
+
+
+class HappensBefore:
+    """What may order the threads of some groups.
+
+    released: a strong write to memory tells nothing of what its thread did before the last release.
+    """
+
+    def __init__(self, world: ScenarioFacts, budget: AnalysisBudget, *, released: bool = False) -> None:
+        self._budget = budget
+        self._requires_release = released
+        self._program = world.program
+        self._threads = world.scenario.launch.threads
+        self._is_single_cta = world.scenario.launch.cluster_size == 1
+        self.paths = [path for group in world.groups for path in split_into_paths(group, world)]
+        self._paths_by_warp: dict[int, list[WarpPath]] = defaultdict(list)
+        for path in self.paths:
+            self._paths_by_warp[path.warp].append(path)
+        self._propagation_cache: dict[frozenset[tuple[Hashable, int]], dict[WarpPath, int]] = {}
+        self._ordered_positions_cache: dict[tuple[WarpPath, int, GroupValue | None], dict[WarpPath, int]] = {}
+        self._positions_cache: dict[int, dict[tuple[Step, int], int]] = {}
+        self._concurrency_cache: dict[tuple[int, int, int], int] = {}
+        self._warp_order_cache: dict[tuple[int, int, int, int], int] = {}
+        self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
+
+    def path_of(self, tid: int) -> WarpPath:
+        """The path of a thread."""
+        return self._path_of[tid]
+
+    @cached_property
+    def _path_of(self) -> dict[int, WarpPath]:
+        return {tid: path for path in self.paths for tid in path.tids}
+
+    def may_precede(self, giver: WarpPath, since: int, taker: WarpPath, until: int) -> bool:
+        """Whether the giver's position `since` may be ordered before the taker's position `until`."""
+        return (
+            self.may_converge(giver, since, taker, until) or self.first_ordered_position(giver, since, taker) <= until
+        )
+
+    def may_converge(self, giver: WarpPath, since: int, taker: WarpPath, until: int) -> bool:
+        """Whether lanes of one warp may meet between two positions: `horizon` says so, too, having looked at all other
+        warps."""
+        return (
+            taker is not giver
+            and taker.warp == giver.warp
+            and self._warp_ordered_position(giver, since, taker) <= until
+        )
+
+    def first_ordered_position(
+        self, giver: WarpPath, since: int, taker: WarpPath, barrier: GroupValue | None = None
+    ) -> int:
+        """The taker's first position that may be ordered after the giver's position `since`; NEVER where none is.
+
+        barrier: the mbarrier that tells of the end of what the giver starts there.
+        """
+        key = (giver, since, barrier)
+        found = self._ordered_positions_cache.get(key)
+        if found is None:
+            found = self._ordered_positions_cache[key] = self._ordered_positions(giver, since, barrier)
+        return found.get(taker, NEVER)
+
+    def _ordered_positions(self, giver: WarpPath, since: int, barrier: GroupValue | None) -> dict[WarpPath, int]:
+        """By path, the first position that may be ordered after one of the giver's."""
+        rounds: dict[Hashable, int] = {}
+        mates = {mate: self._warp_ordered_position(giver, since, mate) for mate in self._paths_by_warp[giver.warp]}
+        for mate, there in mates.items():
+            self._record_releases(mate, there, rounds)
+        if isinstance(barrier, int):
+            key = ("mbarrier", barrier)
+            event = giver.group.events[since]
+            told = (
+                0
+                if key in self._uncountable_barriers
+                else giver.completion_phases.get((key, event.step, event.visit), 0)
+            )
+            rounds[key] = min(rounds.get(key, NEVER), told)
+        elif barrier is not None:
+            rounds[_REMOTE_KEY] = 0
+        known = frozenset(rounds.items())
+        found = self._propagation_cache.get(known)
+        if found is None:
+            self._budget.pair_checks -= len(self.paths) * PAIR_CHECK_COST
+            found = self._propagation_cache[known] = self._propagate(rounds)
+        return found | {mate: min(there, found.get(mate, NEVER)) for mate, there in mates.items() if mate is not giver}
+
+    def _propagate(self, rounds: dict[Hashable, int]) -> dict[WarpPath, int]:
+        """Where each path learns of rounds, or of what others release who learnt of them before."""
+        found: dict[WarpPath, int] = {}
+        pending = list(rounds)
+        while pending:
+            key = pending.pop()
+            for taker, at in self._acquirers(key, rounds[key]):
+                for mate in self._paths_by_warp[taker.warp]:
+                    there = self._warp_ordered_position(taker, at, mate)
+                    if there < found.get(mate, NEVER):
+                        found[mate] = there
+                        pending.extend(self._record_releases(mate, there, rounds))
+        return found
+
+    def _record_releases(self, path: WarpPath, since: int, rounds: dict[Hashable, int]) -> list[Hashable]:
+        """Notes the rounds that a path releases from a position on; the keys for which that is news.
+
+        Threads whose walk ends may go on, and for those that exit nobody waits: the round behind the last one counts as
+        released.
+        """
+        told: list[tuple[Hashable, int]] = []
+        for key, positions in path.release_acquire_points.releases.items() if since < NEVER else ():
+            if key not in self._uncountable_barriers:
+                index = bisect_left(positions, since)
+                rounds_of = path.release_acquire_points.release_phases.get(key)
+                if rounds_of is None:
+                    told.append((key, index + 1))
+                else:
+                    told.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
+            elif since <= positions[-1] or path.is_truncated:
+                told.append((key, 0))
+        if (
+            self._has_full_cta_barrier
+            and _CTA_BARRIER_KEY not in path.release_acquire_points.releases
+            and not path.is_truncated
+        ):
+            told.append((_CTA_BARRIER_KEY, 1))  # nobody waits for threads that have left
+        if since <= self._last_strong_write.get(path, -1):
+            told.append((_MEMORY_KEY, 0))
+        if path in self._remote_arrivers and since < NEVER:
+            told.append((_REMOTE_KEY, 0))
+        news = [key for key, ordinal in told if ordinal < rounds.get(key, NEVER)]
+        rounds.update((key, ordinal) for key, ordinal in told if ordinal < rounds.get(key, NEVER))
+        return news
+
+    def _acquirers(self, key: Hashable, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
+        """The paths that learn of a round of a barrier, and where; of round 0, where they may learn of any."""
+        if key == _MEMORY_KEY:
+            yield from self._first_strong_read.items()
+            return
+        for path in self.paths:
+            at: int | None = None
+            if key == _REMOTE_KEY:
+                waits = [
+                    positions[0]
+                    for barrier, positions in path.release_acquire_points.acquires.items()
+                    if _is_mbarrier_key(barrier)
+                ]
+                at = min(waits, default=None)
+            else:
+                positions = path.release_acquire_points.acquires.get(key, [])
+                at = (
+                    (path.release_acquire_points.first_acquire(key, ordinal) if ordinal else positions[0])
+                    if positions
+                    else None
+                )
+            if at is not None and at < NOT_AT_ALL:
+                yield path, at
+
+    def convergence_points(self, group: GroupTrace) -> ConvergencePoints:
+        """What the lanes of a group do together."""
+        found = self._convergence_cache.get(group.tids)
+        if found is None:
+            found = self._convergence_cache[group.tids] = ConvergencePoints(group)
+        return found
+
+    def _warp_ordered_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
+        """The first position at which threads of the same warp may know of what others did at one of theirs."""
+        if mate is path:
+            return position
+        key = (path.group.tids[0], position, mate.group.tids[0], mate.tids[0])
+        found = self._warp_order_cache.get(key)
+        if found is None:
+            found = self._warp_order_cache[key] = self._next_convergence(path, position, mate)
+        return found
+
+    def _next_convergence(self, path: WarpPath, position: int, mate: WarpPath) -> int:
+        """Where a mate next meets the threads of a path; what the ends of walks leave open may be anywhere."""
+        if position >= len(path.group.events):
+            return self.first_concurrent_position(path, position, mate) if mate.group is path.group else NEVER
+        met = self.convergence_points(path.group)
+        if mate.group is path.group:
+            there = met.next_point(position)
+            return there if there is not None else (len(path.group.events) if path.is_truncated else NEVER)
+        places = self.positions_by_execution(mate.group)
+        own = path.group.events[position]
+        ahead = [*([own] if is_collective_step(own.step) else []), *met.barriers_from(position)]
+        for event in ahead:
+            found = places.get((event.step, event.visit))
+            if found is not None:
+                return found
+        apart = any(event.step in mate.group.covered_steps for event in ahead)
+        return (
+            self.first_concurrent_position(path, position, mate)
+            if apart or path.is_truncated or mate.is_truncated
+            else NEVER
+        )
+
+    def first_concurrent_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
+        """The first position at which threads of the same warp may be while others are at one of theirs: behind the
+        last thing that both did."""
+        if mate.group is path.group:
+            return position
+        key = (path.group.tids[0], position, mate.group.tids[0])
+        found = self._concurrency_cache.get(key)
+        if found is None:
+            found = self._concurrency_cache[key] = self._position_after_common_event(
+                path.group, position, self.positions_by_execution(mate.group)
+            )
+        return found
+
+    def _position_after_common_event(
+        self, group: GroupTrace, position: int, places: dict[tuple[Step, int], int]
+    ) -> int:
+        """Where another group is behind the last thing that this one did, too, up to a position."""
+        for at in range(position, max(position - MAX_LOOKBACK, -1), -1):
+            there = places.get((group.events[at].step, group.events[at].visit))
+            if there is not None:
+                return there if at == position else there + 1
+        return 0
+
+    def positions_by_execution(self, group: GroupTrace) -> dict[tuple[Step, int], int]:
+        """The position at which a group executes a step for the n-th time."""
+        found = self._positions_cache.get(group.tids[0])
+        if found is None:
+            events = group.events
+            found = {(events[at].step, events[at].visit): at for at in range(len(events) - 1, -1, -1)}
+            self._positions_cache[group.tids[0]] = found
+        return found
+
+    # ------------------------------------------------------------------------------------ what nobody counts
+
+    @cached_property
+    def _uncountable_barriers(self) -> frozenset[Hashable]:
+        """Barriers of which the n-th use by one thread need not meet the n-th use by another."""
+        found: set[Hashable] = set()
+        uses: dict[Hashable, set[int]] = defaultdict(set)
+        seen: dict[Hashable, int] = defaultdict(int)
+        for path in self.paths:
+            for event in path.sync_events:
+                if isinstance(event.effect, Barrier) and event.effect.threads is not None:
+                    named = barrier_key(event.effect, event, path.tids[0], self._threads)
+                    uses[named].add(len(path.release_acquire_points.releases.get(named, ())))
+                    if isinstance(event.amount, SymbolicValue) or isinstance(event.size, SymbolicValue):
+                        found.add(named)
+            for key, phases in path.release_acquire_points.acquire_phases.items():
+                seen[key] = max(seen[key], *phases)
+                if not path.has_known_phases and not _matches_parity(path, key):
+                    found.add(key)
+        for path in self.paths:
+            for key, positions in path.release_acquire_points.releases.items() if not path.has_known_phases else ():
+                if _is_mbarrier_key(key) and len(positions) > seen[key] + 1:
+                    found.add(key)  # arrives twice in a phase, maybe
+        found.update(key for key, counts in uses.items() if len(counts) > 1)
+        return frozenset(found)
+
+    @cached_property
+    def _has_full_cta_barrier(self) -> bool:
+        """Whether anybody meets all threads of the CTA at a barrier."""
+        return any(_CTA_BARRIER_KEY in path.release_acquire_points.releases for path in self.paths)
+
+    @cached_property
+    def _remote_arrivers(self) -> frozenset[WarpPath]:
+        """Paths that arrive at objects which nobody knows, or which other CTAs hold."""
+        alone = self._is_single_cta
+        return frozenset(
+            path for path in self.paths if any(_may_arrive_remotely(event, alone) for event in path.sync_events)
+        )
+
+    @cached_property
+    def _last_strong_write(self) -> dict[WarpPath, int]:
+        """The paths that may tell others something by a strong write to memory, with the last position from which they
+        may still come to one."""
+        strong, found = self._strong_steps("write"), {}
+        if self._requires_release:
+            telling = self._reachability.steps_reaching(strong)
+            strong = frozenset(step for step in self._program.steps if _is_release(step) and step in telling)
+        for path in self.paths if strong else ():
+            if not strong.isdisjoint(path.group.covered_steps):
+                ahead = self._reachability.steps_reaching(strong & path.group.covered_steps)
+                events = path.group.events
+                last = next((at for at in range(len(events) - 1, -1, -1) if events[at].step in ahead), None)
+                found[path] = len(events) if path.is_truncated else -1 if last is None else last
+        return found
+
+    @cached_property
+    def _first_strong_read(self) -> dict[WarpPath, int]:
+        """The paths that may learn something by a strong read of memory, with the first position behind one."""
+        strong, found = self._strong_steps("read"), {}
+        for path in self.paths if strong else ():
+            if not strong.isdisjoint(path.group.covered_steps):
+                behind = self._reachability.steps_reachable_from(strong & path.group.covered_steps)
+                events = path.group.events
+                found[path] = next((at for at, event in enumerate(events) if event.step in behind), len(events))
+        return found
+
+    def _strong_steps(self, kind: str) -> frozenset[Step]:
+        """The walked steps with a strong access of a kind."""
+        steps = {step for path in self.paths for step in path.group.covered_steps}
+        return frozenset(step for step in steps if _is_strong_access(step, kind))
+
+    @cached_property
+    def _reachability(self) -> Reachability:
+        return Reachability(self._program)
+
+
+def _is_relaxed(effect: Effect) -> bool:
+    """Whether an effect synchronises and orders nothing by itself."""
+    if isinstance(effect, Barrier):
+        return effect.level != "warp" and effect.order == "relaxed"
+    return isinstance(effect, MbarrierArrive | MbarrierWait) and effect.order == "relaxed"
+
+
+def _is_mbarrier_key(key: Hashable) -> bool:
+    return isinstance(key, tuple) and key[0] == "mbarrier"
+
+
+def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
+    """Whether an arrival is at an object that nobody knows, or one of another CTA; `alone`: no other is walked. Then an
+    address that was not made for another one is of the own CTA, in either window."""
+    effect = event.effect
+    if not isinstance(effect, MbarrierArrive | MbarrierTrack):
+        return False
+    if not isinstance(event.address, int) or event.address >> CTA_BITS:
+        return True
+    return getattr(effect, "space", "") == "shared::cluster" and (not alone or event.ctas is not None)
+
+
+def _matches_parity(path: WarpPath, key: Hashable) -> bool:
+    """Whether the parities that threads wait for at an mbarrier are those of the phases counted for it."""
+    waits = [
+        e for e in path.sync_events if ("mbarrier", e.address) == key and type(e.effect).__name__ == "MbarrierWait"
+    ]
+    return all(
+        isinstance(event.amount, int) and (phase - 1) & 1 == event.amount & 1
+        for event, phase in zip(waits, path.release_acquire_points.acquire_phases[key], strict=True)
+    )
+
+
+def _returns_value(effects: tuple[Effect, ...]) -> bool:
+    """Whether an instruction gives back what it read."""
+    return any(isinstance(effect, Value) for effect in effects)
+
+
+def _is_release(step: Step) -> bool:
+    """Whether a step is a release, or a fence that makes one of a later write."""
+    return any(
+        isinstance(effect, _FENCE_EFFECTS)
+        or (isinstance(effect, Access) and effect.order not in ("weak", "relaxed", "acquire"))
+        for effect in step.effects
+    )
+
+
+def _is_strong_access(step: Step, kind: str) -> bool:
+    """Whether a step reads, or writes, memory in a way by which threads may talk; a reduction reads nothing back."""
+    effects = step.effects
+    for effect in effects:
+        if isinstance(effect, Access) and effect.proxy == "generic" and effect.completion is None:
+            if effect.order == "weak":
+                continue
+            if effect.kind == kind or (effect.kind == "update" and (kind == "write" or _returns_value(effects))):
+                return True
+    return False

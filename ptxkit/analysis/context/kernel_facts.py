@@ -1,0 +1,292 @@
+"""One kernel's facts, made on demand: what the rules read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.reachability import reachable_steps
+from ptxkit.analysis.context.async_overwrites import AsyncOverwrites
+from ptxkit.analysis.context.box_size_conflicts import BoxSizeConflict, find_box_size_conflicts
+from ptxkit.analysis.context.happens_before import HappensBefore
+from ptxkit.analysis.context.races import Race, RaceAnalysis
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, find_writer_threads, writes_remote_shared
+from ptxkit.analysis.ir.budget import MAX_ANALYSED_CTAS, MAX_THREAD_EVENTS, AnalysisBudget
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
+from ptxkit.analysis.symexec.explorer import Exploration, Explorer
+from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.block_sizes import alternative_launches
+from ptxkit.analysis.sync.sync_edges import SyncEdge, find_sync_edges
+from ptxkit.analysis.sync.sync_schedule import ScheduleResult
+from ptxkit.analysis.sync.sync_simulation import SyncSimulation
+from ptxkit.analysis.sync.thread_classes import ThreadClass
+from ptxkit.analysis.values.scenario import LaunchConfig, Scenario, representative_threads
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
+
+#: Characters of a variable's name that a message repeats; mangled names can be longer than any line.
+MAX_NAME_LENGTH = 60
+
+
+@dataclass(frozen=True, eq=False)
+class ScenarioFacts:
+    """One scenario with its threads. `exact`: no decision was guessed, so an input surely takes these paths."""
+
+    scenario: Scenario
+    threads: dict[int, ThreadView]
+    program: Program
+    groups: list[GroupTrace]
+    is_complete: bool
+    simulation: SyncSimulation
+    budget: AnalysisBudget = field(default_factory=AnalysisBudget)
+
+    @cached_property
+    def is_exact(self) -> bool:
+        return all(thread.trace.is_certain() for thread in self.threads.values())
+
+    def name_of(self, event: TraceEvent) -> str:
+        """The shared variable that an access or mbarrier operation is about, in words."""
+        variable = self.program.variable_at(event.address) if isinstance(event.address, int) else None
+        return (
+            f"`{variable.name}`" if variable is not None and len(variable.name) <= MAX_NAME_LENGTH else "shared memory"
+        )
+
+    @property
+    def has_unknown_call(self) -> bool:
+        """Whether some thread calls code that is not here."""
+        return any(thread.trace.has_unknown_call for thread in self.threads.values())
+
+    @cached_property
+    def async_overwrites(self) -> AsyncOverwrites:
+        """The asynchronous writes of the CTA's walked threads."""
+        return AsyncOverwrites(self.threads)
+
+    @cached_property
+    def generic_stores(self) -> IntervalIndex[tuple[ThreadView, int]]:
+        """By the shared memory that they fill: the walked threads' generic writes that are done at once, and where."""
+        found: IntervalIndex[tuple[ThreadView, int]] = IntervalIndex()
+        for thread in self.threads.values():
+            for at, event in thread.accesses:
+                if is_generic_write(event) and not is_async_access(event):
+                    found.add(*(access_range(event) or (0, 0)), (thread, at))
+        return found
+
+    def all_threads(self, *kinds: type) -> list[ThreadView] | None:
+        """All threads of the CTA with their events whose effects are of these classes; None where that is too much."""
+        groups = [group.filter_effects(*kinds) for group in self.groups]
+        if not self.is_complete or sum(len(group.tids) * len(group.events) for group in groups) > MAX_THREAD_EVENTS:
+            return None
+        return [ThreadView(group.for_thread(tid)) for group in groups for tid in group.tids]
+
+    @cached_property
+    def init_phase_threads(self) -> list[ThreadView] | None:
+        """All threads of the CTA with their initialisations of mbarriers.
+
+        None where one of them may do something else that nobody knows before the barrier behind which no thread
+        initialises any.
+        """
+        barriers = max((_count_cta_barriers(group, _last_init_position(group)) for group in self.groups), default=0)
+        for group in self.groups:
+            if group.first_guess is not None and _count_cta_barriers(group, group.first_guess) <= barriers:
+                return None
+            if group.end_reason == "budget" and _count_cta_barriers(group, len(group.events)) <= barriers:
+                return None
+        return self.all_threads(MbarrierInit)
+
+    @cached_property
+    def cfg(self) -> ControlFlowGraph:
+        """The kernel's basic blocks."""
+        return ControlFlowGraph(self.program)
+
+    @cached_property
+    def thread_classes(self) -> list[ThreadClass]:
+        """The threads of the CTA by how they synchronise."""
+        return [actor for actor in self.simulation.thread_classes if actor.rank == self.scenario.rank]
+
+    @property
+    def schedules(self) -> list[ScheduleResult]:
+        """How the threads of the CTA, or of all CTAs of its cluster, synchronise, played with each kind of actor first.
+
+        Empty where not all of it is known.
+        """
+        return list(self.simulation.schedules.values())
+
+    @cached_property
+    def happens_before(self) -> HappensBefore:
+        """What may order the threads of the CTA, by whatever way."""
+        return HappensBefore(self, self.budget)
+
+    def phases_of(self, trace: ThreadTrace) -> Mapping[int, int]:
+        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
+        return self.simulation.phases_of(self.scenario.rank, trace)
+
+    def is_exhaustive_for(self, *kinds: type) -> bool:
+        """Whether what is missing among the effects of these classes is missing indeed: no guess was made either."""
+        return self.is_exact and self.executes_all(*kinds)
+
+    def executes_all(self, *kinds: type) -> bool:
+        """Whether the walked threads executed every instruction that has an effect of these classes and that some path
+        through the kernel leads to."""
+        known = self._executes_all_cache.get(kinds)
+        if known is None:
+            wanted = {step for step in self.program.effectful_steps if any(isinstance(e, kinds) for e in step.effects)}
+            missed = wanted.difference(*(thread.trace.covered_steps for thread in self.threads.values()))
+            live = reachable_steps(self.program) if missed else ()
+            known = not any(step in live for step in missed)
+            self._executes_all_cache[kinds] = known
+        return known
+
+    @cached_property
+    def _executes_all_cache(self) -> dict[tuple[type, ...], bool]:
+        return {}
+
+    def sync_edges(self, giver: ThreadView, since: int, taker: ThreadView, until: int) -> Iterator[SyncEdge]:
+        """The ways that order the giver's position `since` before the taker's `until`."""
+        return find_sync_edges(giver.release_acquire_points, since, taker.release_acquire_points, until)
+
+    def may_acquire_from_truncated(self, thread: ThreadView, position: int) -> bool:
+        """Whether threads whose walk was cut short may tell a thread something before a position, in what nobody
+        walked: it takes part in a round of a barrier, or knows of a phase, that they have not come to."""
+        if all(group.end_reason != "budget" for group in self.groups):
+            return False
+        event = thread.trace.events[position]
+        taker = self.happens_before.path_of(thread.tid)
+        used = self.happens_before.positions_by_execution(taker.group).get((event.step, event.visit))
+        return any(
+            used is None or self.happens_before.may_precede(path, len(path.group.events), taker, used)
+            for path in self.happens_before.paths
+            if path is not taker and path.group.end_reason == "budget"
+        )
+
+    def is_cyclic_edge(self, giver: ThreadView, way: SyncEdge, taker: ThreadView) -> bool:
+        """Whether what gives order comes behind what takes it, so that neither ever happens."""
+        return any(True for _ in self.sync_edges(taker, way.acquire_position, giver, way.release_position))
+
+
+class KernelFacts:
+    """A kernel, explored. policy: `isa`, or `strict` where rules should warn of what the manual leaves open."""
+
+    def __init__(self, explorer: Explorer, policy: str = "isa") -> None:
+        self.explorer = explorer
+        self.policy = policy
+        self.program: Program = explorer.program
+        self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
+        self._facts_by_exploration = {
+            id(e): world for e, world in zip(explorer.explorations, self.scenarios, strict=True)
+        }
+
+    def cluster_of(self, number: int) -> list[ScenarioFacts]:
+        """All walked CTAs of the cluster that a world is in, by rank; number: its place in `worlds`."""
+        cluster = self.explorer.explorations[number].cluster
+        for each in cluster:
+            if (
+                id(each) not in self._facts_by_exploration
+            ):  # rules look at the first ranks alone, where nothing else is asked
+                cast = self.scenarios[number].simulation
+                self._facts_by_exploration[id(each)] = build_scenario_facts(
+                    each, self.program, self.explorer.budget, cast
+                )
+        return [self._facts_by_exploration[id(each)] for each in cluster]
+
+    @cached_property
+    def races(self) -> list[tuple[int, Race]]:
+        """Each with the number of its world: accesses of two threads to the same bytes that nothing orders.
+
+        Worlds that differ from one seen before are left out: the difference is guessed, and proves nothing.
+        """
+        return [(number, conflict) for number, world in self._complete_scenarios for conflict in RaceAnalysis(world)]
+
+    @cached_property
+    def box_size_conflicts(self) -> list[BoxSizeConflict]:
+        """The conflicts that hang on how large the boxes of tensor copies are, which nobody knows."""
+        return [question for _, world in self._complete_scenarios for question in find_box_size_conflicts(world)]
+
+    @cached_property
+    def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
+        """The first world of each launch, with its number, where all that its threads do is known."""
+        seen: set[tuple[LaunchConfig, int, int]] = set()
+        found: list[tuple[int, ScenarioFacts]] = []
+        for number, world in enumerate(self.scenarios):
+            given = (world.scenario.launch, world.scenario.sample, world.scenario.rank)
+            if not world.has_unknown_call and world.is_complete and given not in seen:
+                seen.add(given)
+                found.append((number, world))
+        return found
+
+    @cached_property
+    def other_block_sizes(self) -> list[ScenarioFacts]:
+        """The kernel in blocks of other sizes, where it does not say which size its blocks have; walked on demand."""
+        first = self.scenarios[0]
+        if first.scenario.launch.is_exact:
+            return []
+        tried = {world.scenario.launch.threads for world in self.scenarios}
+        scenarios = [
+            Scenario(launch, first.scenario.sample, first.scenario.rank)
+            for launch in alternative_launches(first.scenario.launch, first.thread_classes, tried)
+        ]
+        explored = [self.explorer.execute(scenario) for scenario in scenarios]
+        return [build_scenario_facts(exploration, self.program, self.explorer.budget) for exploration in explored]
+
+
+def build_all_scenario_facts(
+    explorations: Iterable[Exploration], program: Program, budget: AnalysisBudget
+) -> list[ScenarioFacts]:
+    """The facts of some scenarios; the CTAs of a cluster share what is rehearsed."""
+    casts: dict[int, SyncSimulation] = {}
+    found: list[ScenarioFacts] = []
+    for exploration in explorations:
+        cast = casts.setdefault(id(exploration.cluster), SyncSimulation(exploration.cluster))
+        found.append(build_scenario_facts(exploration, program, budget, cast))
+    return found
+
+
+def build_scenario_facts(
+    exploration: Exploration, program: Program, budget: AnalysisBudget, cast: SyncSimulation | None = None
+) -> ScenarioFacts:
+    """The facts of one scenario: threads that stand for its groups, and those whose copies these read."""
+    groups = exploration.groups
+    by_tid = {tid: group for group in groups for tid in group.tids}
+    traces = _representative_traces(groups)
+    traces.update((tid, by_tid[tid].for_thread(tid)) for tid in find_writer_threads(traces, groups))
+    if len(exploration.cluster) > 1 and writes_remote_shared(groups):
+        rank = exploration.scenario.rank
+        read = {
+            each.scenario.rank: _representative_traces(each.groups).values()
+            for each in exploration.cluster[:MAX_ANALYSED_CTAS]
+        }
+        traces.update(
+            (tid, by_tid[tid].for_thread(tid)) for tid in find_remote_writer_threads(rank, groups, read, traces)
+        )
+    cast = cast or SyncSimulation(exploration.cluster or [exploration])
+    world = ScenarioFacts(exploration.scenario, {}, program, groups, exploration.is_complete, cast, budget)
+    world.threads.update((tid, ThreadView(trace, world.phases_of)) for tid, trace in traces.items())
+    return world
+
+
+def _representative_traces(groups: Iterable[GroupTrace]) -> dict[int, ThreadTrace]:
+    """The traces of threads that stand for their groups."""
+    by_tid = {tid: group for group in groups for tid in representative_threads(group.tids)}
+    return {tid: by_tid[tid].for_thread(tid) for tid in sorted(by_tid)}
+
+
+def _last_init_position(group: GroupTrace) -> int:
+    inits = [
+        at for at, e in enumerate(group.events) if not isinstance(e, UnknownCall) and isinstance(e.effect, MbarrierInit)
+    ]
+    return max(inits, default=0)
+
+
+def _count_cta_barriers(group: GroupTrace, until: int) -> int:
+    """How many barriers of the CTA a group meets before a position."""
+    return sum(
+        not isinstance(event, UnknownCall) and _is_cta_wide_barrier(event.effect) for event in group.events[:until]
+    )
+
+
+def _is_cta_wide_barrier(effect: Effect) -> bool:
+    """Whether a thread meets its whole CTA, or cluster, there."""
+    return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads

@@ -1,0 +1,106 @@
+"""Copies that a thread does itself: it stores to shared memory, unchanged, what it loaded from global memory.
+
+They are what an asynchronous copy falls back to where addresses, sizes or the target do not allow for one. Data flow
+tells: what is stored was loaded, and only moved, packed or unpacked since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.data_movement import DataMovement
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.expressions import CallExpr, OperandRole
+from ptxkit.model.transfer import Unit
+
+#: Value operations that leave the bytes as they are.
+_MOVE_FUNCTIONS = ("copy", "pack", "unpack")
+#: What tells of the completion of a store: nothing need.
+IMMEDIATE = "at once"
+#: Moves between a load and the store of what it gave.
+MAX_MOVE_CHAIN = 8
+_LOAD_SPACES = ("global", "generic")
+_STORE_SPACES = ("shared::cta", "shared::cluster", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCopy:
+    """A store and the loads that its bytes come from. The route's spaces may be `generic`: then only walks know."""
+
+    store: Step
+    loads: tuple[Step, ...]
+    movement: DataMovement
+
+
+def find_plain_copies(program: Program) -> Iterator[PlainCopy]:
+    """The stores to shared memory, or by a generic address, of what was loaded from global memory or by one."""
+    definitions: ReachingDefinitions | None = None
+    for step in program.steps:
+        access = _sole_access(step, "write", _STORE_SPACES)
+        if access is None:
+            continue
+        definitions = definitions or ReachingDefinitions(program)
+        loads = _source_loads(definitions, step, access)
+        if loads:
+            spaces = {found.space for load in loads if (found := _sole_access(load, "read", _LOAD_SPACES)) is not None}
+            source = spaces.pop() if len(spaces) == 1 else "generic"
+            route = DataMovement("copy", source, access.space, Unit.PLAIN, access, access.size, completion=IMMEDIATE)
+            yield PlainCopy(step, tuple(sorted(loads, key=lambda load: load.index)), route)
+
+
+def _sole_access(step: Step, kind: str, spaces: tuple[str, ...]) -> Access | None:
+    """The access of an instruction that does nothing else to memory, and that one at once."""
+    accesses = [effect for effect in step.effects if isinstance(effect, Access)]
+    if len(accesses) != 1:
+        return None
+    (access,) = accesses
+    at_once = access.completion is None and access.proxy == "generic" and access.via == "address"
+    return access if at_once and access.kind == kind and access.space in spaces else None
+
+
+def _source_loads(definitions: ReachingDefinitions, store: Step, access: Access) -> set[Step]:
+    """Where everything that a store writes was loaded; nothing where some of it was not."""
+    match = store.match
+    address = match.roles.get(access.address) if match is not None else None
+    stored = [
+        register
+        for position, operand in enumerate(store.instruction.operands)
+        if position != address
+        for register in registers_in(operand, store.scope)
+    ]
+    waiting = [(store, register, 0) for register in stored]
+    loads: set[Step] = set()
+    while waiting:
+        step, register, moves = waiting.pop()
+        before = definitions.definitions_reaching(step, register)
+        if not before or moves > MAX_MOVE_CHAIN:
+            return set()
+        for definition in before:
+            if _sole_access(definition, "read", _LOAD_SPACES) is not None:
+                loads.add(definition)
+                continue
+            sources = _moved_registers(definition)
+            if not sources:
+                return set()
+            waiting.extend((definition, source, moves + 1) for source in sources)
+    return loads
+
+
+def _moved_registers(step: Step) -> list[str]:
+    """The registers whose bytes an instruction only moves; none where it does anything else."""
+    registers: list[str] = []
+    for effect in step.effects:
+        if not isinstance(effect, Value):
+            return []
+        value = effect.value
+        if not isinstance(value, CallExpr) or value.function not in _MOVE_FUNCTIONS:
+            return []
+        roles = [argument.name for argument in value.arguments if isinstance(argument, OperandRole)]
+        for role in roles:
+            operand = step.match.operand(role, step.instruction) if step.match else None
+            registers.extend(registers_in(operand, step.scope) if operand is not None else ())
+    return registers

@@ -1,0 +1,332 @@
+"""A quick look at all accesses of a CTA to shared memory: mostly it shows that no two threads can conflict.
+
+Barriers of the whole CTA part what threads do into stretches: accesses in two stretches are ordered. Within one, most
+threads stay with bytes of their own, or share them inside a warp with something in between that may order its lanes.
+Where all accesses are like that, `ptxkit.analysis.context.races` need not look at pairs of threads.
+
+Source: PTX ISA, "Conflict and Data-Races", "bar, barrier".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import gcd
+from typing import TypeAlias
+
+from ptxkit.analysis.context.happens_before import WarpPath
+from ptxkit.analysis.symexec.access_ranges import MAX_ACCESS_BYTES, access_ranges_of_lanes
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
+from ptxkit.analysis.values.symbolic_values import LaneValues
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Barrier
+
+#: In place of a thread, or of the lanes of a warp: several have the same bytes.
+_MULTIPLE = -1
+#: In place of the number of a barrier that nobody knows.
+_UNKNOWN = -1
+#: Pairs of accesses, and of paths, that are looked at closely, at most.
+MAX_EXACT_CHECKS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class FootprintPart:
+    """`size` bytes from each of `lows` on, by the `threads`; `warps`: the lanes of the group that each is among.
+
+    One thread stands in both for all of the group where these touch the same bytes: `_SEVERAL`, if it has several.
+    """
+
+    size: int
+    lows: list[int]
+    threads: list[int]
+    warps: list[int]
+
+    def addresses_by_unit(self, unit: int) -> Iterator[list[int]]:
+        """What is touched in units of bytes, one of each thread at a time."""
+        yield self.lows
+        for moved in range(unit, self.size, unit):
+            yield [low + moved for low in self.lows]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccessFootprint:
+    """An access of a group. end: the position from which on its threads may tell others that it is over.
+
+    low, high: the bytes from the lowest to the highest.
+    """
+
+    group: GroupTrace
+    position: int
+    end_position: int
+    event: TraceEvent | GroupEvent
+    parts: tuple[FootprintPart, ...]
+    low: int
+    high: int
+
+
+#: A read, with the units of bytes that others write, and the thread that reads each.
+ForeignRead: TypeAlias = tuple[AccessFootprint, list[tuple[int, int]]]
+
+
+def compute_footprints(
+    group: GroupTrace, accesses: Iterable[tuple[int, TraceEvent | GroupEvent, int | None]]
+) -> Iterator[AccessFootprint]:
+    """Accesses as they are looked at here, without those of which it is not known where any thread touches memory.
+
+    accesses: each with its position, and that of the wait that tells of its end; None where it is over at once.
+    """
+    threads = list(group.tids)
+    warps = [threads[0] << 10 | tid >> 5 for tid in threads]
+    one = [threads[0] if len(threads) == 1 else _MULTIPLE]
+    for position, event, over in accesses:
+        parts = (
+            _footprint_parts(event, one, one)
+            if isinstance(event, TraceEvent)
+            else _footprint_parts(event, threads, warps)
+        )
+        if parts:
+            low = min(min(part.lows) for part in parts)
+            high = max(max(part.lows) + part.size for part in parts)
+            yield AccessFootprint(group, position, position if over is None else over, event, parts, low, high)
+
+
+def _footprint_parts(event: TraceEvent | GroupEvent, threads: list[int], warps: list[int]) -> tuple[FootprintPart, ...]:
+    address, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
+    if (
+        isinstance(event, GroupEvent)
+        and event.participants is None
+        and isinstance(address, LaneValues)
+        and isinstance(size, int)
+        and size > 0
+        and address.are_numbers
+    ):
+        return (FootprintPart(min(size, MAX_ACCESS_BYTES), address.values, threads, warps),)  # type: ignore[arg-type]
+    found: dict[int, FootprintPart] = {}
+    for tid, warp, touched in zip(threads, warps, access_ranges_of_lanes(event, len(threads)), strict=True):
+        if touched is not None:
+            low, high = touched
+            part = found.get(high - low)
+            if part is None:
+                part = found[high - low] = FootprintPart(high - low, [], [], [])
+            part.lows.append(low)
+            part.threads.append(tid)
+            part.warps.append(warp)
+    return tuple(found.values())
+
+
+class BarrierIntervals:
+    """By position in the events of a group: how many barriers of the whole CTA its threads have met."""
+
+    def __init__(self, groups: Sequence[GroupTrace], acting: Iterable[GroupTrace]) -> None:
+        """acting: those of the groups that are asked about. The barrier that counts is the first at which all of these
+        meet all others, whenever they come there."""
+        met = {id(group): _barrier_positions_by_number(group) for group in groups}
+        vague = {number for found in met.values() for number, positions in found.items() if None in positions}
+        common = set.intersection(*(set(met[id(group)]) for group in acting)) - vague
+        number = min(common, default=_UNKNOWN) if _UNKNOWN not in vague else _UNKNOWN
+        self._barrier_positions = {
+            key: [at for at in found.get(number, ()) if at is not None] for key, found in met.items()
+        }
+
+    def interval_at(self, group: GroupTrace, position: int) -> int:
+        """The number of a stretch: what two groups do in different ones is ordered."""
+        return bisect_left(self._barrier_positions[id(group)], position)
+
+
+def _barrier_positions_by_number(group: GroupTrace) -> Mapping[int, list[int | None]]:
+    """The positions of the barriers of the CTA in a walk by their numbers; None where not all threads meet there."""
+    found: dict[int, list[int | None]] = defaultdict(list)
+    for position, event in enumerate(group.events):
+        if isinstance(event, UnknownCall) or not isinstance(event.effect, Barrier) or event.effect.level != "cta":
+            continue
+        effect = event.effect
+        amount = event.amount if isinstance(event, TraceEvent) else event.fields[2]
+        number = 0 if amount is None else amount if isinstance(amount, int) else _UNKNOWN
+        whole = isinstance(event, TraceEvent) and (effect.action, effect.order, effect.threads) == (
+            "sync",
+            "acq_rel",
+            None,
+        )
+        found[number].append(position if whole else None)
+    return found
+
+
+class RaceFilter:
+    """What shows that the accesses of a CTA's groups do not conflict.
+
+    path_of: the path of a thread. meetings: what the lanes of a group do together. are_ordered: whether a write on one
+    path and a read on another one may be ordered.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[GroupTrace],
+        path_of: Callable[[int], WarpPath],
+        meetings: Callable[[GroupTrace], ConvergencePoints],
+        are_ordered: Callable[[AccessFootprint, WarpPath, AccessFootprint, WarpPath], bool],
+    ) -> None:
+        self._groups = groups
+        self._path_of = path_of
+        self._convergence_points = meetings
+        self._are_ordered = are_ordered
+        self._remaining_checks = MAX_EXACT_CHECKS
+
+    def proves_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
+        """Whether no write and no read of the same bytes by another thread are without order between them."""
+        if not writes or not reads:
+            return True
+        stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
+        near = _group_by_interval(stretches, reads)
+        return all(
+            self._is_interval_race_free(w, near[number]) for number, w in _group_by_interval(stretches, writes).items()
+        )
+
+    def _is_interval_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
+        if not reads:
+            return True
+        unit = _common_unit((*writes, *reads))
+        writers = _writer_by_unit(writes, unit, _threads_of)
+        suspects = [read for read in reads if any(_foreign_units(writers, read, unit, _threads_of))]
+        if not all(
+            self._lanes_may_be_ordered(write, read, unit)
+            for read in suspects
+            for write in writes
+            if write.low < read.high and read.low < write.high
+        ):
+            return False
+        if not suspects:
+            return True
+        warps = _writer_by_unit(writes, unit, _warps_of)
+        found = [(read, list(_foreign_units(warps, read, unit, _warps_of))) for read in suspects]
+        strange = [(read, places) for read, places in found if places]
+        return not strange or self._paths_may_be_ordered(writes, strange, unit)
+
+    def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, unit: int) -> bool:
+        """Whether anything that the lanes of a warp do between two accesses may order them, where lanes share bytes."""
+        group = write.group
+        if group is not read.group:
+            return True
+        if self._convergence_points(group).may_order_between(
+            min(write.position, read.position), max(write.position, read.position)
+        ):
+            return True
+        self._remaining_checks -= 1
+        return self._remaining_checks > 0 and not any(
+            one >> 5 == other >> 5 for one, other in _overlapping_threads(write, read, unit)
+        )
+
+    def _paths_may_be_ordered(self, writes: Sequence[AccessFootprint], reads: Sequence[ForeignRead], unit: int) -> bool:
+        """Whether the paths of accesses that share bytes may be ordered; lanes of one path are looked at apart.
+
+        reads: those of bytes that another warp or group may write, with these bytes.
+        """
+        writers = _writers_by_unit(writes, {place for _, places in reads for place, _ in places}, unit)
+        for read, places in reads:
+            pairs: dict[tuple[AccessFootprint, WarpPath, WarpPath], None] = {}
+            for place, reader in places:
+                for other in self._paths_of(read, reader):
+                    pairs.update(((w, one, other), None) for w, tid in writers[place] for one in self._paths_of(w, tid))
+            for write, one, other in pairs:
+                if one.warp == other.warp and one.group is other.group:
+                    continue
+                self._remaining_checks -= 1
+                if self._remaining_checks < 0 or not self._are_ordered(write, one, read, other):
+                    return False
+        return True
+
+    def _paths_of(self, access: AccessFootprint, thread: int) -> Iterable[WarpPath]:
+        return {self._path_of(tid) for tid in access.group.tids} if thread == _MULTIPLE else (self._path_of(thread),)
+
+
+def _group_by_interval(
+    stretches: BarrierIntervals, accesses: Iterable[AccessFootprint]
+) -> defaultdict[int, list[AccessFootprint]]:
+    found: defaultdict[int, list[AccessFootprint]] = defaultdict(list)
+    for each in accesses:
+        first, last = (stretches.interval_at(each.group, at) for at in (each.position, each.end_position))
+        for number in range(first, last + 1):
+            found[number].append(each)
+    return found
+
+
+def _threads_of(part: FootprintPart) -> list[int]:
+    return part.threads
+
+
+def _warps_of(part: FootprintPart) -> list[int]:
+    return part.warps
+
+
+def _writer_by_unit(
+    writes: Iterable[AccessFootprint], unit: int, who: Callable[[FootprintPart], list[int]]
+) -> dict[int, int]:
+    """By unit: who writes it. who: whether threads count, or warps."""
+    owner: dict[int, int] = {}
+    for part in (part for write in writes for part in write.parts):
+        own = who(part)
+        for units in part.addresses_by_unit(unit):
+            before = list(map(owner.get, units))
+            if before == own:
+                continue
+            if len(set(units)) == len(units) and before.count(None) == len(units):
+                owner.update(zip(units, own, strict=True))
+                continue
+            for place, one in zip(units, own, strict=True):
+                if owner.setdefault(place, one) != one:
+                    owner[place] = _MULTIPLE
+    return owner
+
+
+def _foreign_units(
+    owner: Mapping[int, int], read: AccessFootprint, unit: int, who: Callable[[FootprintPart], list[int]]
+) -> Iterator[tuple[int, int]]:
+    """The units of a read that another one writes, each with the thread that reads it."""
+    return (place for part in read.parts for place in _units_of_others(owner, part, who(part), unit))
+
+
+def _units_of_others(
+    owner: Mapping[int, int], part: FootprintPart, own: list[int], unit: int
+) -> Iterator[tuple[int, int]]:
+    """The units that another one writes, each with the thread that reads it."""
+    for units in part.addresses_by_unit(unit):
+        has = list(map(owner.get, units))
+        if has != own or _MULTIPLE in own:
+            for place, other, one, tid in zip(units, has, own, part.threads, strict=True):
+                if other is not None and (other != one or one == _MULTIPLE):
+                    yield place, tid
+
+
+def _writers_by_unit(
+    writes: Iterable[AccessFootprint], places: set[int], unit: int
+) -> Mapping[int, list[tuple[AccessFootprint, int]]]:
+    """By unit, for some of them: the writes that touch it, each with its thread."""
+    found: dict[int, list[tuple[AccessFootprint, int]]] = defaultdict(list)
+    for write in writes:
+        for part in write.parts:
+            for units in part.addresses_by_unit(unit):
+                for place, tid in zip(units, part.threads, strict=True) if not places.isdisjoint(units) else ():
+                    if place in places:
+                        found[place].append((write, tid))
+    return found
+
+
+def _common_unit(accesses: Iterable[AccessFootprint]) -> int:
+    """The bytes of a unit, of which all accesses touch whole ones."""
+    return gcd(*(number for each in accesses for part in each.parts for number in (part.size, *part.lows)))
+
+
+def _overlapping_threads(write: AccessFootprint, read: AccessFootprint, unit: int) -> set[tuple[int, int]]:
+    """Threads that write bytes, each with another one that reads them."""
+    owners: dict[int, set[int]] = defaultdict(set)
+    for part in write.parts:
+        for units in part.addresses_by_unit(unit):
+            for place, tid in zip(units, part.threads, strict=True):
+                owners[place].add(tid)
+    found: set[tuple[int, int]] = set()
+    for part in read.parts:
+        for units in part.addresses_by_unit(unit):
+            for place, tid in zip(units, part.threads, strict=True):
+                found.update((other, tid) for other in owners.get(place, ()) if other != tid or tid == _MULTIPLE)
+    return found

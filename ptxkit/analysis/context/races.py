@@ -1,0 +1,428 @@
+"""Accesses of two threads to the same bytes of shared memory, one of them a write, that nothing orders.
+
+Lanes of one warp run together or not, as the GPU likes: what orders them is a barrier of the warp, or of more threads.
+Collective instructions, at which they meet as well, are taken for order, and so is all that may be.
+
+Source: PTX ISA, "Conflict and Data-Races", "Causality Order".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.context.group_completion import find_completion_points
+from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, compute_footprints
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import access_range_of_lane
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.values.symbolic_values import LaneValues
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Access
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+
+#: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
+FIRST_EXECUTIONS, LAST_EXECUTIONS = 6, 2
+#: The first executions that are looked at where there are too many accesses for more, the most that will do.
+FEWER_EXECUTIONS = (3, 1)
+#: The first executions that are looked at, at most, where many instructions fill what is read.
+MAX_FIRST_EXECUTIONS = 64
+#: Accesses by threads that are looked at, at most, of each kind; and lookups among them.
+MAX_ACCESS_INSTANCES, MAX_RACE_PAIR_CHECKS = 8_000, 100_000
+#: Accesses by groups that the look at all of them is worth: the look at pairs of threads ends at MAX_TOUCHES.
+MAX_GROUP_ACCESSES = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class AccessInstance:
+    """An access of a thread to bytes of shared memory. position: of `seen` in the events of its path's group.
+
+    over: of the wait behind which its thread knows that an asynchronous access is over, where it is one that a wait for
+    a group ends.
+    """
+
+    path: WarpPath
+    tid: int
+    position: int
+    group_event: TraceEvent | GroupEvent
+    lane_index: int
+    completion_wait: int | None = None
+
+    @property
+    def end_position(self) -> int:
+        """From where on the thread may tell others that the access is over."""
+        return self.position if self.completion_wait is None else self.completion_wait
+
+    @property
+    def event(self) -> TraceEvent:
+        """The access as the thread saw it."""
+        own = (
+            self.group_event.for_thread(self.lane_index)
+            if isinstance(self.group_event, GroupEvent)
+            else self.group_event
+        )
+        assert own is not None, "only who takes part in an access touches anything"
+        return own
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether some input surely leads there."""
+        guessed = self.path.group.first_guess
+        return guessed is None or self.position < guessed
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A write, and a read of the same bytes by another thread, with nothing that may order them; or an asynchronous
+    write of the thread's own group, and a store in place of the read.
+
+    returns: the read is of what was there before, and the write belongs to a later round. late: the two instructions
+    are ordered, but the first of them starts what its thread waits for only later.
+    """
+
+    write: AccessInstance
+    read: AccessInstance
+    is_write_after_read: bool
+    completes_late: bool = False
+
+    @property
+    def is_intra_warp(self) -> bool:
+        """Whether both threads are lanes of one warp."""
+        return self.write.path.warp == self.read.path.warp
+
+
+@dataclass(slots=True)
+class _RangeAccesses:
+    """All that threads do to one range of bytes: by path and position, each of one thread of the path.
+
+    others: of a further thread that reads it there.
+    """
+
+    writes: dict[WarpPath, dict[int, AccessInstance]] = field(default_factory=lambda: defaultdict(dict))
+    reads: dict[WarpPath, dict[int, AccessInstance]] = field(default_factory=lambda: defaultdict(dict))
+    other_reads: dict[WarpPath, dict[int, AccessInstance]] = field(default_factory=lambda: defaultdict(dict))
+
+    def add_read(self, touch: AccessInstance) -> None:
+        """Notes a read."""
+        first = self.reads[touch.path].setdefault(touch.position, touch)
+        if first is not touch:
+            self.other_reads[touch.path].setdefault(touch.position, touch)
+
+
+class RaceAnalysis:
+    """The conflicts of one world, between threads of different warps, and between lanes that take one path."""
+
+    def __init__(self, world: ScenarioFacts) -> None:
+        self._facts = world
+        self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks))
+        self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
+        self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
+        self._completion_points: dict[int, Mapping[int, int]] = {}
+        self._paths_cache: dict[int, list[WarpPath]] = {}
+        self._sampled_accesses_cache: dict[tuple[int, str, int], list[tuple[int, TraceEvent | GroupEvent]]] = {}
+
+    @cached_property
+    def _happens_before(self) -> HappensBefore:
+        return HappensBefore(self._facts, self._budget)
+
+    def __iter__(self) -> Iterator[Race]:
+        for writing, reading in (("write", "read"), ("copy", "store")):
+            if not self._are_race_free(writing, reading):
+                yield from self._find_races(writing, reading)
+
+    def _are_race_free(self, writing: str, reading: str) -> bool:
+        """Whether a look at whole groups shows that there are no conflicts of accesses of one kind with those of
+        another. It sees at least the executions that `_touches` gives."""
+        groups = self._facts.groups
+        writes = [(group, self._sampled_accesses(group, writing, FIRST_EXECUTIONS)) for group in groups]
+        fills = {event.step for _, seen in writes for _, event in seen if _is_mbarrier_copy(event)}
+        reads = [(group, self._sampled_accesses(group, reading, _execution_count_for(len(fills)))) for group in groups]
+        if not any(seen for _, seen in writes) or not any(seen for _, seen in reads):
+            return True
+        if sum(len(seen) for _, seen in (*writes, *reads)) > MAX_GROUP_ACCESSES:
+            return False
+        left = self._budget.pair_checks
+        found = self._race_filter.proves_race_free(self._footprints(writes), self._footprints(reads))
+        self._budget.pair_checks = left
+        return found
+
+    @cached_property
+    def _race_filter(self) -> RaceFilter:
+        causality = self._happens_before
+        return RaceFilter(self._facts.groups, causality.path_of, causality.convergence_points, self._are_ordered)
+
+    def _are_ordered(self, write: AccessFootprint, writer: WarpPath, read: AccessFootprint, reader: WarpPath) -> bool:
+        """Whether a write on one path and a read on another one may be ordered, either way."""
+        if self._happens_before.may_converge(writer, write.end_position, reader, read.position):
+            return True
+        barrier = write.event.barrier if isinstance(write.event, TraceEvent) else write.event.fields[3]
+        horizon = self._happens_before.first_ordered_position(
+            writer, write.end_position, reader, None if isinstance(barrier, LaneValues) else barrier
+        )
+        return horizon <= read.position or self._happens_before.may_precede(
+            reader, read.end_position, writer, write.position
+        )
+
+    def _footprints(
+        self, seen: Sequence[tuple[GroupTrace, Sequence[tuple[int, TraceEvent | GroupEvent]]]]
+    ) -> list[AccessFootprint]:
+        return [
+            touching
+            for group, accesses in seen
+            for touching in compute_footprints(
+                group, ((at, e, self._completion_wait_of(group, at, e)) for at, e in accesses)
+            )
+        ]
+
+    def _find_races(self, writing: str, reading: str) -> Iterator[Race]:
+        """The conflicts of accesses of one kind with those of another."""
+        places: dict[tuple[int, int], _RangeAccesses] = defaultdict(_RangeAccesses)
+        fills: set[Step] = set()
+        for touched, touch in self._access_instances(writing):
+            if _is_mbarrier_copy(touch.group_event):
+                fills.add(touch.group_event.step)
+            places[touched].writes[touch.path].setdefault(touch.position, touch)
+        if not places:
+            return
+        self._seen_pairs.clear()
+        for touched, touch in self._access_instances(reading, len(fills)):
+            places[touched].add_read(touch)
+        index: IntervalIndex[_RangeAccesses] = IntervalIndex()
+        for touched, place in places.items():
+            if place.reads:
+                index.add(*touched, place)
+        for touched, place in places.items():
+            for near in index.overlapping(*touched) if place.writes else ():
+                yield from self._races_between_ranges(place, near)
+                if self._budget.is_exhausted:
+                    return
+
+    def _access_instances(self, kind: str, fills: int = 0) -> Iterator[tuple[tuple[int, int], AccessInstance]]:
+        """The accesses of all threads that write or store, or of some that read or copy, and the bytes of each.
+
+        fills: how many instructions fill memory asynchronously. Where a loop that does so is unrolled, each of them is
+        of a round of its own, and the loop that reads is looked at for as many rounds.
+        """
+        left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, _execution_count_for(fills))
+        for group in self._facts.groups:
+            tids, paths, chosen = group.tids, self._paths_of(group), self._sampled_lanes(group, kind)
+            for position, event in self._sampled_accesses(group, kind, rounds):
+                for index in chosen[isinstance(event, TraceEvent)]:
+                    touched = access_range_of_lane(event, index)
+                    if touched is not None:
+                        over = self._completion_wait_of(group, position, event)
+                        yield touched, AccessInstance(paths[index], tids[index], position, event, index, over)
+                        left -= 1
+                if left <= 0:
+                    return
+
+    def _paths_of(self, group: GroupTrace) -> list[WarpPath]:
+        found = self._paths_cache.get(id(group))
+        if found is None:
+            found = self._paths_cache[id(group)] = [self._happens_before.path_of(tid) for tid in group.tids]
+        return found
+
+    def _sampled_accesses(self, group: GroupTrace, kind: str, rounds: int) -> list[tuple[int, TraceEvent | GroupEvent]]:
+        key = id(group), kind, rounds
+        found = self._sampled_accesses_cache.get(key)
+        if found is None:
+            found = self._sampled_accesses_cache[key] = list(_sample_accesses(group, kind, rounds))
+        return found
+
+    def _sampled_lanes(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
+        """The threads of a group that are looked at, as indices: where they differ, and where all do the same."""
+        return _warp_edge_lanes(group.tids) if kind == "read" else range(len(group.tids)), _first_lane_of_paths(
+            self._paths_of(group)
+        )
+
+    def _choose_execution_count(self, kind: str, wanted: int) -> int:
+        """How many first executions of an instruction to look at, so that all of them are, and the last ones."""
+        chosen = [(group, [len(each) for each in self._sampled_lanes(group, kind)]) for group in self._facts.groups]
+        for rounds in (wanted, *FEWER_EXECUTIONS):
+            touches = sum(
+                threads[isinstance(event, TraceEvent)]
+                for group, threads in chosen
+                for _, event in self._sampled_accesses(group, kind, rounds)
+            )
+            if touches <= MAX_ACCESS_INSTANCES:
+                return rounds
+        return wanted
+
+    def _completion_wait_of(self, group: GroupTrace, position: int, event: TraceEvent | GroupEvent) -> int | None:
+        """The position of the wait that tells the threads of a group of the end of what they start at another."""
+        if not isinstance(event.effect, Access) or event.effect.completion is None:
+            return None
+        endings = self._completion_points.get(group.tids[0])
+        if endings is None:
+            endings = self._completion_points[group.tids[0]] = find_completion_points(group)
+        return endings.get(position)
+
+    def _races_between_ranges(self, written: _RangeAccesses, read: _RangeAccesses) -> Iterator[Race]:
+        """The conflicts between the writes of one place and the reads of one that shares bytes with it."""
+        for writer, writes in written.writes.items():
+            for reader, reads in read.reads.items():
+                if self._budget.is_exhausted:
+                    return
+                self._budget.pair_checks -= 1
+                if writer.warp == reader.warp and writer.group is reader.group:
+                    yield from self._intra_warp_races(writes, reads, read.other_reads.get(reader, {}))
+                    continue
+                key = (writer, tuple(writes), reader, tuple(reads))
+                if key not in self._seen_pairs:
+                    self._seen_pairs.add(key)
+                    yield from self._inter_warp_races(list(writes.values()), list(reads.values()))
+
+    def _intra_warp_races(
+        self, writes: dict[int, AccessInstance], reads: dict[int, AccessInstance], others: dict[int, AccessInstance]
+    ) -> Iterator[Race]:
+        """The conflicts between lanes that take one path: with the reads next to each write, before it and behind."""
+        positions = list(reads)
+        for at, write in writes.items():
+            behind = bisect_left(positions, at)
+            for near in positions[max(behind - 1, 0) : behind + 1]:
+                read = next((r for r in (reads[near], others.get(near)) if r is not None and r.tid != write.tid), None)
+                if read is None:
+                    continue
+                self._budget.pair_checks -= 1
+                if not (self._may_order_between(read, write) if near < at else self._may_order_between(write, read)):
+                    yield from self._report_once(Race(write, read, near < at))
+
+    def _may_order_between(self, earlier: AccessInstance, later: AccessInstance) -> bool:
+        """Whether anything that the lanes of a path do between two accesses, or at the later one, may order them."""
+        group = earlier.path.group
+        until = later.position
+        while until + 1 < len(group.events) and group.events[until + 1].step is later.event.step:
+            until += 1
+        return self._happens_before.convergence_points(group).may_order_between(earlier.position, until)
+
+    def _report_once(self, conflict: Race) -> Iterator[Race]:
+        write, read = conflict.write, conflict.read
+        is_sure = write.is_certain and read.is_certain
+        key = (
+            write.event.step,
+            read.event.step,
+            conflict.is_write_after_read,
+            conflict.completes_late,
+            is_sure,
+            conflict.is_intra_warp,
+        )
+        if key not in self._reported_keys:
+            self._reported_keys.add(key)
+            yield conflict
+
+    def _inter_warp_races(self, writes: list[AccessInstance], reads: list[AccessInstance]) -> Iterator[Race]:
+        """The conflicts between the writes of one thread and the reads of another."""
+        writer, reader = writes[0].path, reads[0].path
+        positions = [read.position for read in reads]
+        horizons = [
+            self._happens_before.first_ordered_position(writer, w.end_position, reader, w.event.barrier) for w in writes
+        ]
+        for number, write in enumerate(writes):
+            until = bisect_left(positions, horizons[number])
+            for read in reversed(reads[:until]):
+                if _is_warpgroup_read_of_writer(write, read):
+                    continue
+                self._budget.pair_checks -= 1
+                if self._may_precede(read, write):
+                    break
+                refills = any(horizon <= read.position for horizon in horizons[:number])
+                returns, late = self._is_write_after_read(write, read, refills), self._completes_late(write, read)
+                yield from self._report_once(Race(write, read, returns, late))
+
+    def _completes_late(self, write: AccessInstance, read: AccessInstance) -> bool:
+        """Whether one of two instructions may be ordered before the other, though what it starts may not be over."""
+        causality = self._happens_before
+        if write.completion_wait is not None:
+            learnt = causality.first_ordered_position(write.path, write.position, read.path, write.event.barrier)
+            if learnt <= read.position:
+                return True
+        return read.completion_wait is not None and causality.may_precede(
+            read.path, read.position, write.path, write.position
+        )
+
+    def _may_precede(self, read: AccessInstance, write: AccessInstance) -> bool:
+        """Whether a read may be over before a write. What a warpgroup reads together, each of its warps tells of."""
+        if self._happens_before.may_precede(read.path, read.end_position, write.path, write.position):
+            return True
+        if not isinstance(read.event.effect, Access) or read.event.effect.completion != "wgmma":
+            return False
+        for path in self._happens_before.paths:
+            if path.warp != read.path.warp and path.warp // 4 == read.path.warp // 4:
+                at = self._happens_before.positions_by_execution(path.group).get((read.event.step, read.event.visit))
+                if at is not None and self._happens_before.may_precede(path, at, write.path, write.position):
+                    return True
+        return False
+
+    def _is_write_after_read(self, write: AccessInstance, read: AccessInstance, refills: bool) -> bool:
+        """Whether the write belongs to a later round than the read.
+
+        A thread that does both tells by its own order; else there was an earlier write, which the read is of.
+        """
+        own = self._happens_before.positions_by_execution(write.path.group).get((read.event.step, read.event.visit))
+        if own is not None:
+            return own < write.position
+        own = self._happens_before.positions_by_execution(read.path.group).get((write.event.step, write.event.visit))
+        return refills if own is None else own > read.position
+
+
+def _is_mbarrier_copy(event: TraceEvent | GroupEvent) -> bool:
+    """Whether an access is asynchronous, and an mbarrier tells of its end."""
+    return isinstance(event.effect, Access) and event.effect.completion == "mbarrier"
+
+
+def _execution_count_for(fills: int) -> int:
+    """How many first executions of an instruction to look at, where so many instructions fill what is read."""
+    return max(FIRST_EXECUTIONS, min(fills, MAX_FIRST_EXECUTIONS))
+
+
+def _sample_accesses(group: GroupTrace, kind: str, rounds: int) -> Iterator[tuple[int, TraceEvent | GroupEvent]]:
+    """The accesses of one kind, with positions: the first and last executions of each instruction."""
+    last = {event.step: event.visit for event in group.events}
+    for position, event in enumerate(group.events):
+        if isinstance(event, UnknownCall) or not _is_access_of_kind(event, kind):
+            continue
+        if event.visit < rounds or event.visit > last[event.step] - LAST_EXECUTIONS:
+            yield position, event
+
+
+def _warp_edge_lanes(tids: tuple[int, ...]) -> list[int]:
+    """The first two and the last two threads of each warp, as indices."""
+    by_warp: dict[int, list[int]] = defaultdict(list)
+    for index, tid in enumerate(tids):
+        by_warp[tid // 32].append(index)
+    return sorted({index for found in by_warp.values() for index in (*found[:2], *found[-2:])})
+
+
+def _first_lane_of_paths(paths: list[WarpPath]) -> list[int]:
+    """The first thread of each path, as indices: where all threads touch the same bytes, one of a path will do."""
+    return list({path: index for index, path in reversed(list(enumerate(paths)))}.values())
+
+
+def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
+    """Whether the read is one operation of a whole warpgroup, which the writer takes part in: it knows of its end."""
+    effect = read.event.effect
+    return isinstance(effect, Access) and effect.completion == "wgmma" and write.path.warp // 4 == read.path.warp // 4
+
+
+def _is_access_of_kind(event: TraceEvent | GroupEvent, kind: str) -> bool:
+    """Whether an access is weak, or a part of what is not atomic to such: an update that is weak reads as well.
+
+    A `copy` is a write of the thread's own cp.async groups, a `store` a write that is done at once.
+    """
+    effect = event.effect
+    if not isinstance(effect, Access):
+        return False
+    if kind in ("copy", "store"):
+        completion = "cp.async" if kind == "copy" else None
+        return (effect.kind, effect.proxy, effect.completion, effect.order) == ("write", "generic", completion, "weak")
+    if kind == "read":
+        return effect.kind != "write" and effect.order == "weak"
+    return effect.kind == "update" or (effect.kind == "write" and effect.order == "weak")

@@ -1,0 +1,223 @@
+"""One thread of a kernel with the facts that rules read of it, made on demand."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping
+from functools import cached_property
+from typing import TypeAlias
+
+from ptxkit.analysis.ir.budget import FIRST_VISITS, LAST_VISITS, MAX_EXECUTION_PAIRS, PAIR_CHECK_COST, AnalysisBudget
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import (
+    access_range,
+    is_async_read,
+    is_async_write,
+    is_generic_read,
+    is_outside_shared,
+    is_tensor_map_read,
+    orders_shared_before_async,
+)
+from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.sync.async_groups import AsyncCopy, async_copies_of
+from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, release_acquire_points
+from ptxkit.analysis.values.symbolic_values import Value
+from ptxkit.isa.effects import Access, ProxyFence
+
+#: The one-way fences between proxies: what one orders needs the other as well.
+_ONE_WAY_DIRECTIONS = ("release", "acquire")
+
+CopiesByStep: TypeAlias = tuple[tuple[Step, list[AsyncCopy]], ...]
+"""Asynchronous copies into shared memory, by instruction."""
+
+
+class PairBudget:
+    """Bounds how often a rule looks at what repeats itself, and how much it looks at in all."""
+
+    def __init__(self, budget: AnalysisBudget) -> None:
+        self._counts: dict[Hashable, int] = defaultdict(int)
+        self._budget = budget
+
+    def allow(self, key: Hashable) -> bool:
+        """Whether to look once more at this pair of places."""
+        self._counts[key] += 1
+        self._budget.pair_checks -= PAIR_CHECK_COST
+        return self._counts[key] <= MAX_EXECUTION_PAIRS and not self._budget.is_exhausted
+
+
+class ThreadView:
+    """A trace with its derived facts."""
+
+    def __init__(self, trace: ThreadTrace, rehearsed: Callable[[ThreadTrace], Mapping[int, int]] | None = None) -> None:
+        self.trace = trace
+        self.tid = trace.tid
+        self._phases_of = rehearsed
+        self._reads_by_issuer: dict[int, list[tuple[int, TraceEvent, CopiesByStep]]] = {}
+
+    @cached_property
+    def release_acquire_points(self) -> ReleaseAcquirePoints:
+        """Where the thread gives and takes order."""
+        return release_acquire_points(self.trace, self.phases)
+
+    @cached_property
+    def phases(self) -> Mapping[int, int]:
+        """By position: the phase of an mbarrier in which an arrival or a copy counts, or of which a wait tells."""
+        return {} if self._phases_of is None else self._phases_of(self.trace)
+
+    @cached_property
+    def copies(self) -> list[AsyncCopy]:
+        """Its asynchronous accesses to shared memory, those that rules look at."""
+        looked_at = {position for position, _ in self.accesses}
+        copies = [copy for copy in self._copies if not is_outside_shared(copy.event)]
+        return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
+
+    @cached_property
+    def map_reads(self) -> list[AsyncCopy]:
+        """The reads of tensor maps by its tensor copies."""
+        return [copy for copy in self._copies if is_tensor_map_read(copy.event)]
+
+    @cached_property
+    def map_addresses(self) -> dict[tuple[Step, int], Value | None]:
+        """Where the map of each of its tensor copies stands, by instruction and execution."""
+        return {(copy.event.step, copy.event.visit): copy.event.address for copy in self.map_reads}
+
+    @cached_property
+    def _copies(self) -> list[AsyncCopy]:
+        return async_copies_of(self.trace, self.phases)
+
+    @cached_property
+    def accesses(self) -> list[tuple[int, TraceEvent]]:
+        """Its accesses to shared memory by number, with positions: of each instruction the first and last ones."""
+        known = [(position, event) for position, event in self.positions(Access) if access_range(event) is not None]
+        last = {event.step: event.visit for _, event in known}
+        return [(position, event) for position, event in known if _is_sampled(event, last[event.step])]
+
+    @cached_property
+    def access_positions(self) -> dict[tuple[Step, int], int]:
+        """The first position among its `accesses` by instruction and visit."""
+        return {(event.step, event.visit): position for position, event in reversed(self.accesses)}
+
+    @cached_property
+    def copies_by_execution(self) -> dict[tuple[Step, int], list[AsyncCopy]]:
+        """Its `copies` by instruction and visit."""
+        found: dict[tuple[Step, int], list[AsyncCopy]] = defaultdict(list)
+        for copy in self.copies:
+            found[(copy.event.step, copy.event.visit)].append(copy)
+        return found
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        events = self.trace.events
+        return [
+            at for at, event in enumerate(events) if isinstance(event, UnknownCall) or orders_shared_before_async(event)
+        ]
+
+    @cached_property
+    def _one_way_fences(self) -> dict[str, list[int]]:
+        fences = {
+            direction: [at for at, e in self.positions(ProxyFence) if orders_shared_before_async(e, direction)]
+            for direction in _ONE_WAY_DIRECTIONS
+        }
+        return {direction: sorted(found) for direction, found in fences.items()}
+
+    def may_fence_between(self, since: int, until: int) -> bool:
+        """Whether a fence orders its accesses to shared memory before async ones, or may, at one of the positions from
+        `since` on and before `until`."""
+        first = bisect_left(self._fences, since)
+        return first < len(self._fences) and self._fences[first] < until
+
+    def first_fence_since(self, since: int) -> Step | None:
+        """The first of the fences that order its accesses to shared memory before async ones, from `since` on."""
+        later = (self.trace.events[at] for at in self._fences if at >= since)
+        return next(
+            (each.step for each in later if not isinstance(each, UnknownCall) and orders_shared_before_async(each)),
+            None,
+        )
+
+    def first_one_way_fence(self, direction: str, since: int, until: int) -> int | None:
+        """The first of the one-way fences (`release` or `acquire`) from `since` on and before `until`."""
+        fences = self._one_way_fences[direction]
+        first = bisect_left(fences, since)
+        return fences[first] if first < len(fences) and fences[first] < until else None
+
+    @cached_property
+    def reads(self) -> list[tuple[int, TraceEvent]]:
+        """Its reads of shared memory, through either proxy."""
+        return [(at, event) for at, event in self.accesses if is_generic_read(event) or is_async_read(event)]
+
+    @cached_property
+    def reads_by_range(self) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
+        """Its `reads` by the bytes they touch: loops come back to the same few places."""
+        found: dict[tuple[int, int], list[tuple[int, TraceEvent]]] = defaultdict(list)
+        for position, event in self.reads:
+            place = access_range(event)
+            if place is not None:
+                found[place].append((position, event))
+        return found
+
+    @cached_property
+    def copies_by_range(self) -> IntervalIndex[AsyncCopy]:
+        """Its asynchronous copies into shared memory, by the bytes they write."""
+        index: IntervalIndex[AsyncCopy] = IntervalIndex()
+        for copy in self.copies:
+            effect, touched = copy.event.effect, access_range(copy.event)
+            if isinstance(effect, Access) and effect.kind != "read" and touched is not None:
+                index.add(*touched, copy)
+        return index
+
+    def reads_of(self, issuer: ThreadView, budget: AnalysisBudget) -> list[tuple[int, TraceEvent, CopiesByStep]]:
+        """Its reads of bytes that another thread's `fills` write, in order, each with these copies."""
+        known = self._reads_by_issuer.get(issuer.tid)
+        if known is None:
+            known = self._reads_by_issuer[issuer.tid] = []
+            budget.pair_checks -= len(self.reads_by_range)
+            if budget.is_exhausted:
+                return known
+            for (low, high), reads in self.reads_by_range.items():
+                copies = issuer.copies_by_range.overlapping(low, high)
+                if copies:
+                    by_step: dict[Step, list[AsyncCopy]] = defaultdict(list)
+                    for copy in copies:
+                        by_step[copy.event.step].append(copy)
+                    fills = tuple(by_step.items())
+                    known.extend((position, event, fills) for position, event in reads)
+            known.sort(key=lambda read: read[0])
+        return known
+
+    @cached_property
+    def async_writes(self) -> list[tuple[int, TraceEvent]]:
+        """Its asynchronous writes of shared memory by number, with positions."""
+        return [(position, event) for position, event in self.accesses if is_async_write(event)]
+
+    @cached_property
+    def _by_effect(self) -> dict[type, list[tuple[int, TraceEvent]]]:
+        found: dict[type, list[tuple[int, TraceEvent]]] = defaultdict(list)
+        for position, event in enumerate(self.trace.events):
+            if isinstance(event, TraceEvent):
+                found[type(event.effect)].append((position, event))
+        return found
+
+    def positions(self, *kinds: type) -> list[tuple[int, TraceEvent]]:
+        """The events whose effect is of one of these classes, with positions, class by class."""
+        return [item for kind in kinds for item in self._by_effect.get(kind, ())]
+
+    @cached_property
+    def first_waits(self) -> dict[int | None, int]:
+        """By mbarrier (None for one at an unknown address): from where on the thread's first wait on it orders."""
+        found: dict[int | None, int] = {}
+        for key, positions in self.release_acquire_points.acquires.items():
+            match key:
+                case ("mbarrier", address):
+                    place = address if isinstance(address, int) else None
+                    found[place] = min(positions[0], found.get(place, positions[0]))
+        return found
+
+    def has_observed(self, barrier: int, phase: int, until: int) -> bool:
+        """Whether the thread has learnt before a position, by its own waits, that a phase of an mbarrier is over."""
+        return self.release_acquire_points.observed_phases(("mbarrier", barrier), until) >= phase
+
+
+def _is_sampled(event: TraceEvent, last: int) -> bool:
+    return event.visit < FIRST_VISITS or event.visit > last - LAST_VISITS

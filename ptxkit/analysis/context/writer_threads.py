@@ -1,0 +1,142 @@
+"""Threads worth a look because the representatives read what they wrote: by copies, or by stores for the async proxy.
+
+A tile is filled by all threads and read by others than filled it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import zip_longest
+
+from ptxkit.analysis.ir.budget import MAX_ADDED_THREADS
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_async_read
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.isa.effects import Access
+
+#: Bytes of the largest `cp.async`, and the alignment of all of them that size.
+_LINE_BYTES = 16
+
+
+def find_writer_threads(traces: dict[int, ThreadTrace], groups: Iterable[GroupTrace]) -> list[int]:
+    """Linear thread numbers, not among the traces, that copy bytes which a traced thread reads, or that store bytes
+    which it reads through the async proxy. One for each instruction that fills memory comes first."""
+    groups = list(groups)
+    fillers = {
+        **_writers_by_step(traces, groups, _is_copy, _is_read),
+        **_writers_by_step(traces, groups, _is_store, is_async_read),
+    }
+    found = dict.fromkeys(tid for one_each in zip_longest(*fillers.values()) for tid in one_each)
+    return [tid for tid in found if tid is not None and tid not in traces][:MAX_ADDED_THREADS]
+
+
+def writes_remote_shared(groups: Iterable[GroupTrace]) -> bool:
+    """Whether threads of a CTA write to another one's memory, by an address in there."""
+    for group in groups:
+        for event in group.events:
+            if not isinstance(event, UnknownCall) and not event.visit and _is_write(event):
+                touched = access_range_of_lane(event, len(group.tids) - 1) or access_range_of_lane(event, 0)
+                if touched is not None and touched[0] >> CTA_BITS:
+                    return True
+    return False
+
+
+def find_remote_writer_threads(
+    rank: int, groups: Iterable[GroupTrace], read: Mapping[int, Iterable[ThreadTrace]], known: Collection[int]
+) -> list[int]:
+    """Linear numbers of threads of CTA `rank`, not among the `known` ones, that write what threads of other CTAs read
+    of their own memory. read: the traces of those, by rank. One for each instruction and CTA comes first."""
+    wanted = {
+        place
+        for other, traces in read.items()
+        if other != rank
+        for trace in traces
+        for line in _accessed_lines(trace.events, _is_read)
+        if (place := _cluster_line(other, line)) is not None
+    }
+    found: dict[tuple[Step, int], dict[int, None]] = defaultdict(dict)
+    for step, tid, low in _first_accesses(groups, _is_write) if wanted else ():
+        if low // _LINE_BYTES in wanted:
+            found[(step, low >> CTA_BITS)][tid] = None
+    tids = dict.fromkeys(tid for one_each in zip_longest(*found.values()) for tid in one_each)
+    return [tid for tid in tids if tid is not None and tid not in known][:MAX_ADDED_THREADS]
+
+
+def _cluster_line(rank: int, line: int) -> int | None:
+    """A line of a CTA's own memory as the others see it; None for one that is another CTA's."""
+    return None if line * _LINE_BYTES >> CTA_BITS else line + (rank + 1 << CTA_BITS) // _LINE_BYTES
+
+
+def _writers_by_step(
+    traces: dict[int, ThreadTrace],
+    groups: Iterable[GroupTrace],
+    fills: Callable[[TraceEvent | GroupEvent], bool],
+    reads: Callable[[TraceEvent], bool],
+) -> dict[Step, list[int]]:
+    """By instruction, the threads that fill lines with it which a traced thread reads, and none of these fills."""
+    if not any(_is_first_execution(event, fills) for group in groups for event in group.events):
+        return {}
+    wanted = dict.fromkeys(line for trace in traces.values() for line in _accessed_lines(trace.events, reads))
+    for line in _written_lines(traces, fills) if wanted else ():
+        wanted.pop(line, None)
+    found: dict[int, tuple[Step, int]] = {}
+    for step, tid, low in _first_accesses(groups, fills) if wanted else ():
+        if low // _LINE_BYTES in wanted:
+            found.setdefault(low // _LINE_BYTES, (step, tid))
+    by_step: dict[Step, list[int]] = defaultdict(list)
+    for line in wanted:
+        if line in found:
+            step, tid = found[line]
+            by_step[step].append(tid)
+    return by_step
+
+
+def _first_accesses(
+    groups: Iterable[GroupTrace], does: Callable[[TraceEvent | GroupEvent], bool]
+) -> Iterator[tuple[Step, int, int]]:
+    """(instruction, thread, lowest byte) of each first access that does what is asked for, where its place is known."""
+    for group in groups:
+        for event in group.events:
+            if isinstance(event, UnknownCall) or not _is_first_execution(event, does):
+                continue
+            for index, tid in enumerate(group.tids):
+                touched = access_range_of_lane(event, index)
+                if touched is not None:
+                    yield event.step, tid, touched[0]
+
+
+def _is_first_execution(
+    event: TraceEvent | GroupEvent | UnknownCall, does: Callable[[TraceEvent | GroupEvent], bool]
+) -> bool:
+    """Whether an event is the first of its instruction, and does what is asked for."""
+    return not isinstance(event, UnknownCall) and not event.visit and does(event)
+
+
+def _written_lines(traces: dict[int, ThreadTrace], fills: Callable[[TraceEvent], bool]) -> Iterator[int]:
+    return (line for trace in traces.values() for line in _accessed_lines(trace.events, fills))
+
+
+def _accessed_lines(events: Iterable[object], wanted: Callable[[TraceEvent], bool]) -> Iterator[int]:
+    for event in events:
+        if isinstance(event, TraceEvent) and event.visit == 0 and isinstance(event.address, int) and wanted(event):
+            yield event.address // _LINE_BYTES
+
+
+def _is_copy(event: TraceEvent | GroupEvent) -> bool:
+    effect = event.effect
+    return isinstance(effect, Access) and (effect.kind, effect.completion) == ("write", "cp.async")
+
+
+def _is_store(event: TraceEvent | GroupEvent) -> bool:
+    effect = event.effect
+    return isinstance(effect, Access) and (effect.kind, effect.proxy, effect.completion) == ("write", "generic", None)
+
+
+def _is_write(event: TraceEvent | GroupEvent) -> bool:
+    return isinstance(event.effect, Access) and event.effect.kind != "read"
+
+
+def _is_read(event: TraceEvent) -> bool:
+    return isinstance(event.effect, Access) and event.effect.kind == "read"

@@ -1,0 +1,173 @@
+"""In which state space the addresses lie that may reach an operand, over every path of the program.
+
+A walk sees one path, and a guess at a branch may make that path one that no thread takes. What holds of every
+assignment that may reach an instruction holds whichever path is taken. Nothing is walked; a register that is loaded,
+passed in or returned by a call is an address in no known space.
+
+Source: PTX ISA, "Generic Addressing", "cvta", "mapa".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeAlias
+
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.syntax.tree import Binary, Name, Operand
+
+#: Assignments that are looked at for one operand.
+MAX_ASSIGNMENTS = 500
+#: The place of a number, or of an address in a space that is not known.
+_UNKNOWN_SPACE = frozenset[str | None]([None])
+
+Spaces: TypeAlias = frozenset[str | None]
+_RegisterUse: TypeAlias = tuple[Step, str]
+
+
+class AddressSpaceInference:
+    """The state spaces of the addresses in one function's registers."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._reaching: dict[_RegisterUse, frozenset[Step]] = {}
+
+    def spaces_of(self, step: Step, operand: Operand | None) -> Spaces:
+        """The spaces in which an operand may hold an address when a step reads it, `generic` for a generic address
+        outside `global`, `shared::cluster` for what `mapa` gives; None among them where nothing is known."""
+        if operand is None or not self._is_fully_modelled:
+            return _UNKNOWN_SPACE
+        places: list[_RegisterUse] = [(step, register) for register in self._registers(step, operand)]
+        if not places:
+            return self._symbol_spaces(step, operand)
+        order = self._dependence_order(places)
+        if order is None:
+            return _UNKNOWN_SPACE
+        found: dict[_RegisterUse, Spaces] = defaultdict(frozenset)
+        is_stable = False
+        while not is_stable:
+            is_stable = True
+            for place in order:
+                more = found[place] | self._assigned_spaces(place, found)
+                if more != found[place]:
+                    found[place], is_stable = more, False
+        return _combine_spaces([found[place] for place in places])
+
+    @cached_property
+    def _is_fully_modelled(self) -> bool:
+        """Whether the table knows each instruction, so that no other one assigns a register."""
+        return all(step.match is not None for step in self._program.steps)
+
+    @cached_property
+    def _definitions(self) -> ReachingDefinitions:
+        return ReachingDefinitions(self._program)
+
+    def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
+        """These registers at these steps, and all that they are made of, the last first; None where that is much."""
+        seen: dict[_RegisterUse, None] = {}
+        waiting = list(places)
+        while waiting:
+            place = waiting.pop()
+            if place in seen:
+                continue
+            if len(seen) >= MAX_ASSIGNMENTS:
+                return None
+            seen[place] = None
+            for definition in self._definitions_reaching(place):
+                for effect in _values(definition, place[1]):
+                    waiting.extend(self._registers_read(definition, effect.value))
+        return list(reversed(seen))
+
+    def _definitions_reaching(self, place: _RegisterUse) -> frozenset[Step]:
+        known = self._reaching.get(place)
+        if known is None:
+            known = self._reaching[place] = self._definitions.definitions_reaching(*place)
+        return known
+
+    def _registers_read(self, step: Step, expression: Expression) -> Iterator[_RegisterUse]:
+        match expression:
+            case OperandRole(name=role):
+                operand = _operand(step, role)
+                if operand is not None:
+                    yield from ((step, register) for register in self._registers(step, operand))
+            case CallExpr(function=function, arguments=arguments) if function not in _OPAQUE:
+                for argument in arguments:
+                    yield from self._registers_read(step, argument)
+
+    def _assigned_spaces(self, place: _RegisterUse, found: dict[_RegisterUse, Spaces]) -> Spaces:
+        """The spaces of all that may have been assigned to a register."""
+        definitions = self._definitions_reaching(place)
+        if not definitions:
+            return _UNKNOWN_SPACE
+        spaces: set[str | None] = set()
+        for definition in definitions:
+            effects = list(_values(definition, place[1]))
+            if not effects:
+                return _UNKNOWN_SPACE
+            for effect in effects:
+                spaces |= self._expression_spaces(definition, effect.value, found)
+        return frozenset(spaces)
+
+    def _expression_spaces(self, step: Step, expression: Expression, found: dict[_RegisterUse, Spaces]) -> Spaces:
+        match expression:
+            case OperandRole(name=role):
+                operand = _operand(step, role)
+                registers = self._registers(step, operand) if operand is not None else []
+                if operand is None or not registers:
+                    return self._symbol_spaces(step, operand)
+                return _combine_spaces([found[(step, register)] for register in registers])
+            case CallExpr(function="to_generic", arguments=(ConstantExpr(value=space), *_)):
+                return frozenset(["global" if space == "global" else "generic"])
+            case CallExpr(function="from_generic", arguments=(ConstantExpr(value=str(space)), *_)):
+                return frozenset([space.partition("::")[0]])
+            case CallExpr(function="map_rank", arguments=(ConstantExpr(value=str(space)), *_)):
+                return frozenset(["shared::cluster" if space.startswith("shared") else "generic"])
+            case CallExpr(function="select", arguments=(_, first, second, _)):
+                return self._expression_spaces(step, first, found) | self._expression_spaces(step, second, found)
+            case CallExpr(function=function, arguments=arguments) if function not in _OPAQUE:
+                return _combine_spaces([self._expression_spaces(step, argument, found) for argument in arguments])
+        return _UNKNOWN_SPACE
+
+    def _registers(self, step: Step, operand: Operand) -> list[str]:
+        """The registers in an operand; the names of variables and special registers are none."""
+        return [name for name in registers_in(operand, step.scope) if step.scope.variable(name) is None]
+
+    def _symbol_spaces(self, step: Step, operand: Operand | None) -> Spaces:
+        """The space of an operand without registers: that of the variable in it."""
+        match operand:
+            case Name(text=text) if (variable := step.scope.variable(text)) is not None:
+                return frozenset([variable.space])
+            case Binary(left=left, right=right):
+                return _combine_spaces([self._symbol_spaces(step, left), self._symbol_spaces(step, right)])
+        return _UNKNOWN_SPACE
+
+
+#: Value operations whose result is no address that was among their operands.
+_OPAQUE = ("load", "unknown", "float", "compare", "is_space", "rank_of")
+
+
+def _values(step: Step, register: str) -> Iterator[Value]:
+    """The values that a step assigns to a register."""
+    for effect in step.effects:
+        if isinstance(effect, Value):
+            target = _operand(step, effect.result)
+            if target is not None and register in registers_in(target, step.scope):
+                yield effect
+
+
+def _operand(step: Step, role: str) -> Operand | None:
+    return step.match.operand(role, step.instruction) if step.match is not None else None
+
+
+def _combine_spaces(parts: list[Spaces]) -> Spaces:
+    """The spaces of what arithmetic makes of parts: those of the one part that is an address. Empty as long as nothing
+    is known of some part, as in a round of a loop."""
+    if not all(parts):
+        return frozenset()
+    addresses = [part for part in parts if part != _UNKNOWN_SPACE]
+    return addresses[0] if len(addresses) == 1 else _UNKNOWN_SPACE

@@ -1,0 +1,153 @@
+"""What decides whether a step is executed, and at which address: special registers, what atomics answered, or data.
+
+Through shared memory as well: a flag that one thread stores at a variable's name and all load from there. Whatever else
+is loaded, but for parameters, is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.dependence import DependenceSource
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.layout import DeclaredVariable
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Access, Barrier, Effect, Value
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.syntax.tree import Address, Name, Operand
+
+#: Registers that are followed for one step, at most.
+MAX_TRACED_REGISTERS = 400
+#: Leaves that are data, whatever they come from.
+_DATA = ("memory", "unknown")
+
+
+@dataclass(slots=True)
+class InputSet:
+    """specials: the special registers. answers: the atomics. is_data: other memory, or nobody knows what."""
+
+    special_registers: set[str] = field(default_factory=set)
+    atomics: set[Step] = field(default_factory=set)
+    is_data: bool = False
+
+
+class ConditionInputs:
+    """What decides the steps of a program that calls nothing. answering: its atomics."""
+
+    def __init__(self, program: Program, certainty: InputIndependence, answering: Collection[Step]) -> None:
+        self._program = program
+        self._independence = certainty
+        self._atomics = answering
+        self._definitions = ReachingDefinitions(program)
+
+    def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
+        """What decides an operand of a step, and that the step is executed."""
+        found = InputSet()
+        waiting: list[tuple[Step, str]] = []
+        seen: set[tuple[int, str]] = set()
+        passed: set[int] = set()
+        variables: set[str] = set()
+
+        def note(place: Step, own: Operand | None) -> None:
+            registers, leaves = self._independence.dependence.operand_dependences(place, own)
+            waiting.extend((place, register) for register in registers)
+            _add_sources(found, leaves)
+
+        def come_to(place: Step) -> None:
+            for deciding, selector in self._independence.deciding_operands(place, passed):
+                note(deciding, selector)
+                guard = deciding.instruction.guard
+                if guard is not None:
+                    waiting.append((deciding, deciding.scope.register_name(guard.predicate)))
+
+        def make(definition: Step) -> None:
+            come_to(definition)
+            variable = _shared_variable(definition)
+            if definition in self._atomics:
+                found.atomics.add(definition)
+            elif variable is None:
+                found.is_data |= _loads_data(definition)
+                for each in _sources(definition):
+                    note(definition, each)
+            elif variable.name not in variables:
+                variables.add(variable.name)
+                for store in self._stores(variable, found):
+                    come_to(store)
+                    for each in _sources(store):
+                        note(store, each)
+
+        note(step, operand)
+        come_to(step)
+        while waiting and not found.is_data:
+            place, register = waiting.pop()
+            if (place.index, register) not in seen:
+                seen.add((place.index, register))
+                sources = self._definitions.definitions_reaching(place, register)
+                found.is_data |= not sources or len(seen) > MAX_TRACED_REGISTERS
+                for definition in sources:
+                    make(definition)
+        return found
+
+    def _stores(self, variable: DeclaredVariable, found: InputSet) -> Iterator[Step]:
+        """The stores that may be to a shared variable; where one may be to anything, what it holds is data."""
+        for step in self._program.steps:
+            for effect in step.effects:
+                if not isinstance(effect, Access) or effect.kind == "read" or step.match is None:
+                    continue
+                if not effect.space.startswith(("shared", "generic")):
+                    continue
+                operand = step.match.operand(effect.address, step.instruction)
+                leaves = self._independence.dependence.sources_of(step, operand)
+                bases = {leaf.name for leaf in leaves if leaf.kind == "variable"}
+                if variable.name in bases:
+                    yield step
+                elif not bases and effect.space != "generic":
+                    found.is_data = True
+
+
+def _add_sources(found: InputSet, leaves: Collection[DependenceSource]) -> None:
+    found.special_registers.update(leaf.name for leaf in leaves if leaf.kind == "special")
+    found.is_data |= any(leaf.kind in _DATA for leaf in leaves)
+
+
+def _loads_data(step: Step) -> bool:
+    """Whether an instruction gives a register what is in memory, other than a parameter, or what nobody knows.
+
+    What does nothing but give a value, alone or with the lanes of its warp, makes it of its operands, whether walks can
+    compute it or not.
+    """
+    if all(isinstance(effect, Value) or _is_warp_operation(effect) for effect in step.effects):
+        return False
+    return any(_is_data(effect) for effect in step.effects)
+
+
+def _is_warp_operation(effect: Effect) -> bool:
+    return isinstance(effect, Barrier) and effect.level == "warp"
+
+
+def _is_data(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return not effect.space.startswith(("param", "const"))
+    return isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "unknown"
+
+
+def _shared_variable(step: Step) -> DeclaredVariable | None:
+    """The shared variable that an instruction does nothing but load from, by its name."""
+    accesses = [effect for effect in step.effects if isinstance(effect, Access)]
+    if len(accesses) != 1 or step.match is None or accesses[0].kind != "read":
+        return None
+    operand = step.match.operand(accesses[0].address, step.instruction)
+    if not isinstance(operand, Address) or not isinstance(operand.base, Name):
+        return None
+    name = operand.base.text
+    variable = step.scope.variable(name) if step.scope.register_name(name) == name else None
+    return variable if variable is not None and variable.space == "shared" else None
+
+
+def _sources(step: Step) -> Iterator[Operand]:
+    """The operands that an instruction reads."""
+    match = step.match
+    results = {match.roles[role] for role in match.results if role in match.roles} if match is not None else set()
+    yield from (each for at, each in enumerate(step.instruction.operands) if at not in results)

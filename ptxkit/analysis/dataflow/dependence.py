@@ -1,0 +1,289 @@
+"""What a register's value depends on, through all definitions of all registers on the way: the order does not matter.
+
+The leaves are kernel parameters, special registers, variables, and memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import table
+from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Integer, Name, Not, Operand, Pair, Unary, Vector
+
+#: Value operations that their operands do not determine.
+_UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
+#: Those that take an address apart, as tests of its alignment or its state space do.
+_INSPECTS_BITS = ("and", "rem", "bfe", "lop3", "shl", "is_space")
+#: Those whose result is where their operand was, or further on by a constant.
+_MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
+
+#: The kinds of leaves that are addresses, where nothing is loaded from there.
+_ADDRESSES = ("variable", "parameter")
+#: Special registers that say which thread of the block this is.
+_THREAD_POSITION = ("%tid", "%laneid")
+
+
+@dataclass(frozen=True, slots=True)
+class DependenceSource:
+    """kind: `parameter`, `special`, `variable`, `memory` or `unknown`. name: of a parameter, register or variable.
+
+    offset, size: the bytes of a parameter; size 0 where all of it may count.
+    """
+
+    kind: str
+    name: str = ""
+    offset: int = 0
+    size: int = 0
+
+    def covers(self, place: tuple[str, int]) -> bool:
+        """Whether these are bytes of a parameter at that place, a name and an offset."""
+        name, offset = place
+        within = not self.size or self.offset <= offset < self.offset + self.size
+        return self.kind == "parameter" and self.name == name and within
+
+
+class Dependence:
+    """The leaves behind the registers of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
+        self._inputs: dict[str, set[str]] = defaultdict(set)
+        self._sources: dict[str, set[DependenceSource]] = defaultdict(set)
+        self._bit_inspections: dict[str, set[str]] = defaultdict(set)
+        self._predicates: set[str] = set()
+        self._loaded_registers: set[str] = set()
+        self._spaces: set[str] = set()
+        self._parameter_locations: dict[str, tuple[str, int]] = {}
+        self._low_bit_cache: dict[str, set[str]] = {}
+        for step in program.steps:
+            for effect in step.effects:
+                if isinstance(effect, Value):
+                    self._define(step, effect)
+
+    def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
+        """What the value of an operand of a step depends on; of an address operand, where it points."""
+        first, leaves = self.operand_dependences(step, operand)
+        found, waiting = set(leaves), list(first)
+        seen: set[str] = set()
+        while waiting:
+            register = waiting.pop()
+            if register not in seen:
+                seen.add(register)
+                inputs, own = self.direct_dependences(register)
+                found |= own
+                waiting.extend(inputs)
+        return frozenset(found)
+
+    def depends_on_position_only(self, step: Step, operand: Operand | None) -> bool:
+        """Whether an operand is made of addresses, constants and the thread's place in the block alone: nothing that
+        is loaded decides it, of parameters or of memory."""
+        first, leaves = self.operand_dependences(step, operand)
+        found, waiting = set(leaves), list(first)
+        seen: set[str] = set()
+        while waiting:
+            register = waiting.pop()
+            if register in self._loaded_registers:
+                return False
+            if register not in seen:
+                seen.add(register)
+                inputs, own = self.direct_dependences(register)
+                found |= own
+                waiting.extend(inputs)
+        return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
+
+    def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
+        """What a register's definitions read: registers, and leaves."""
+        inputs, leaves = self._inputs.get(register), self._sources.get(register)
+        if inputs is None and leaves is None:
+            return frozenset(), frozenset([DependenceSource("unknown", register)])
+        return frozenset(inputs or ()), frozenset(leaves or ())
+
+    def operand_dependences(
+        self, step: Step, operand: Operand | None
+    ) -> tuple[frozenset[str], frozenset[DependenceSource]]:
+        """What an operand of a step is made of: registers, and leaves."""
+        leaves: set[DependenceSource] = set()
+        registers = {register for name in _names(operand) for register in self._input(step, name, leaves)}
+        return frozenset(registers), frozenset(leaves)
+
+    def registers_testing_addresses(self, pointers: Collection[tuple[str, int]]) -> set[str]:
+        """The registers that depend on the low bits, or the state space, of an address in any of these places of
+        parameters.
+        """
+        given = {
+            register
+            for register, leaves in self._sources.items()
+            if any(leaf.covers(place) for leaf in leaves for place in pointers)
+        }
+        addresses = self._transitive_dependents(given, but=self._predicates)
+        return self._transitive_dependents(
+            {register for register, inputs in self._bit_inspections.items() if inputs & addresses}
+        )
+
+    def may_test_alignment(self, variable: str, step: Step, operand: Operand | None) -> bool:
+        """Whether the low bits of a variable's address may decide a branch, or what an operand of a step is."""
+        looking = self._low_bit_dependents(variable)
+        own = {step.scope.register_name(name) for name in _names(operand)}
+        return not looking.isdisjoint(self._predicates) or not looking.isdisjoint(own)
+
+    def _low_bit_dependents(self, variable: str) -> set[str]:
+        """The registers that depend on the low bits of a variable's address; asked for each access to a variable."""
+        known = self._low_bit_cache.get(variable)
+        if known is None:
+            leaf = DependenceSource("variable", variable)
+            addresses = self._transitive_dependents(
+                {r for r, leaves in self._sources.items() if leaf in leaves}, self._predicates
+            )
+            tests = {register for register, inputs in self._bit_inspections.items() if not inputs.isdisjoint(addresses)}
+            known = self._low_bit_cache[variable] = self._transitive_dependents(tests)
+        return known
+
+    @property
+    def space_tests(self) -> set[str]:
+        """The registers that depend on the state space of some address."""
+        return self._transitive_dependents(self._spaces)
+
+    def _transitive_dependents(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
+        """These registers, and all that depend on them; not through some."""
+        found: set[str] = set()
+        waiting = list(first)
+        while waiting:
+            register = waiting.pop()
+            if register not in found and register not in but:
+                found.add(register)
+                waiting.extend(self._dependents[register])
+        return found
+
+    @cached_property
+    def _dependents(self) -> dict[str, list[str]]:
+        feeds: dict[str, list[str]] = defaultdict(list)
+        for register, inputs in self._inputs.items():
+            for each in inputs:
+                feeds[each].append(register)
+        return feeds
+
+    def _define(self, step: Step, effect: Value) -> None:
+        registers = [step.scope.register_name(name) for name in _names(_operand(step, effect.result))]
+        leaves: set[DependenceSource] = set()
+        inputs: set[str] = set()
+        calls = list(_calls(effect.value))
+        if len(registers) == 1:
+            self._note_parameter_location(step, effect, registers[0])
+        if any(call.function in _UNKNOWN for call in calls):
+            leaves.add(DependenceSource("unknown"))
+        loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
+        if loads:
+            leaves.add(DependenceSource("memory"))  # whatever is there: where it is says nothing of it
+        for role in _roles(effect.value) if not loads else ():
+            operand = _operand(step, role)
+            part = self._part_of_parameter(step, operand)
+            if part is not None:
+                leaves.add(part)
+                continue
+            for name in _names(operand):
+                inputs.update(self._input(step, name, leaves))
+        for register in registers:
+            self._inputs[register] |= inputs
+            self._sources[register] |= leaves
+            if any(call.function == "load" for call in calls):
+                self._loaded_registers.add(register)
+            if any(call.function == "is_space" for call in calls):
+                self._spaces.add(register)
+            if any(call.function == "compare" for call in calls):
+                self._predicates.add(register)
+            if any(call.function in _INSPECTS_BITS for call in calls):
+                self._bit_inspections[register] |= inputs
+
+    def _loads_parameter(self, step: Step) -> bool:
+        return any(
+            isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith(("param", "const"))
+            for effect in step.effects
+        )
+
+    def _note_parameter_location(self, step: Step, effect: Value, register: str) -> None:
+        """Notes where in a parameter a register points: how large structures of parameters are read."""
+        if not isinstance(effect.value, CallExpr) or effect.value.function not in _MOVES_ADDRESS:
+            return
+        place: tuple[str, int] | None = None
+        moved = 0
+        for role in _roles(effect.value):
+            match _operand(step, role):
+                case Integer(value=value):
+                    moved += value
+                case Name(text=text):
+                    place = (
+                        (text, 0)
+                        if text in self._parameters
+                        else self._parameter_locations.get(step.scope.register_name(text))
+                    )
+        if place is not None:
+            self._parameter_locations[register] = (place[0], place[1] + moved)
+
+    def _part_of_parameter(self, step: Step, operand: Operand | None) -> DependenceSource | None:
+        """The bytes of a parameter that an instruction loads, by its name or by an address in a register."""
+        match operand:
+            case Address(base=Name(text=text), offset=offset) if self._loads_parameter(step):
+                place = (
+                    (text, 0)
+                    if text in self._parameters
+                    else self._parameter_locations.get(step.scope.register_name(text))
+                )
+                if place is not None:
+                    sizes = [e.size for e in step.effects if isinstance(e, Access)]
+                    size = sizes[0].value if len(sizes) == 1 and isinstance(sizes[0], ConstantExpr) else 0
+                    return DependenceSource(
+                        "parameter", place[0], place[1] + offset, size if isinstance(size, int) else 0
+                    )
+        return None
+
+    def _input(self, step: Step, name: str, leaves: set[DependenceSource]) -> Iterator[str]:
+        """The register of that name; for anything else a leaf is added."""
+        register = step.scope.register_name(name)
+        if name in self._parameters:
+            leaves.add(DependenceSource("parameter", name))
+        elif register == name and step.scope.variable(name) is not None:
+            leaves.add(DependenceSource("variable", name))
+        elif table().special(name) is not None and not step.scope.shadows_special_register(name):
+            leaves.add(DependenceSource("special", name))
+        else:
+            yield register
+
+
+def _operand(step: Step, role: str) -> Operand | None:
+    return step.match.operand(role, step.instruction) if step.match is not None else None
+
+
+def _calls(expression: Expression) -> Iterator[CallExpr]:
+    if isinstance(expression, CallExpr):
+        yield expression
+        for argument in expression.arguments:
+            yield from _calls(argument)
+
+
+def _roles(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, OperandRole):
+        yield expression.name
+    elif isinstance(expression, CallExpr):
+        for argument in expression.arguments:
+            yield from _roles(argument)
+
+
+def _names(operand: Operand | None) -> Iterator[str]:
+    """The names in an operand; the sink is none."""
+    match operand:
+        case Name(text=text) if not operand.is_sink:
+            yield text
+        case Address(base=base) | Element(base=base) | Not(operand=base) | Unary(operand=base):
+            yield from _names(base)
+        case Vector(elements=elements) | Arguments(elements=elements):
+            for element in elements:
+                yield from _names(element)
+        case Pair(first=first, second=second) | Binary(left=first, right=second):
+            yield from _names(first)
+            yield from _names(second)

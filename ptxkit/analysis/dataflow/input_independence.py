@@ -1,0 +1,165 @@
+"""Whether what a walk saw of an instruction happens in every launch: neither data nor arguments decide it.
+
+An instruction is surely executed, with the operand that a walk saw, where only constants, addresses of variables and
+the thread's own place decide the operand, all branches that lead there, and those that lead to its definitions. Which
+branches those are is what control dependence says, so that a loop before it, however long, does not count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Operand
+
+#: Special registers that say which thread of which CTA this is; the first CTA is there in every launch.
+_THREAD_POSITION = ("%tid", "%laneid", "%lanemask", "%ctaid")
+#: What a declared size of the block fixes besides.
+_BLOCK = ("%ntid", "%nwarpid")
+#: What a declared size of the cluster fixes: of its first two CTAs each is looked at.
+_CLUSTER = ("%cluster_ctarank", "%cluster_ctaid", "%cluster_nct")
+#: Its value is in its name.
+_FIXED_REGISTERS = ("WARP_SZ",)
+
+
+class InputIndependence:
+    """What decides the operands and the paths of a program; looked up only where something was noticed."""
+
+    def __init__(self, program: Program, launch: LaunchConfig) -> None:
+        self._program = program
+        self._sole_variables: dict[tuple[Step, Operand | None], str | None] = {}
+        block = _BLOCK if launch.is_exact else ()
+        cluster = _CLUSTER if launch.cluster_size > 1 else ()
+        self._fixed_registers = (*_THREAD_POSITION, *_FIXED_REGISTERS, *block, *cluster)
+
+    @cached_property
+    def cfg(self) -> ControlFlowGraph:
+        return ControlFlowGraph(self._program)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        return Dependence(self._program)
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[Step]]:
+        found: dict[str, list[Step]] = defaultdict(list)
+        for step in self._program.steps:
+            match = step.match
+            for role in match.results if match is not None else ():
+                operand = match.operand(role, step.instruction) if match is not None else None
+                for register in registers_in(operand, step.scope) if operand is not None else ():
+                    found[register].append(step)
+        return found
+
+    @cached_property
+    def _call_registers(self) -> frozenset[str]:
+        """The registers that calls name: some of them get results."""
+        calls = [step for step in self._program.steps if _changes_control(step, "call")]
+        return frozenset(n for step in calls for o in step.instruction.operands for n in registers_in(o, step.scope))
+
+    def is_in_function(self, step: Step) -> bool:
+        """Whether a step is one of this program's, not of a function that it calls: of callers nobody knows all."""
+        steps = self._program.steps
+        return step.index < len(steps) and steps[step.index] is step
+
+    def sole_variable(self, step: Step, operand: Operand | None) -> str | None:
+        """The only variable that decides an operand, and the way to its step, in each launch alike; else None."""
+        if (step, operand) not in self._sole_variables:
+            self._sole_variables[(step, operand)] = self._find_sole_variable(step, operand)
+        return self._sole_variables[(step, operand)]
+
+    def is_input_independent(self, step: Step, operand: Operand | None) -> bool:
+        """Whether neither data nor arguments decide an operand, and the way to its step."""
+        if any(each.match is None for each in self._program.steps):
+            return False  # it may assign anything
+        return all(leaf.kind == "variable" or self._is_fixed(leaf) for leaf in self.dependence_sources(step, operand))
+
+    def _find_sole_variable(self, step: Step, operand: Operand | None) -> str | None:
+        if not self.is_input_independent(step, operand):
+            return None
+        names = {leaf.name for leaf in self.dependence.sources_of(step, operand) if leaf.kind == "variable"}
+        return names.pop() if len(names) == 1 else None
+
+    def dependence_sources(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
+        """What decides the value of an operand, and that its step is executed."""
+        found: set[DependenceSource] = set()
+        registers: list[str] = []
+        seen: set[str] = set()
+        passed: set[int] = set()
+
+        def note(parts: tuple[Iterable[str], Iterable[DependenceSource]]) -> None:
+            registers.extend(parts[0])
+            found.update(parts[1])
+
+        def come_to(place: Step) -> None:
+            for deciding, own in self.deciding_operands(place, passed):
+                note(self.dependence.operand_dependences(deciding, own))
+                registers.extend(_guard(deciding))
+
+        note(self.dependence.operand_dependences(step, operand))
+        come_to(step)
+        while registers:
+            register = registers.pop()
+            if register in seen:
+                continue
+            seen.add(register)
+            note(self.dependence.direct_dependences(register))
+            if register in self._call_registers:
+                found.add(DependenceSource("unknown", register))
+            for definition in self._definitions.get(register, ()):
+                come_to(definition)
+        return frozenset(found)
+
+    def last_deciding_steps(self, step: Step, among: Collection[Step]) -> Iterator[Step]:
+        """The last steps of some that decide whether a step is executed: itself, by its guard, or earlier branches."""
+        if step in among:
+            yield step
+            return
+        waiting, passed = [self.cfg.block_of(step)], set[int]()
+        while waiting:
+            for deciding in self.cfg.control_dependences[waiting.pop()]:
+                last = self.cfg.steps_of_block(deciding)[-1]
+                if last in among:
+                    yield last
+                elif deciding not in passed:
+                    passed.add(deciding)
+                    waiting.append(deciding)
+
+    def _is_fixed(self, leaf: DependenceSource) -> bool:
+        return leaf.kind == "special" and leaf.name.startswith(self._fixed_registers)
+
+    def deciding_operands(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
+        """(step, operand or None) of what decides that a step is executed: its own guard, and those of branches, or
+        the numbers of indexed ones. passed: blocks whose branches were given before."""
+        yield step, None
+        waiting = [self.cfg.block_of(step)]
+        while waiting:
+            block = waiting.pop()
+            if block in passed:
+                continue
+            passed.add(block)
+            for deciding in self.cfg.control_dependences[block]:
+                last = self.cfg.steps_of_block(deciding)[-1]
+                yield last, _selector(last)
+                waiting.append(deciding)
+
+
+def _guard(step: Step) -> tuple[str, ...]:
+    guard = step.instruction.guard
+    return (step.scope.register_name(guard.predicate),) if guard is not None else ()
+
+
+def _selector(step: Step) -> Operand | None:
+    return step.instruction.operands[0] if _changes_control(step, "branch_indexed") else None
+
+
+def _changes_control(step: Step, kind: str) -> bool:
+    effects = step.effects
+    return any(isinstance(effect, Control) and effect.kind == kind for effect in effects)

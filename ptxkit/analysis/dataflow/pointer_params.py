@@ -1,0 +1,144 @@
+"""Which kernel parameters are pointers: declared so, or used as an address somewhere."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
+from typing import TypeAlias
+
+from ptxkit.analysis.ir.match_cache import cached_by_match
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Access, Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import Address, Integer, Name, Vector
+
+#: Value operations whose result is an address when an operand is.
+_KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
+#: Those whose result is where it was, or further on by a constant.
+_MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
+
+
+def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
+    """(parameter, byte offset) of every parameter that is used as an address, or declared `.ptr`."""
+    addresses: set[str] = set()
+    copies: list[tuple[str, set[str]]] = []
+    loads: list[tuple[str, tuple[str, int]]] = []
+    places: dict[str, tuple[str, int]] = {}
+    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    for step in program.steps:
+        addresses.update(_bases(step))
+        copies.extend(_copies(step))
+        places.update(parameter_locations(step, places, names))
+        loads.extend(_parameter_loads(step, places))
+    feeding: dict[str, set[str]] = defaultdict(set)
+    for result, sources in copies:
+        feeding[result] |= sources
+    left = list(addresses)
+    while left:
+        fresh = feeding.pop(left.pop(), set()) - addresses
+        addresses |= fresh
+        left.extend(fresh)
+    found = {place for register, place in loads if register in addresses}
+    for parameter in program.function.parameters:
+        if parameter.pointer is not None:
+            found.update((declarator.name, 0) for declarator in parameter.declarators)
+    return frozenset(found)
+
+
+def _bases(step: Step) -> Iterator[str]:
+    for operand in step.instruction.operands:
+        if isinstance(operand, Address) and isinstance(operand.base, Name):
+            yield step.scope.register_name(operand.base.text)
+
+
+def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
+    """(result, operands) of the operations that pass an address on."""
+    for given, roles in _address_propagations(step.match) if step.match is not None else ():
+        result = _register(step, given)
+        if result is not None:
+            yield result, {name for role in roles if (name := _register(step, role)) is not None}
+
+
+_AddressFlows: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@cached_by_match
+def _address_propagations(match: Match) -> _AddressFlows:
+    """The roles of a result and of operands, for each operation that passes an address on."""
+    return _address_flows(match, _KEEPS_ADDRESS)
+
+
+@cached_by_match
+def _address_offsets(match: Match) -> _AddressFlows:
+    """The same for those that leave it where it was, or move it."""
+    return _address_flows(match, _MOVES_ADDRESS)
+
+
+def _address_flows(match: Match, functions: Container[str]) -> _AddressFlows:
+    values = [
+        (effect.result, effect.value)
+        for effect in match.effects
+        if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function in functions
+    ]
+    return tuple(
+        (result, tuple(each.name for each in call.arguments if isinstance(each, OperandRole)))
+        for result, call in values
+    )
+
+
+def parameter_locations(
+    step: Step, known: Mapping[str, tuple[str, int]], parameters: Container[str]
+) -> Iterator[tuple[str, tuple[str, int]]]:
+    """(register, place) of a parameter's address in a register, moved by constants: how large structures are read."""
+    form = step.match
+    for given, roles in _address_offsets(form) if form is not None else ():
+        result = _register(step, given)
+        base: tuple[str, int] | None = None
+        moved = 0
+        for role in roles:
+            match form.operand(role, step.instruction) if form is not None else None:
+                case Integer(value=value):
+                    moved += value
+                case Name(text=text):
+                    base = (text, 0) if text in parameters else known.get(step.scope.register_name(text))
+        if result is not None and base is not None:
+            yield result, (base[0], base[1] + moved)
+
+
+def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
+    """By register: the parameter, and the byte in it, that was loaded, or copied from a register that has it."""
+    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    places: dict[str, tuple[str, int]] = {}
+    found: dict[str, tuple[str, int]] = {}
+    for step in program.steps:
+        places.update(parameter_locations(step, places, names))
+        found.update(_parameter_loads(step, places))
+        for result, sources in _copies(step):
+            known = [found[source] for source in sources if source in found]
+            if len(sources) == 1 and known:
+                found.setdefault(result, known[0])
+    return found
+
+
+def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
+    """(register, place) of loads from the parameter space."""
+    for effect in step.effects:
+        if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read" and step.match:
+            source = step.match.operand(effect.address, step.instruction)
+            target = step.instruction.operands[0]
+            targets = target.elements if isinstance(target, Vector) else (target,)
+            total = (
+                effect.size.value if isinstance(effect.size, ConstantExpr) and isinstance(effect.size.value, int) else 0
+            )
+            if isinstance(source, Address) and isinstance(source.base, Name):
+                base, start = places.get(step.scope.register_name(source.base.text), (source.base.text, 0))
+                for position, element in enumerate(targets):
+                    if isinstance(element, Name):
+                        offset = start + source.offset + position * (total // len(targets))
+                        yield step.scope.register_name(element.text), (base, offset)
+
+
+def _register(step: Step, role: str) -> str | None:
+    operand = step.match.operand(role, step.instruction) if step.match else None
+    return step.scope.register_name(operand.text) if isinstance(operand, Name) else None

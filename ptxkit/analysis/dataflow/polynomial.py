@@ -1,0 +1,108 @@
+"""Sums of products of unknowns, for people to read: `tile + 4*%tid.x - 16`.
+
+An unknown is a text. What is written is the value modulo two to the width of the register that holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from ptxkit.analysis.values.symbolic_values import to_signed
+from ptxkit.fast_dataclasses import dataclass
+
+Monomial: TypeAlias = tuple[str, ...]
+"""Unknowns that are multiplied, in order; none for a number alone."""
+
+MAX_MONOMIALS, MAX_FACTORS = 8, 4
+"""Larger sums tell a reader nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """products: with how often each is taken, never 0."""
+
+    monomials: tuple[tuple[Monomial, int], ...] = ()
+
+    @classmethod
+    def constant(cls, number: int) -> Polynomial:
+        return cls.from_monomials([((), number)])
+
+    @classmethod
+    def unknown(cls, text: str, count: int = 1) -> Polynomial:
+        return cls.from_monomials([((text,), count)])
+
+    @classmethod
+    def from_monomials(cls, products: Iterable[tuple[Monomial, int]]) -> Polynomial:
+        found: dict[Monomial, int] = {}
+        for product, count in products:
+            found[product] = found.get(product, 0) + count
+        return cls(tuple(sorted((item for item in found.items() if item[1]), key=_sort_key)))
+
+    @property
+    def number(self) -> int | None:
+        """The number that it is; None where there are unknowns in it."""
+        if not self.monomials:
+            return 0
+        return self.monomials[0][1] if len(self.monomials) == 1 and not self.monomials[0][0] else None
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one unknown, or a number."""
+        return self.number is not None or (
+            len(self.monomials) == 1 and (len(self.monomials[0][0]), self.monomials[0][1]) == (1, 1)
+        )
+
+    def plus(self, other: Polynomial) -> Polynomial:
+        return Polynomial.from_monomials([*self.monomials, *other.monomials])
+
+    def times(self, factor: int) -> Polynomial:
+        return Polynomial.from_monomials([(product, count * factor) for product, count in self.monomials])
+
+    def multiply(self, other: Polynomial) -> Polynomial | None:
+        """The product; None where it is too large to be read."""
+        found = Polynomial.from_monomials(
+            [
+                (tuple(sorted((*first, *second))), count * times)
+                for first, count in self.monomials
+                for second, times in other.monomials
+            ]
+        )
+        too_large = len(found.monomials) > MAX_MONOMIALS or any(len(each) > MAX_FACTORS for each, _ in found.monomials)
+        return None if too_large else found
+
+    def reduce_modulo(self, width: int) -> Polynomial:
+        """The same value in so many bits: factors as the numbers nearest to 0."""
+        return Polynomial.from_monomials([(product, to_signed(count, width)) for product, count in self.monomials])
+
+    def coefficient_of(self, unknown: str) -> int | None:
+        """How often an unknown is taken, where it stands alone; 0 where it does not occur, None where in a product."""
+        if any(unknown in product and product != (unknown,) for product, _ in self.monomials):
+            return None
+        return dict(self.monomials).get((unknown,), 0)
+
+    def without(self, unknown: str) -> Polynomial:
+        """The sum without an unknown that stands alone."""
+        return Polynomial(tuple(item for item in self.monomials if item[0] != (unknown,)))
+
+    def mentions(self, unknown: str) -> bool:
+        """Whether an unknown occurs, be it inside of another one."""
+        return any(unknown in factor for product, _ in self.monomials for factor in product)
+
+    def __str__(self) -> str:
+        if not self.monomials:
+            return "0"
+        text = ""
+        for product, count in self.monomials:
+            words = "*".join(product)
+            size = abs(count)
+            shown = str(size) if not words else words if size == 1 else f"{size}*{words}"
+            sign = "-" if count < 0 else "+"
+            text += f" {sign} {shown}" if text else f"-{shown}" if count < 0 else shown
+        return text
+
+
+def _sort_key(item: tuple[Monomial, int]) -> tuple[object, ...]:
+    """Names of the program before those of the machine, the number last."""
+    product, count = item
+    return not product, bool(product) and not (product[0][0].isalpha() or product[0][0] in "_$["), product, count

@@ -1,0 +1,238 @@
+"""Which registers a walk must follow: those on which something depends that it records or that steers it.
+
+Most of a real kernel computes numbers: sums of products, conversions, what is stored. No address, guard, count, size or
+mbarrier operand depends on them, so a walk need not evaluate them. The slice is backward, over the whole function at
+once: a register counts when any instruction that assigns it may feed one that counts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from ptxkit.analysis.ir.layout import SymbolScope
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, Not, Operand, Pair, Unary, Vector
+
+#: Loads from here may give what the thread itself stored, which a walk then has to keep.
+_OWN_MEMORY = ("local", "generic")
+#: The kinds of memory that a walk keeps: the thread's own, and what threads of a CTA share.
+_PRIVATE, _SHARED = "own", "shared"
+#: Bytes of a tensor map: what `tensormap.replace` touches, whichever field it replaces.
+_MAP = ConstantExpr(128)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSlice:
+    """What of a function is followed. memory: its stores to memory that may be the thread's own. outside: the kinds of
+    accesses to global memory: writes where tensor maps may change, reads where a grid waits for others. told: its
+    stores to shared memory, from where something that counts is loaded.
+    """
+
+    registers: frozenset[str]
+    includes_private_stores: bool
+    global_access_kinds: frozenset[str] = frozenset()
+    includes_shared_stores: bool = False
+
+    def is_tracked(self, operand: Operand, scope: SymbolScope) -> bool:
+        """Whether the value of an operand is known as the thread has it."""
+        return all(name in self.registers for name in registers_in(operand, scope))
+
+    def is_needed(self, step: Step, effect: Value) -> bool:
+        """Whether anything depends on a value that a step assigns."""
+        match = step.match
+        index = match.roles.get(effect.result) if match is not None else None
+        if index is None:
+            return True
+        return any(name in self.registers for name in registers_in(step.instruction.operands[index], step.scope))
+
+
+@dataclass(frozen=True, slots=True)
+class _OperandFlow:
+    """What the operands of a match are for, by their positions.
+
+    observed: what its effects tell of, other than values. values: (result, sources, the kind of memory that is the
+    source). stored: what goes to such memory, and to which.
+    """
+
+    has_effects: bool
+    effect_operands: tuple[int, ...]
+    values: tuple[tuple[int, tuple[int, ...], str], ...]
+    stored_operands: tuple[tuple[str, int], ...]
+
+
+def compute_slice(program: Program) -> ProgramSlice:
+    """The slice of a function. What it returns counts: its callers may need it."""
+    wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
+    # Others may have an address in the threads' own memory.
+    kept = {_PRIVATE} if program.function.kind == "func" or program.callees else set()
+    stored: dict[str, list[str]] = {_PRIVATE: [], _SHARED: []}
+    feeding: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
+    flows: dict[int, _OperandFlow] = {}
+    for step in program.steps:
+        match, instruction, scope = step.match, step.instruction, step.scope
+        if match is None:
+            continue
+        flow = flows.get(id(match))
+        if flow is None:
+            flow = flows[id(match)] = _operand_flow_of(match)
+        if flow.has_effects:
+            wanted.extend(_guard(step))
+            wanted.extend(_registers(instruction, flow.effect_operands, scope))
+            for memory, position in flow.stored_operands:
+                if memory == _PRIVATE or _accesses_named_variable(match, instruction, scope):
+                    stored[memory].extend(_registers(instruction, (position,), scope))
+        for result, sources, memory in flow.values:
+            if result < len(instruction.operands):
+                needed = (*_guard(step), *_registers(instruction, sources, scope))
+                for name in registers_in(instruction.operands[result], scope):
+                    feeding[name].append((needed, memory))
+    outside = {"write", "update"} if may_change_tensor_maps(program) else set()
+    outside |= {"read", "update"} if has_grid_dependency_wait(program) else set()
+    registers, memories = _close_over_sources(wanted, feeding, stored, kept)
+    return ProgramSlice(registers, _PRIVATE in memories, frozenset(outside), _SHARED in memories)
+
+
+def _accesses_named_variable(match: Match, instruction: Instruction, scope: SymbolScope) -> bool:
+    """Whether an instruction accesses memory at a variable's name: who tells others something does, mostly."""
+    accessed = (match.operand(e.address, instruction) for e in match.effects if isinstance(e, Access))
+    return any(
+        isinstance(each, Address)
+        and isinstance(each.base, Name)
+        and scope.register_name(each.base.text) == each.base.text
+        and scope.variable(each.base.text) is not None
+        for each in accessed
+    )
+
+
+def _close_over_sources(
+    wanted: list[str],
+    feeding: dict[str, list[tuple[tuple[str, ...], str]]],
+    stored: Mapping[str, Iterable[str]],
+    kept: set[str],
+) -> tuple[frozenset[str], set[str]]:
+    """All that feeds what is wanted, and what feeds that; and the kinds of memory that do. kept: those that do, too."""
+    found: set[str] = set()
+    memories = set(kept)
+    for memory in kept:
+        wanted.extend(stored[memory])
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for sources, memory in feeding.get(name, ()):
+            wanted.extend(sources)
+            if memory and memory not in memories:
+                memories.add(memory)
+                wanted.extend(stored[memory])
+    return frozenset(found), memories
+
+
+def may_change_tensor_maps(program: Program) -> bool:
+    """Whether a function may change tensor maps: it replaces a field of one, or orders what did."""
+    return any(is_tensor_map_change(effect) for step in program.effectful_steps for effect in step.effects)
+
+
+def has_grid_dependency_wait(program: Program) -> bool:
+    """Whether a kernel waits for the grids that it depends on."""
+    effects = (effect for step in program.effectful_steps for effect in step.effects)
+    return any(isinstance(effect, Grid) and effect.action == "wait" for effect in effects)
+
+
+def is_tensor_map_change(effect: Effect) -> bool:
+    """Whether an instruction that has such an effect is made for changing tensor maps."""
+    if isinstance(effect, ProxyFence):
+        return effect.proxy == "tensormap"
+    return isinstance(effect, Access) and effect.kind == "update" and effect.size == _MAP and effect.proxy == "generic"
+
+
+def _guard(step: Step) -> tuple[str, ...]:
+    guard = step.instruction.guard
+    return (step.scope.register_name(guard.predicate),) if guard is not None else ()
+
+
+def _registers(instruction: Instruction, positions: tuple[int, ...], scope: SymbolScope) -> Iterator[str]:
+    for position in positions:
+        if position < len(instruction.operands):
+            yield from registers_in(instruction.operands[position], scope)
+
+
+def registers_in(operand: Operand, scope: SymbolScope) -> Iterator[str]:
+    """The unique names of the registers in an operand; names of other things may be among them."""
+    match operand:
+        case Name(text=text):
+            yield scope.register_name(text)
+        case Address(base=base, index=index):
+            yield from registers_in(base, scope)
+            for each in index:
+                yield from registers_in(each, scope)
+        case Vector(elements=elements) | Arguments(elements=elements):
+            for each in elements:
+                yield from registers_in(each, scope)
+        case Pair(first=first, second=second):
+            yield from registers_in(first, scope)
+            yield from registers_in(second, scope)
+        case Not(operand=inner) | Unary(operand=inner) | Element(base=inner):
+            yield from registers_in(inner, scope)
+
+
+def _operand_flow_of(match: Match) -> _OperandFlow:
+    observed: set[int] = set()
+    stored: set[tuple[str, int]] = set()
+    values: list[tuple[int, tuple[int, ...], str]] = []
+    everything = range(len(match.operands))
+    acts = False
+    for effect in match.effects:
+        if isinstance(effect, Value):
+            result = match.roles.get(effect.result)
+            if result is not None:
+                values.append((result, tuple(_positions(match, _roles(effect.value))), _loaded_memory(effect.value)))
+            continue
+        acts = True
+        written = effect.space if isinstance(effect, Access) and effect.kind != "read" else ""
+        if isinstance(effect, Control) or written.startswith("param"):
+            observed.update(everything)
+        elif not isinstance(effect, AsyncRegisters):
+            observed.update(_positions(match, _roles_of_effect(effect)))
+        if written.startswith(_OWN_MEMORY):
+            stored.update((_PRIVATE, position) for position in everything)
+        elif written.startswith(_SHARED):
+            stored.update((_SHARED, position) for position in everything)
+    return _OperandFlow(acts, tuple(observed), tuple(values), tuple(stored))
+
+
+def _positions(match: Match, roles: Iterable[str]) -> Iterator[int]:
+    return (match.roles[role] for role in roles if role in match.roles)
+
+
+def _roles_of_effect(effect: Effect) -> Iterator[str]:
+    """The roles that an effect names, plainly or in its expressions; words that are no roles may be among them."""
+    for field in effect.__match_args__:
+        value = getattr(effect, field)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, ConstantExpr | OperandRole | CallExpr):
+            yield from _roles(value)
+
+
+def _roles(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, OperandRole):
+        yield expression.name
+    elif isinstance(expression, CallExpr):
+        for argument in expression.arguments:
+            yield from _roles(argument)
+
+
+def _loaded_memory(value: Expression) -> str:
+    """The kind of memory that a value is loaded from; empty where it is none that a walk keeps, or no load."""
+    if not isinstance(value, CallExpr) or value.function != "load":
+        return ""
+    space = value.arguments[0]
+    if isinstance(space, ConstantExpr) and str(space.value).startswith(_SHARED):
+        return _SHARED
+    return _PRIVATE if not isinstance(space, ConstantExpr) or str(space.value).startswith(_OWN_MEMORY) else ""

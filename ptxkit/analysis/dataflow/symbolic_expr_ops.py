@@ -1,0 +1,235 @@
+"""The value operations of the instruction table on formulas: sums where it can be one, else an unknown that says which.
+
+The operations are listed in `ptxkit.isa.effects`. What would be too long to read gives None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ptxkit.analysis.dataflow.polynomial import Polynomial
+from ptxkit.analysis.values.symbolic_values import bit_mask, to_signed
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.isa.expressions import ConstantExpr, Expression
+
+MAX_TEXT = 80
+"""Characters of an unknown that is itself a formula."""
+
+ConstantArgument: TypeAlias = "int | float | str | bool | None"
+"""What the table fixed: a width, a type, a mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicExpr:
+    """A value. space: the state space that it is an address in, None for a number. generic: it is a generic address.
+
+    truth: of a predicate, the condition in words instead of the sum.
+    """
+
+    sum: Polynomial
+    space: str | None = None
+    is_generic: bool = False
+    condition_text: str = ""
+
+    def __str__(self) -> str:
+        return self.condition_text or str(self.sum)
+
+
+def unknown_expr(text: str) -> SymbolicExpr:
+    """A value that is known by a name alone. (What stands behind `#` tells blocks of one function apart.)"""
+    return SymbolicExpr(Polynomial.unknown(text.partition("#")[0]))
+
+
+def constant_arguments(arguments: Sequence[Expression]) -> tuple[ConstantArgument, ...]:
+    """The constants among the arguments of an operation."""
+    return tuple(each.value for each in arguments if isinstance(each, ConstantExpr))
+
+
+def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expression]:
+    """The arguments of an operation that are values: not its width, its type or its mode, which come first."""
+    fixed = _CONSTANT_ARGUMENT_COUNTS.get(function, 1)
+    return list(arguments[fixed:])
+
+
+_CONSTANT_ARGUMENT_COUNTS = {
+    "convert": 2,
+    "compare": 2,
+    "mul_wide": 2,
+    "mul_hi": 2,
+    "div": 2,
+    "rem": 2,
+    "shr": 2,
+    "min": 2,
+    "max": 2,
+}
+"""How many arguments are no values, where it is not one."""
+
+
+def apply_operation(
+    function: str, words: Sequence[ConstantArgument], operands: Sequence[SymbolicExpr]
+) -> SymbolicExpr | None:
+    """What an operation gives; None where that cannot be said in a few words."""
+    made = _OPERATIONS.get(function)
+    if made is not None and len(operands) == made[0]:
+        return made[1](words, *operands)
+    if function in _OPERATORS and len(operands) == 2:
+        return _infix(_OPERATORS[function], *operands)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------- sums
+
+
+def _width(words: Sequence[ConstantArgument]) -> int:
+    return words[0] if words and isinstance(words[0], int) else 64
+
+
+def _copy(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    number = a.sum.number
+    if _width(words) == 1 and number is not None and not a.condition_text:
+        return SymbolicExpr(Polynomial(), condition_text="true" if number else "false")
+    return a
+
+
+def _add(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr:
+    """The sum; an address, where one of the two is."""
+    total = a.sum.plus(b.sum).reduce_modulo(_width(words))
+    if a.space is not None and b.space is not None:
+        return SymbolicExpr(total)
+    address = a if a.space is not None else b
+    return SymbolicExpr(total, address.space, address.is_generic)
+
+
+def _sub(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr:
+    less = SymbolicExpr(b.sum.times(-1))
+    return _add(words, a if b.space is None else SymbolicExpr(a.sum), less)
+
+
+def _neg(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    return SymbolicExpr(a.sum.times(-1).reduce_modulo(_width(words)))
+
+
+def _mul(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    return _multiply(a.sum, b.sum, _width(words))
+
+
+def _mul_wide(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    kind = f"{'s' if words[1] else 'u'}{_width(words)}"
+    return _multiply(_extend(a, kind), _extend(b, kind), 2 * _width(words))
+
+
+def _multiply(a: Polynomial, b: Polynomial, width: int) -> SymbolicExpr | None:
+    found = a.multiply(b)
+    return None if found is None else SymbolicExpr(found.reduce_modulo(width))
+
+
+def _shl(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    by = b.sum.number
+    if by is None or b.condition_text:
+        return _infix("<<", a, b)
+    return (
+        SymbolicExpr(a.sum.times(1 << by).reduce_modulo(_width(words)))
+        if 0 <= by < _width(words)
+        else SymbolicExpr(Polynomial())
+    )
+
+
+def _not(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    if a.condition_text:
+        return replace(a, condition_text=f"not ({a.condition_text})")
+    if _width(words) == 1:
+        return SymbolicExpr(Polynomial(), condition_text=f"not {a}")
+    return SymbolicExpr(a.sum.times(-1).plus(Polynomial.constant(-1)).reduce_modulo(_width(words)))
+
+
+# ------------------------------------------------------------------------------------------------- widths
+
+
+def _extend(a: SymbolicExpr, kind: str) -> Polynomial:
+    """The number in more bits: of a sum, which may have wrapped before, an unknown of its own."""
+    number, width = a.sum.number, int(kind[1:])
+    if number is not None:
+        return Polynomial.constant(to_signed(number, width) if kind[0] == "s" else number & bit_mask(width))
+    return a.sum if a.sum.is_single else unknown_expr(f"{kind}({a})").sum
+
+
+def _convert(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr | None:
+    have, want = str(words[0]), str(words[1])
+    if have[0] not in "usb" or want[0] not in "usb" or not (have[1:].isdecimal() and want[1:].isdecimal()):
+        return None
+    if int(want[1:]) <= int(have[1:]):
+        return replace(a, sum=a.sum.reduce_modulo(int(want[1:])))
+    return replace(a, sum=_extend(a, have))
+
+
+# ------------------------------------------------------------------------------------------------- addresses
+
+
+def _to_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    return replace(a, space=str(words[0]), is_generic=True)
+
+
+def _from_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
+    return replace(a, space=str(words[0]), is_generic=False)
+
+
+def _map_rank(_: Sequence[ConstantArgument], a: SymbolicExpr, rank: SymbolicExpr) -> SymbolicExpr | None:
+    text = f"mapa({a}, {rank})"
+    return replace(unknown_expr(text), space="shared::cluster") if len(text) <= MAX_TEXT else None
+
+
+# ------------------------------------------------------------------------------------------------- in words
+
+
+def _compare(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    sign = _COMPARISONS.get(str(words[0]))
+    text = f"{a} {sign} {b}"
+    return SymbolicExpr(Polynomial(), condition_text=text) if sign is not None and len(text) <= MAX_TEXT else None
+
+
+def _combine(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    text = f"({a}) {words[0]} ({b})"
+    return SymbolicExpr(Polynomial(), condition_text=text) if len(text) <= MAX_TEXT else None
+
+
+def _infix(sign: str, a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
+    text = f"({_parenthesize(a)} {sign} {_parenthesize(b)})"
+    return unknown_expr(text) if len(text) <= MAX_TEXT and not (a.condition_text or b.condition_text) else None
+
+
+def _parenthesize(formula: SymbolicExpr) -> str:
+    return str(formula) if formula.sum.is_single else f"({formula})"
+
+
+_OPERATIONS: dict[str, tuple[int, Callable[..., SymbolicExpr | None]]] = {
+    "copy": (1, _copy),
+    "add": (2, _add),
+    "sub": (2, _sub),
+    "neg": (1, _neg),
+    "not": (1, _not),
+    "mul": (2, _mul),
+    "mul_wide": (2, _mul_wide),
+    "shl": (2, _shl),
+    "convert": (1, _convert),
+    "to_generic": (1, _to_generic),
+    "from_generic": (1, _from_generic),
+    "map_rank": (2, _map_rank),
+    "compare": (2, _compare),
+    "combine": (2, _combine),
+}
+"""By name: how many values it takes, and what gives the formula."""
+
+_OPERATORS = {"and": "&", "or": "|", "xor": "^", "shr": ">>", "div": "/", "rem": "%"}
+_COMPARISONS = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}

@@ -1,0 +1,75 @@
+"""What decides whether the steps that no walk reached are executed: another guess, or another size, may lead there.
+
+By control dependence: the branches that lead to a step, those that lead to these, and what feeds their conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.dependence import DependenceSource
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.syntax.tree import Integer
+
+#: Missed steps that are looked at.
+MAX_DECIDING_STEPS = 16
+
+
+class UnreachedConditions:
+    """The branches of a program before what was missed. pointers: places of parameters that hold addresses."""
+
+    def __init__(self, program: Program, launch: LaunchConfig, pointers: Collection[tuple[str, int]]) -> None:
+        self._program = program
+        self._launch = launch
+        self._pointers = pointers
+        self._definitions = ReachingDefinitions(program)
+
+    @cached_property
+    def _independence(self) -> InputIndependence:
+        return InputIndependence(self._program, self._launch)
+
+    def deciding_branches(self, missed: Collection[Step], asked: Collection[Step]) -> frozenset[Step]:
+        """Of the steps that were `asked` for a guess, the last ones that decide whether one of those is executed."""
+        found: set[Step] = set()
+        for step in list(missed)[:MAX_DECIDING_STEPS]:
+            found.update(self._independence.last_deciding_steps(step, asked))
+        return frozenset(found)
+
+    def depends_on_sizes(self, missed: Collection[Step]) -> bool:
+        """Whether an integer that the kernel is given decides whether one of those is executed."""
+        return any(
+            self._is_size(leaf)
+            for step in list(missed)[:MAX_DECIDING_STEPS]
+            for leaf in self._independence.dependence_sources(step, None)
+        )
+
+    def compared_sizes(self, missed: Collection[Step]) -> tuple[int, ...]:
+        """The constants that such integers are compared with on the way to one of those, each once; and the numbers
+        behind them."""
+        found: dict[int, None] = {}
+        for step in list(missed)[:MAX_DECIDING_STEPS]:
+            for deciding, _ in self._independence.deciding_operands(step, set()):
+                found.update((number + more, None) for number in self._compared_constants(deciding) for more in (0, 1))
+        return tuple(found)
+
+    def _compared_constants(self, deciding: Step) -> Iterator[int]:
+        """The constants that the predicate of a branch, or of a step, is made from by a comparison with a size."""
+        guard = deciding.instruction.guard
+        if guard is None:
+            return
+        for source in self._definitions.definitions_reaching(deciding, deciding.scope.register_name(guard.predicate)):
+            constants = [each.value for each in source.instruction.operands if isinstance(each, Integer)]
+            others = (each for each in source.instruction.operands[1:] if not isinstance(each, Integer))
+            if constants and any(
+                self._is_size(leaf)
+                for each in others
+                for leaf in self._independence.dependence.sources_of(source, each)
+            ):
+                yield from constants
+
+    def _is_size(self, leaf: DependenceSource) -> bool:
+        return leaf.kind == "parameter" and not any(leaf.covers(place) for place in self._pointers)

@@ -1,0 +1,139 @@
+"""A function as a picture: its blocks, the ways between them, its loops, and what its head says of a launch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.inventory.async_view import category_of
+from ptxkit.analysis.ir.layout import SymbolScope
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Control
+from ptxkit.model.view import BlockView, ControlFlowEdge, EdgeKind, LoopView
+from ptxkit.syntax.tree import Block as Braces
+from ptxkit.syntax.tree import Body, Declaration
+from ptxkit.validate.typed_shapes import names_in
+
+#: Directives of a kernel that say how it is launched, and what they say in words.
+_DIRECTIVE_WORDS = {
+    "reqntid": "threads of a block",
+    "maxntid": "threads of a block, at most",
+    "reqnctapercluster": "CTAs of a cluster",
+    "maxclusterrank": "CTAs of a cluster, at most",
+    "explicitcluster": "cluster",
+    "blocksareclusters": "blocks",
+    "minnctapersm": "CTAs of an SM, at least",
+    "maxnctapersm": "CTAs of an SM, at most",
+    "maxnreg": "registers of a thread, at most",
+    "noreturn": "returns",
+}
+_WITHOUT_WORDS = {"explicitcluster": "given at launch", "blocksareclusters": "are clusters", "noreturn": "never"}
+
+
+def view_blocks(flow: ControlFlowGraph, program: Program, lines: Mapping[Step, int]) -> tuple[BlockView, ...]:
+    """The basic blocks in the order of the text."""
+    labels = _label_by_step(program)
+    return tuple(_view_block(flow.steps_of_block(number), lines, labels) for number in range(len(flow.block_starts)))
+
+
+def _view_block(steps: tuple[Step, ...], lines: Mapping[Step, int], labels: Mapping[int, str]) -> BlockView:
+    sorts = tuple(sort for step in steps if (sort := category_of(step)) is not None)
+    kinds = [kind for kind in _control_kinds(steps[-1]) if kind in ("exit", "return", "trap")]
+    return BlockView(
+        lines[steps[0]], lines[steps[-1]], len(steps), labels.get(steps[0].index, ""), sorts, kinds[0] if kinds else ""
+    )
+
+
+def view_edges(flow: ControlFlowGraph) -> tuple[ControlFlowEdge, ...]:
+    """The ways between blocks, those of one block in the order fall-through, targets."""
+    found: list[ControlFlowEdge] = []
+    for block, following in enumerate(flow.successors):
+        last = flow.steps_of_block(block)[-1]
+        kinds = _control_kinds(last)
+        guard = last.instruction.guard
+        words = f"@{'!' if guard.negated else ''}{guard.predicate}" if guard is not None else ""
+        for place, other in enumerate(following):
+            falls = not kinds or (guard is not None and place == 0)
+            if falls:
+                found.append(ControlFlowEdge(block, other, EdgeKind.NEXT))
+            elif "branch_indexed" in kinds:
+                found.append(ControlFlowEdge(block, other, EdgeKind.INDEXED, words))
+            else:
+                found.append(
+                    ControlFlowEdge(block, other, EdgeKind.TAKEN if guard is not None else EdgeKind.JUMP, words)
+                )
+    return tuple(found)
+
+
+def view_loops(flow: ControlFlowGraph, blocks: tuple[BlockView, ...]) -> tuple[LoopView, ...]:
+    """The loops, outer ones first."""
+    return tuple(
+        LoopView(
+            tuple(sorted(loop.nodes)),
+            min(blocks[node].first for node in loop.nodes),
+            max(blocks[node].last for node in loop.nodes),
+        )
+        for loop in flow.loops.loops
+    )
+
+
+def launch_facts_of(program: Program) -> Iterator[tuple[str, str]]:
+    """What the head says of a launch; the shared memory, the parameters and the registers that are declared."""
+    function = program.function
+    for directive in function.directives:
+        if directive.name in _DIRECTIVE_WORDS:
+            words = " x ".join(directive.words) or _WITHOUT_WORDS.get(directive.name, "yes")
+            yield f".{directive.name}", f"{_DIRECTIVE_WORDS[directive.name]}: {words}"
+    yield from _memory_facts(program)
+    registers = Counter[str]()
+    if function.body is not None:
+        _count_registers(function.body, registers)
+    if registers:
+        yield "registers", ", ".join(f"{count} .{kind}" for kind, count in sorted(registers.items()))
+
+
+def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
+    """Shared and local memory, as far as the function names it, and parameters."""
+    named = {name for step in program.steps for operand in step.instruction.operands for name in names_in(operand)}
+    for space in ("shared", "local"):
+        variables = [each for each in program.variables if each.space == space and each.name in named]
+        sizes = [each.size for each in variables if each.size]
+        if variables:
+            told = [f"{sum(sizes):,} bytes"] if sizes else []
+            told += ["what the launch gives"] if any(each.size is None for each in variables) else []
+            yield space, " and ".join(told) or "0 bytes"
+    parameters = [each.size or 0 for each in program.variables if each.space == "param"]
+    if parameters:
+        count = len(program.function.parameters)
+        size = sum(parameters[:count])
+        yield "parameters", f"{count} ({size:,} bytes)"
+
+
+def _count_registers(body: Body, found: Counter[str]) -> None:
+    for statement in body.statements:
+        if isinstance(statement, Braces):
+            _count_registers(statement.body, found)
+        elif isinstance(statement, Declaration) and statement.space == "reg":
+            vector = f"{statement.vector}." if statement.vector else ""
+            kind = f"{vector}{statement.type}"
+            found[kind] += sum(1 if each.count is None else each.count for each in statement.declarators)
+
+
+def _control_kinds(step: Step) -> list[str]:
+    effects = step.effects
+    return [effect.kind for effect in effects if isinstance(effect, Control) and effect.kind != "call"]
+
+
+def _label_by_step(program: Program) -> dict[int, str]:
+    """By the index of a step: the first of the labels that stand before it."""
+    found: dict[int, str] = {}
+    seen: set[int] = set()
+    for step in program.steps:
+        scope: SymbolScope | None = step.scope
+        while scope is not None and id(scope) not in seen:
+            seen.add(id(scope))
+            for label, index in scope.labels.items():
+                found.setdefault(index, label)
+            scope = scope.parent
+    return found

@@ -1,0 +1,132 @@
+"""Which of a kernel's ways into shared memory is taken when: tests of addresses and sizes, told by trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptxkit.analysis.cfg.reaching_definitions import step_successors
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.inventory.condition_synthesis import describe_outcome
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.alignment_trials import USUAL_SIZES, AlignmentTrial, AlignmentTrials, find_deciding_branch
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Control
+
+#: Branches on state spaces that are looked at.
+MAX_SPACE_BRANCHES = 16
+_UNCLEAR = "depends on addresses or sizes, in a way that is not simple"
+_SPACE = "by a test of the state space of an address"
+_NEVER = "never: no addresses or sizes that were tried lead here"
+
+
+@dataclass(frozen=True, slots=True)
+class PathDecision:
+    """When a way is taken, in words, and the branch that decides."""
+
+    words: str
+    branch: Step | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathSelection:
+    """decisions: of the steps that some trials reach and others do not. reached: by some trial. worlds: those trials
+    that reach more than the walks before did, to be looked at like these.
+    """
+
+    decisions: Mapping[Step, PathDecision] = field(default_factory=dict)
+    reached_steps: frozenset[Step] = frozenset()
+    scenarios: Sequence[ScenarioFacts] = ()
+
+
+def select_paths(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> PathSelection:
+    """Decides between the ways into shared memory that a kernel holds.
+
+    Walks are spent on it only where a branch depends on an address that the kernel was given: such a branch tests the
+    alignment or the state space of something. Of an address that comes from memory, only the test itself is known.
+    """
+    if len(ways) < 2:
+        return PathSelection()
+    program = explorer.program
+    pointers = pointer_parameters(program)
+    dependence = Dependence(program)
+    tests = dependence.registers_testing_addresses(pointers)
+    trials: list[AlignmentTrial] = []
+    if any(not tests.isdisjoint(_tested_registers(step)) for step in program.steps):
+        trials = AlignmentTrials(explorer, pointers).run(ways)
+    decisions = {step: found for step in ways if (found := _decide(program, step, trials)) is not None}
+    reached = frozenset(step for step in ways if any(step.index in trial.reached_steps for trial in trials))
+    if decisions:
+        decisions.update({step: PathDecision(_NEVER, None) for step in ways if step not in reached})
+    else:
+        decisions = decide_by_space(program, ways, dependence)
+    return PathSelection(decisions, reached, tuple(_newly_covering_scenarios(explorer, trials, ways, covered)))
+
+
+def decide_by_space(
+    program: Program, ways: Sequence[Step], dependence: Dependence | None = None
+) -> dict[Step, PathDecision]:
+    """The ways that stand on different sides of a branch on the state space of an address."""
+    if len(ways) < 2:
+        return {}
+    tests = (dependence or Dependence(program)).space_tests
+    decisions: dict[Step, PathDecision] = {}
+    branches = [step for step in program.steps if not tests.isdisjoint(_tested_registers(step))]
+    for branch in branches[:MAX_SPACE_BRANCHES]:
+        sides = [_reachable_indices(program, branch, after) for after in step_successors(program, branch)]
+        on = {way: {number for number, side in enumerate(sides) if way.index in side} for way in ways}
+        apart = [way for way in ways if 0 < len(on[way]) < len(sides)]
+        if len({frozenset(on[way]) for way in apart}) > 1:
+            decisions.update(dict.fromkeys(apart, PathDecision(_SPACE, branch)))
+    return decisions
+
+
+def _reachable_indices(program: Program, branch: Step, first: int) -> set[int]:
+    """The indices of the steps that may be executed from one on, up to the next time at a branch."""
+    seen = {branch.index}
+    waiting = [first]
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            waiting.extend(step_successors(program, program.steps[index]))
+    return seen
+
+
+def _tested_registers(step: Step) -> Iterator[str]:
+    """The registers that decide whether an instruction is executed, or where it goes on."""
+    guard = step.instruction.guard
+    if guard is not None:
+        yield step.scope.register_name(guard.predicate)
+    if any(isinstance(e, Control) and e.kind == "branch_indexed" for e in step.effects):
+        yield from registers_in(step.instruction.operands[0], step.scope)
+
+
+def _decide(program: Program, step: Step, trials: Sequence[AlignmentTrial]) -> PathDecision | None:
+    outcome = {trial.inputs: step.index in trial.reached_steps for trial in trials}
+    usual = {setting: happened for setting, happened in outcome.items() if setting.integer_size in USUAL_SIZES}
+    by_size = [
+        {happened for setting, happened in usual.items() if setting.integer_size == size} for size in USUAL_SIZES
+    ]
+    if all(len(seen) < 2 for seen in by_size):
+        return None  # sizes alone decide how often, not which way
+    described = describe_outcome(outcome)
+    words = f"when {described}" if described is not None else _UNCLEAR
+    taken = [trial.reached_steps for trial in trials if step.index in trial.reached_steps]
+    avoided = [trial.reached_steps for trial in trials if step.index not in trial.reached_steps]
+    return PathDecision(words, find_deciding_branch(program, step, taken, avoided))
+
+
+def _newly_covering_scenarios(
+    explorer: Explorer, trials: Sequence[AlignmentTrial], ways: Sequence[Step], covered: set[Step]
+) -> list[ScenarioFacts]:
+    missing = {step.index for step in ways if step not in covered}
+    worlds: list[ScenarioFacts] = []
+    for trial in trials:
+        if trial.explore is not None and missing & trial.reached_steps:
+            missing -= trial.reached_steps
+            worlds.append(build_scenario_facts(trial.explore(), explorer.program, explorer.budget))
+    return worlds

@@ -1,0 +1,100 @@
+"""Which kernel parameters are tensor maps, how they are copied by, and how many bytes mbarriers expect.
+
+Only what stands in the text is seen: a parameter's address that is moved or made generic, a count that is a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.dataflow.pointer_params import parameter_locations
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierExpect, Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.syntax.tree import Address, Integer, Name
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMapParameter:
+    """How copies use the map at a parameter. rank: dimensions; is_im2col: its mode; brings: whether any copies in."""
+
+    rank: int
+    is_im2col: bool
+    is_loaded: bool
+
+
+def tensor_map_parameters(program: Program) -> dict[str, TensorMapParameter]:
+    """The parameters that begin with a tensor map, by name, in the order of their first copies."""
+    return {name: use for (name, offset), use in tensor_map_locations(program).items() if not offset}
+
+
+def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
+    """The tensor maps in parameters, by the parameter's name and the byte in it, in the order of their first copies."""
+    names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}
+    places: dict[str, tuple[str, int]] = {}
+    found: dict[tuple[str, int], TensorMapParameter] = {}
+    for step in program.steps:
+        places.update(parameter_locations(step, places, names))
+    for step in program.steps:
+        for place, use in _copies_by_parameter(step, places, names):
+            known = found.get(place)
+            found[place] = (
+                use
+                if known is None
+                else TensorMapParameter(known.rank, known.is_im2col, known.is_loaded or use.is_loaded)
+            )
+    return found
+
+
+def _copies_by_parameter(
+    step: Step, places: dict[str, tuple[str, int]], names: set[str]
+) -> Iterator[tuple[tuple[str, int], TensorMapParameter]]:
+    for effect in step.effects:
+        if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
+            continue
+        operand = step.match.operand(effect.address, step.instruction)
+        dimensions = step.match.modifiers.get("dim") or ""
+        if not (isinstance(operand, Address) and isinstance(operand.base, Name) and dimensions):
+            continue
+        base = operand.base.text
+        place = (base, 0) if base in names else places.get(step.scope.register_name(base))
+        if place is not None:
+            mode = step.match.modifiers.get("mode") or ""
+            is_im2col = mode.lstrip(".").startswith("im2col")
+            yield (
+                (place[0], place[1] + operand.offset),
+                TensorMapParameter(int(dimensions.strip(".d")), is_im2col, effect.kind == "read"),
+            )
+
+
+def expected_bytes(program: Program) -> tuple[int, ...]:
+    """The constant counts of bytes that phases are told to expect, each once, in the order of the text."""
+    constants: dict[str, int] = {}
+    found: dict[int, None] = {}
+    for step in program.steps:
+        for effect in step.effects:
+            if isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "copy":
+                result, source = _operand(step, effect.result), _operand(step, effect.value.arguments[-1])
+                if isinstance(result, Name) and isinstance(source, Integer):
+                    constants[step.scope.register_name(result.text)] = source.value
+            elif isinstance(effect, MbarrierExpect | MbarrierArrive):
+                size = effect.size if isinstance(effect, MbarrierExpect) else effect.expect
+                found.update(dict.fromkeys(_constant_sizes(step, size, constants)))
+    return tuple(each for each in found if each)
+
+
+def _operand(step: Step, of: Expression | str) -> object:
+    role = of.name if isinstance(of, OperandRole) else of
+    return step.match.operand(role, step.instruction) if step.match and isinstance(role, str) else None
+
+
+def _constant_sizes(step: Step, size: Expression | None, constants: dict[str, int]) -> Iterator[int]:
+    if isinstance(size, ConstantExpr) and isinstance(size.value, int):
+        yield size.value
+    elif size is not None:
+        match _operand(step, size):
+            case Integer(value=value):
+                yield value
+            case Name(text=text) if step.scope.register_name(text) in constants:
+                yield constants[step.scope.register_name(text)]

@@ -1,0 +1,24 @@
+"""Which instructions are asynchronous, or order such ones: what most rules are about."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.isa.effects import Access, CommitGroup, Control, Effect, MemoryFence, Value, WaitGroup
+
+
+def async_steps_of(program: Program) -> list[Step]:
+    """The instructions that are asynchronous, or that asynchronous ones are ordered by."""
+    return [step for step in program.effectful_steps if any(map(_is_async_effect, step.effects))]
+
+
+def _is_async_effect(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return effect.completion is not None or effect.proxy != "generic"
+    if isinstance(effect, Value | Control | MemoryFence):
+        return False
+    return isinstance(effect, CommitGroup | WaitGroup) or type(effect).__name__.startswith("Mbarrier")
+
+
+def has_async_steps(program: Program) -> bool:
+    """Whether a kernel, or a function that it calls, has any."""
+    return any(async_steps_of(each) for each in (program, *program.callees.values()))

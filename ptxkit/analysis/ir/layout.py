@@ -1,0 +1,174 @@
+"""Where the variables of a function stand: the scopes that name them, and an address for each.
+
+Only shared, local and parameter memory has addresses here; those of global memory are symbols.
+
+Source: PTX ISA, "Variable Declarations", "State Spaces" (a nested block has a scope of its own for registers,
+variables and labels).
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.syntax.tree import Declaration, Declarator
+
+_TYPE_BYTES = {"pred": 1, "b128": 16}
+_SHARED_GAP = 16
+#: Bytes between two variables, so that what runs past the end of one is not taken for the other.
+_GUARD = 128
+#: Linkages of variables that may be defined elsewhere.
+_EXTERNAL_LINKAGES = ("extern", "common", "weak")
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredVariable:
+    """A declared variable (not a register). size: bytes, None where the length is left open. element: bytes from one
+    element of an array to the next, as an index counts.
+
+    address: of `shared`, `local` and `param` variables, the offset they have in `ptxkit.analysis.ir.shared_window`'s
+    picture. is_foreign: another module may define it, and larger (`.extern`, `.common`, `.weak`).
+    """
+
+    name: str
+    space: str
+    size: int | None
+    alignment: int
+    address: int = 0
+    element_size: int = 1
+    is_external: bool = False
+
+    @property
+    def fixed_size(self) -> int | None:
+        """Its bytes, where no launch and no other module can make them more."""
+        return None if self.is_external else self.size
+
+
+@dataclass(slots=True)
+class SymbolScope:
+    """Names declared between one pair of braces. `suffix` makes them unique in the function."""
+
+    suffix: str = ""
+    parent: SymbolScope | None = None
+    registers: set[str] = field(default_factory=set)
+    families: dict[str, int] = field(default_factory=dict)
+    variables: dict[str, DeclaredVariable] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)
+    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def register_name(self, name: str) -> str:
+        """The unique name of a register: registers of a nested block shadow outer ones."""
+        if not self.suffix:
+            return name
+        scope: SymbolScope | None = self
+        while scope is not None and scope.suffix:
+            if name in scope.registers or scope._is_in_family(name):
+                return name + scope.suffix
+            scope = scope.parent
+        return name
+
+    def _is_in_family(self, name: str) -> bool:
+        stem = name.rstrip("0123456789")
+        return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
+
+    def shadows_special_register(self, name: str) -> bool:
+        """Whether a declared register has the name of a special one, or of the vector that it is an element of."""
+        whole = name.partition(".")[0]
+        scope: SymbolScope | None = self
+        while scope is not None:
+            if whole in scope.registers or scope._is_in_family(whole):
+                return True
+            scope = scope.parent
+        return False
+
+    def variable(self, name: str) -> DeclaredVariable | None:
+        """The variable of that name, from the innermost scope out."""
+        scope: SymbolScope | None = self
+        while scope is not None:
+            if name in scope.variables:
+                return scope.variables[name]
+            scope = scope.parent
+        return None
+
+    def label(self, name: str) -> int | None:
+        """The index of the step that a label stands before."""
+        scope: SymbolScope | None = self
+        while scope is not None:
+            if name in scope.labels:
+                return scope.labels[name]
+            scope = scope.parent
+        return None
+
+    def branch_targets(self, name: str) -> tuple[str, ...]:
+        """The labels of a `.branchtargets` list."""
+        scope: SymbolScope | None = self
+        while scope is not None:
+            if name in scope.targets:
+                return scope.targets[name]
+            scope = scope.parent
+        return ()
+
+
+class VariableLayout:
+    """Hands out addresses: static shared memory first, then one place that all open arrays share."""
+
+    def __init__(self) -> None:
+        self.placed_variables: list[DeclaredVariable] = []
+        self._next = dict(FIRST_ADDRESS)
+        self._open_arrays: list[tuple[SymbolScope, DeclaredVariable]] = []
+
+    def place(self, scope: SymbolScope, declaration: Declaration, declarator: Declarator) -> None:
+        size = _size(declaration, declarator)
+        alignment = declaration.alignment or _element_bytes(declaration)
+        space = declaration.space
+        foreign = any(word in _EXTERNAL_LINKAGES for word in declaration.linkage)
+        element = _scalar_bytes(declaration)
+        variable = DeclaredVariable(declarator.name, space, size, alignment, element_size=element, is_external=foreign)
+        scope.variables[declarator.name] = variable
+        if space == "shared" and size is None:
+            self._open_arrays.append((scope, variable))
+        elif space in FIRST_ADDRESS:
+            step = max(alignment, _SHARED_GAP)
+            address = -(-self._next[space] // step) * step
+            self._next[space] = address + (size or 0) + _GUARD
+            self._put(scope, replace(variable, address=address))
+
+    def finish(self) -> None:
+        """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
+        base = -(-self._next["shared"] // 1024) * 1024
+        for scope, variable in self._open_arrays:
+            self._put(scope, replace(variable, address=base))
+
+    @property
+    def exceeds_shared_limit(self) -> bool:
+        """Whether static shared memory takes more than a CTA can have."""
+        return self._next["shared"] > SHARED_END
+
+    def copy_for(self, scope: SymbolScope) -> VariableLayout:
+        """The same so far, for a scope in place of the only one that there was."""
+        other = VariableLayout()
+        other.placed_variables, other._next = list(self.placed_variables), dict(self._next)
+        other._open_arrays = [(scope, variable) for _, variable in self._open_arrays]
+        return other
+
+    def _put(self, scope: SymbolScope, placed: DeclaredVariable) -> None:
+        scope.variables[placed.name] = placed
+        self.placed_variables.append(placed)
+
+
+def _scalar_bytes(declaration: Declaration) -> int:
+    kind = declaration.type
+    digits = "".join(c for c in kind if c.isdigit())
+    return _TYPE_BYTES.get(kind) or max(int(digits or 64) // 8, 1)
+
+
+def _element_bytes(declaration: Declaration) -> int:
+    return _scalar_bytes(declaration) * int((declaration.vector or "v1")[1:])
+
+
+def _size(declaration: Declaration, declarator: Declarator) -> int | None:
+    total = _element_bytes(declaration)
+    for dimension in declarator.dimensions:
+        if dimension is None:
+            return None
+        total *= dimension
+    return total

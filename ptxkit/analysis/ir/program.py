@@ -1,0 +1,365 @@
+"""A function as a list of steps: scopes resolved, labels turned into indices, each instruction with its match.
+
+Source: PTX ISA, "Variable Declarations", "Labels" (a nested block has a scope of its own for registers, variables and
+labels), "Branching", "Kernel and Function Directives".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+
+from ptxkit.analysis.ir.layout import DeclaredVariable, SymbolScope, VariableLayout
+from ptxkit.analysis.ir.referenced_names import names_in
+from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
+from ptxkit.analysis.ir.system_functions import ends_the_launch, is_system_function
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.isa import table
+from ptxkit.isa.effects import Control, Effect, Value
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax.tree import (
+    Address,
+    Binary,
+    Block,
+    Body,
+    Declaration,
+    Directive,
+    Element,
+    Function,
+    Instruction,
+    Integer,
+    LabelStatement,
+    Module,
+    Name,
+    Operand,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One instruction in its place. `match` is None where the table has no form for it. start: source offset.
+
+    box: the bytes that a tensor copy brings, where the module's maker knows them. is_system_call: what it calls is a
+    function of the system that returns and orders nothing.
+    """
+
+    index: int
+    instruction: Instruction
+    match: Match | None
+    scope: SymbolScope
+    start: int
+    box_bytes: int | None = None
+    is_system_call: bool = False
+
+    @property
+    def is_opaque_call(self) -> bool:
+        """Whether it calls a function of which nothing is known but its body, if that is here."""
+        return not self.is_system_call and any(isinstance(e, Control) and e.kind == "call" for e in self.effects)
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What it does; nothing where the table has no form for it."""
+        return self.match.effects if self.match is not None else ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function with a body, ready for analyses. `scope` is that of its outermost braces.
+
+    called: the functions that it calls, and those that they call, by name; empty where nobody asked for them. They
+    and it have the same `variables`, each in a place of its own.
+    """
+
+    function: Function
+    module: Module
+    steps: tuple[Step, ...]
+    scope: SymbolScope
+    variables: tuple[DeclaredVariable, ...]
+    callees: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def label_targets(self) -> frozenset[int]:
+        """The indices of the steps that labels stand before."""
+        scopes: dict[int, SymbolScope] = {}
+        for step in self.steps:
+            scope: SymbolScope | None = step.scope
+            while scope is not None and id(scope) not in scopes:
+                scopes[id(scope)] = scope
+                scope = scope.parent
+        return frozenset(index for scope in scopes.values() for index in scope.labels.values())
+
+    @cached_property
+    def effectful_steps(self) -> tuple[Step, ...]:
+        """The steps that do more than give registers values, or for which the table has no form: who looks for effects
+        of one kind need not look at the rest, which is most of a kernel."""
+        plain: dict[int, bool] = {}
+        found: list[Step] = []
+        for step in self.steps:
+            match = step.match
+            key = id(match)
+            is_plain = plain.get(key)
+            if is_plain is None:
+                is_plain = match is not None and all(isinstance(effect, Value) for effect in match.effects)
+                plain[key] = is_plain
+            if not is_plain:
+                found.append(step)
+        return tuple(found)
+
+    @property
+    def is_kernel(self) -> bool:
+        return self.function.kind == "entry"
+
+    @property
+    def has_locals(self) -> bool:
+        """Whether each of its executions has variables of its own."""
+        own = {id(scope): scope for scope in (self.scope, *(step.scope for step in self.steps))}
+        return any(each.space == "local" for scope in own.values() for each in scope.variables.values())
+
+    @cached_property
+    def multi_variable_spaces(self) -> frozenset[str]:
+        """The state spaces in which it has more than one variable."""
+        spaces = [each.space for each in self.variables]
+        return frozenset(space for space in spaces if spaces.count(space) > 1)
+
+    @property
+    def exceeds_shared_limit(self) -> bool:
+        """Whether the shared variables that it may reach take more memory than a CTA can have."""
+        return any(each.space == "shared" and each.address + (each.size or 0) > SHARED_END for each in self.variables)
+
+    def variable_at(self, address: int) -> DeclaredVariable | None:
+        """The variable at an offset of `ptxkit.analysis.ir.shared_window`'s picture; launch-sized "
+        "memory reaches to its end."""
+        starts, by_start = self._variable_starts
+        index = bisect_right(starts, address) - 1
+        found = by_start[index] if index >= 0 else None
+        return found if found is not None and address < _end(found) else None
+
+    @cached_property
+    def _variable_starts(self) -> tuple[list[int], list[DeclaredVariable | None]]:
+        """Where each variable starts, or ends that another one overlaps, and the first variable from there on.
+
+        Of those that overlap, as launch-sized ones do, the first that was placed counts.
+        """
+        bounds = sorted({bound for each in self.variables for bound in (each.address, _end(each))})
+        held: dict[int, DeclaredVariable | None] = dict.fromkeys(bounds)
+        for each in reversed(self.variables):
+            for bound in bounds[bisect_left(bounds, each.address) : bisect_left(bounds, _end(each))]:
+                held[bound] = each
+        return bounds, [held[bound] for bound in bounds]
+
+
+def _end(variable: DeclaredVariable) -> int:
+    """The offset behind a variable; launch-sized memory reaches to the end of all shared memory."""
+    return SHARED_END if variable.size is None else variable.address + variable.size
+
+
+def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: SymbolScope) -> Instruction:
+    """The instruction with the elements of arrays as addresses: `a[3]` of `.b32 a[8]` is `[a+12]`, and the name `a+12`
+    where no address stands; with a register for an index it is `a[%r1*4]`, which counts bytes.
+
+    To ptxas an index counts scalars: of vectors, and of arrays of arrays, as well.
+    """
+    forms = match.operands if match is not None else ()
+    addresses = [each.kind == "address" for each in forms] or [False] * len(instruction.operands)
+    made: list[Operand] = []
+    for operand, is_address in zip(instruction.operands, addresses, strict=True):
+        variable = scope.variable(operand.base.text) if isinstance(operand, Element) else None
+        if not isinstance(operand, Element) or variable is None:
+            made.append(operand)
+            continue
+        index = evaluate(operand.index)
+        size = Integer(variable.element_size, str(variable.element_size))
+        if index is None:
+            made.append(Element(operand.base, Binary("*", operand.index, size)))
+        elif is_address:
+            made.append(Address(operand.base, index * variable.element_size))
+        else:
+            moved = index * variable.element_size
+            made.append(Binary("+", operand.base, Integer(moved, str(moved))))
+    return replace(instruction, operands=tuple(made))
+
+
+class _Flattener:
+    """Makes steps of statements. defined: the functions that have a body in the module."""
+
+    def __init__(self, layout: VariableLayout, defined: Collection[str] = ()) -> None:
+        self.steps: list[Step] = []
+        self._layout = layout
+        self._defined_functions = defined
+        self._scopes = 0
+
+    def add_body(self, body: Body, scope: SymbolScope) -> None:
+        match = table().match
+        for statement, start in body.located():
+            if isinstance(statement, Instruction):
+                found = match(statement)
+                form = found if isinstance(found, Match) else None
+                whole = (
+                    _with_byte_offsets(statement, form, scope)
+                    if Element in map(type, statement.operands)
+                    else statement
+                )
+                self.steps.append(self._with_callee_facts(Step(len(self.steps), whole, form, scope, start)))
+            elif isinstance(statement, LabelStatement):
+                scope.labels[statement.name] = len(self.steps)
+            elif isinstance(statement, Declaration):
+                self.declare(statement, scope)
+            elif isinstance(statement, Block):
+                self._scopes += 1
+                self.add_body(statement.body, SymbolScope(f"#{self._scopes}", scope))
+            elif isinstance(statement, Directive) and statement.label:
+                scope.targets[statement.label] = statement.words
+
+    def _with_callee_facts(self, step: Step) -> Step:
+        """The step, with what is known of the function that it calls: one that ends the launch makes it a trap."""
+        callee = callee_of(step)
+        if callee is None or callee in self._defined_functions or step.match is None:
+            return step
+        if ends_the_launch(callee):
+            return replace(step, match=replace(step.match, effects=(Control("trap"),)))
+        return replace(step, is_system_call=True) if is_system_function(callee) else step
+
+    def declare(self, declaration: Declaration, scope: SymbolScope) -> None:
+        for declarator in declaration.declarators:
+            if declaration.space != "reg":
+                self._layout.place(scope, declaration, declarator)
+            elif declarator.count is None:
+                scope.registers.add(declarator.name)
+            else:
+                scope.families[declarator.name] = declarator.count
+
+
+class ModuleContext:
+    """What stands around the functions of a module: its variables, laid out once for all functions.
+
+    A module may have more shared variables than a CTA has memory, those of other kernels; then each function has those
+    alone that it mentions, or that functions do that it may call.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._declarations = [item for item in module.items if isinstance(item, Declaration)]
+        self.functions = {function.name: function for function in module.functions() if function.body is not None}
+        self._names_by_function: dict[str, set[str]] = {}
+        self._layout, self._scope = self._lay_out(SymbolScope(), self._declarations)
+
+    def layout_for(self, function: Function) -> tuple[VariableLayout, SymbolScope]:
+        """A layout and a scope to go on with, which belong to this function and those that it calls."""
+        if self._layout.exceeds_shared_limit:
+            names = self._reachable_names(function)
+            return self._lay_out(
+                _copy_scope(self._unaddressed_scope), _select_declarations(self._addressed_variables, names)
+            )
+        scope = _copy_scope(self._scope)
+        return self._layout.copy_for(scope), scope
+
+    def _reachable_names(self, function: Function) -> set[str]:
+        """The names that a function mentions, and those that the functions among them do, and so on."""
+        found: set[str] = set()
+        waiting = [function.name]
+        while waiting:
+            new = self._mentioned_names(waiting.pop()) - found
+            found |= new
+            waiting.extend(name for name in new if name in self.functions)
+        return found
+
+    def _mentioned_names(self, name: str) -> set[str]:
+        known = self._names_by_function.get(name)
+        if known is None:
+            body = self.functions[name].body
+            known = self._names_by_function[name] = names_in(body) if body is not None else set()
+        return known
+
+    @cached_property
+    def _addressed_variables(self) -> list[Declaration]:
+        """The variables that have addresses here."""
+        return [each for each in self._declarations if each.space in FIRST_ADDRESS]
+
+    @cached_property
+    def _unaddressed_scope(self) -> SymbolScope:
+        """The names of all others: where they stand is the same for all functions."""
+        return self._lay_out(SymbolScope(), [each for each in self._declarations if each.space not in FIRST_ADDRESS])[1]
+
+    def _lay_out(self, scope: SymbolScope, declarations: Iterable[Declaration]) -> tuple[VariableLayout, SymbolScope]:
+        """A scope with further variables, and where these stand."""
+        layout = VariableLayout()
+        flattener = _Flattener(layout)
+        for declaration in declarations:
+            flattener.declare(declaration, scope)
+        return layout, scope
+
+
+def _copy_scope(scope: SymbolScope) -> SymbolScope:
+    return SymbolScope(registers=set(scope.registers), families=dict(scope.families), variables=dict(scope.variables))
+
+
+def _select_declarations(declarations: Iterable[Declaration], names: Collection[str]) -> Iterator[Declaration]:
+    """The declarations, of shared variables with a size only those of some names."""
+    for declaration in declarations:
+        declarators = declaration.declarators
+        if declaration.space == "shared":
+            declarators = tuple([each for each in declarators if each.name in names or None in each.dimensions])
+        if len(declarators) == len(declaration.declarators):
+            yield declaration
+        elif declarators:
+            yield replace(declaration, declarators=declarators)
+
+
+def flatten(
+    module: Module, function: Function, outside: ModuleContext | None = None, *, calls: bool = False
+) -> Program:
+    """The steps of a function that has a body. calls: and those of the functions that it calls, as they call others.
+
+    outside: of the module, made by who flattens several functions of it.
+    """
+    if function.body is None:
+        raise ValueError(f"{function.name} is only declared here")
+    outside = outside or ModuleContext(module)
+    layout, outer = outside.layout_for(function)
+    parts = {function.name: _flatten_function(module, function, layout, outer, outside.functions)}
+    waiting = [function.name] if calls and outside.functions.keys() - parts else []
+    while waiting:
+        for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][0])):
+            if name in outside.functions and name not in parts:
+                parts[name] = _flatten_function(module, outside.functions[name], layout, outer, outside.functions)
+                waiting.append(name)
+    layout.finish()
+    variables = tuple(layout.placed_variables)
+    called: dict[str, Program] = {}
+    made = {
+        name: Program(outside.functions[name] if name != function.name else function, module, *part, variables, called)
+        for name, part in parts.items()
+    }
+    whole = made.pop(function.name)
+    called.update(made)
+    return whole
+
+
+def _flatten_function(
+    module: Module, function: Function, layout: VariableLayout, outer: SymbolScope, defined: Collection[str]
+) -> tuple[tuple[Step, ...], SymbolScope]:
+    """The steps of one function, and the scope of its outermost braces. defined: the functions that have a body."""
+    assert function.body is not None
+    flattener = _Flattener(layout, defined)
+    scope = SymbolScope("", outer)
+    for parameter in (*function.parameters, *function.results):
+        flattener.declare(parameter, scope)
+    flattener.add_body(function.body, scope)
+    steps = flattener.steps
+    if module.boxes:
+        steps = [replace(step, box_bytes=module.boxes.get(step.start)) for step in steps]
+    return tuple(steps), scope
+
+
+def callee_of(step: Step) -> str | None:
+    """The name of what a call calls: of a function, or of the register that its address is in; None where it is no
+    call."""
+    if not any(isinstance(effect, Control) and effect.kind == "call" for effect in step.effects):
+        return None
+    return next((each.text for each in step.instruction.operands if isinstance(each, Name)), None)
+
+
+def name_of(operand: object) -> str | None:
+    """The text of a `Name` operand, else None."""
+    return operand.text if isinstance(operand, Name) else None

@@ -1,0 +1,97 @@
+"""A concrete picture of a CTA's shared memory: where variables stand, and how the windows of generic addresses lie.
+
+Only relations matter: two variables do not overlap, the shared window is not at zero, each CTA of the cluster has its
+own stretch of it. Raw shared addresses stay under 2**18, as matrix descriptors need.
+Source: PTX ISA, "Shared State Space", "Generic Addressing", "mapa".
+"""
+
+from __future__ import annotations
+
+from ptxkit.fast_dataclasses import dataclass
+
+#: Bits of an address inside one CTA's shared memory; the rank of another CTA of the cluster stands above them.
+CTA_BITS = 24
+#: What stands above those bits in a mask that leads from an address in either CTA of a pair to one in the even CTA.
+EVEN_CTA = 0xFE
+#: Where the windows of generic addresses begin. The low half is not zero, so that a generic address cut to 32 bits is
+#: still no offset.
+_LOW = 0x8000_0000
+_WINDOWS = {
+    "shared": 0x7F00_0000_0000 + _LOW,
+    "local": 0x7E00_0000_0000 + _LOW,
+    "const": 0x7D00_0000_0000 + _LOW,
+    "param": 0x7C00_0000_0000 + _LOW,
+}
+_WINDOW_SIZE = _LOW
+_LOWEST = min(_WINDOWS.values())
+#: Where the shared memory of a CTA ends, at the latest.
+SHARED_END = 1 << 18
+#: Bytes of it, on the targets that have the most.
+MAX_SHARED_BYTES = 227 << 10
+#: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
+FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
+
+
+@dataclass(frozen=True, slots=True)
+class SharedWindow:
+    """The shared window as the threads of CTA `rank` see it."""
+
+    rank: int = 0
+
+    def to_generic(self, space: str, address: int) -> int:
+        """The generic address of an address of `space`; `global` has its window at zero."""
+        return address + _WINDOWS.get(space.partition("::")[0], 0)
+
+    def from_generic(self, space: str, address: int) -> int:
+        """The address within `space` of a generic one."""
+        return (address - _WINDOWS.get(space.partition("::")[0], 0)) & ((1 << 64) - 1)
+
+    def space_of_generic(self, address: int) -> str:
+        """The state space whose window holds a generic address."""
+        if address < _LOWEST:
+            return "global"
+        for space, base in _WINDOWS.items():
+            if base <= address < base + _WINDOW_SIZE:
+                return space
+        return "global"
+
+    def truncated_offset(self, address: int) -> int | None:
+        """The shared offset in a generic address that was cut to 32 bits; None for any other number."""
+        return address - _LOW if _LOW <= address < _LOW + SHARED_END else None
+
+    def shared_offset(self, space: str, address: int) -> int | None:
+        """A shared-memory address as offset in the cluster window, from a space that may be generic; else None."""
+        if space.startswith("shared"):
+            return address & (_WINDOW_SIZE - 1)
+        if space == "generic" and self.space_of_generic(address) == "shared":
+            return address - _WINDOWS["shared"]
+        return None
+
+    def map_to_rank(self, address: int, rank: int) -> int:
+        """The same place in the shared memory of CTA `rank` of the cluster."""
+        local = address & ~(0xFF << CTA_BITS)
+        return local if rank == self.rank else local | (rank + 1) << CTA_BITS
+
+    def map_to_even_cta(self, address: int, kept: int) -> int:
+        """The bits `kept` of an address. Where this clears the lowest bit of the CTA's rank in a shared-memory address,
+        as GPUs lay these out, it is one in the CTA of the pair whose rank is even."""
+        offset = address & kept & (1 << CTA_BITS) - 1
+        if not FIRST_ADDRESS["shared"] <= offset < SHARED_END:
+            return address & kept
+        return self.map_to_rank(offset, self.rank_of(address) & ~1)
+
+    def rank_of(self, address: int) -> int:
+        """The CTA rank whose shared memory an address lies in."""
+        above = address >> CTA_BITS & 0xFF
+        return above - 1 if above else self.rank
+
+
+def shared_offsets(space: str, addresses: list[int]) -> list[int] | None:
+    """Addresses in shared memory, plain or generic, as offsets; None where they are not all of one kind."""
+    base = _WINDOWS["shared"]
+    low, high = min(addresses), max(addresses)
+    if space.startswith("shared") and high < _LOWEST:
+        return [address & _WINDOW_SIZE - 1 for address in addresses]
+    if base <= low and high < base + _WINDOW_SIZE:
+        return [address - base for address in addresses]
+    return None

@@ -1,0 +1,116 @@
+"""Whether the bytes that the CTAs of a cluster announce to their mbarriers come, as far as a rehearsal tells.
+
+Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "Data Movement and Conversion Instructions:
+cp.async.bulk.tensor" (`.multicast::cluster`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
+from ptxkit.analysis.sync.mbarrier_model import MbarrierState
+from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
+from ptxkit.analysis.sync.sync_simulation import SyncSimulation
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack
+
+
+@dataclass(frozen=True, slots=True)
+class TxImbalance:
+    """An mbarrier that other bytes are announced to than come. wait: the event that waits for them for ever.
+
+    announced, brought: bytes; in the phase that is waited for, or in the whole kernel where nobody waits for ever.
+    arrived: whether any thread arrives at it at all.
+    """
+
+    location: MbarrierLocation
+    expected_bytes: int
+    copied_bytes: int
+    expects: tuple[TraceEvent, ...]
+    copies: tuple[TraceEvent, ...]
+    wait: TraceEvent | None = None
+    has_arrivals: bool = True
+
+
+def find_tx_imbalances(cast: SyncSimulation, rehearsal: ScheduleResult) -> Iterator[TxImbalance]:
+    """The mbarriers whose bytes are wrong, once all actors wait or have ended."""
+    if rehearsal.excess_arrivals or rehearsal.count_mismatches:
+        return
+    stuck = [
+        (waiting, location_of(cast.thread_classes[waiting.thread_class].rank, waiting.event))
+        for waiting in rehearsal.blocked_threads
+    ]
+    waiting = {each.thread_class for each in rehearsal.blocked_threads}
+    cut = any(actor.end_reason != "exit" and number not in waiting for number, actor in enumerate(cast.thread_classes))
+    if cut:
+        return
+    if stuck:
+        for each, place in stuck:
+            found = (
+                None if place is None or each.mbarrier is None else _phase_imbalance(cast, each, each.mbarrier, place)
+            )
+            if found is not None:
+                yield found
+    else:
+        for place in rehearsal.tx_mismatches:
+            found = _kernel_imbalance(cast, place)
+            if found is not None:
+                yield found
+
+
+def _phase_imbalance(
+    cast: SyncSimulation, stuck: BlockedThread, state: MbarrierState, place: MbarrierLocation
+) -> TxImbalance | None:
+    """What keeps a phase from its end: bytes, where all arrivals are there, or announcements that are no arrivals."""
+    events = list(dict.fromkeys(cast.events_at(place)))
+    copies = tuple(event for event in events if isinstance(event.effect, MbarrierComplete))
+    if state.pending_arrivals == 0 and state.tx_count:
+        came = state.expected_bytes - state.tx_count
+        return TxImbalance(
+            place, state.expected_bytes, came, tuple(dict.fromkeys(state.expect_events)), copies, stuck.event
+        )
+    if state.pending_arrivals and not any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events):
+        came = state.expected_bytes - state.tx_count
+        expects = tuple(event for event in events if isinstance(event.effect, MbarrierExpect))
+        return TxImbalance(place, state.expected_bytes, came, expects, copies, stuck.event, has_arrivals=False)
+    return None
+
+
+def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbalance | None:
+    """What is announced and comes in a whole kernel in which no wait stays; None where the size of a copy is not known,
+    and where more is announced than comes: nobody waits for that phase.
+    """
+    announced = brought = 0
+    expects: dict[TraceEvent, None] = {}
+    copies: dict[TraceEvent, None] = {}
+    for actor in cast.thread_classes:
+        for event in actor.events:
+            size = _expected_bytes_of(event)
+            if size is None and not isinstance(event.effect, MbarrierComplete):
+                continue
+            if place not in (locations_of(actor.rank, event) or ()):
+                continue
+            if size is not None:
+                announced += size * len(actor.tids)
+                expects[event] = None
+            elif isinstance(event.size, int):
+                brought += event.size * len(actor.tids)
+                copies[event] = None
+            else:
+                return None
+    if announced >= brought:
+        return None
+    return TxImbalance(place, announced, brought, tuple(expects), tuple(copies))
+
+
+def _expected_bytes_of(event: TraceEvent) -> int | None:
+    effect = event.effect
+    if isinstance(effect, MbarrierExpect):
+        size = event.size
+    elif isinstance(effect, MbarrierArrive) and effect.expect is not None:
+        size = event.expect
+    else:
+        return None
+    return size if isinstance(size, int) else None

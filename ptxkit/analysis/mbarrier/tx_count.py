@@ -1,0 +1,250 @@
+"""What threads announce to an mbarrier and what their copies bring, phase by phase.
+
+The bytes of a tensor copy stand in its tensor map. They are unknown, but copies by one map bring the same bytes each
+time: they are counted as so many boxes of that map.
+Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from math import gcd
+from typing import TypeAlias
+
+from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect
+
+#: So many boxes of each tensor map.
+BoxCounts: TypeAlias = tuple[tuple[SymbolicValue, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TxEntry:
+    """Bytes announced (`expected`) or started on an object; arrives: the announcement is an arrival too."""
+
+    event: TraceEvent
+    size: Value | None
+    is_expect: bool
+    is_arrival: bool = False
+
+    @property
+    def size_is_in_map(self) -> bool:
+        """Whether it is a copy of a box, whose size a tensor map holds."""
+        effect = self.event.effect
+        return isinstance(effect, MbarrierComplete) and effect.size is None
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTx:
+    """The entries of one phase."""
+
+    entries: tuple[TxEntry, ...]
+
+    @property
+    def expected_bytes(self) -> int | None:
+        """Bytes announced; None where one of them is not known."""
+        sizes = [entry.size for entry in self.entries if entry.is_expect]
+        numbers = [size for size in sizes if isinstance(size, int)]
+        return sum(numbers) if len(numbers) == len(sizes) else None
+
+    @property
+    def copied_bytes(self) -> int | None:
+        """Bytes of the copies; None where one of them is not known."""
+        return self.known_copied_bytes if not self.box_counts else None
+
+    @property
+    def known_copied_bytes(self) -> int:
+        """Bytes of the copies whose size is a number."""
+        return sum(entry.size for entry in self.entries if not entry.is_expect and isinstance(entry.size, int))
+
+    @property
+    def box_counts(self) -> BoxCounts:
+        """Copies whose size is not a number, by what it depends on."""
+        found = Counter(
+            entry.size for entry in self.entries if not entry.is_expect and isinstance(entry.size, SymbolicValue)
+        )
+        return tuple(sorted(found.items(), key=lambda item: item[0].identity))
+
+    @property
+    def has_known_sizes(self) -> bool:
+        """Whether all its copies bring bytes that are a number, or boxes, of which none is empty."""
+        return all(entry.size_is_in_map for entry in self.entries if not isinstance(entry.size, int))
+
+    @property
+    def is_balanced(self) -> bool | None:
+        """Whether as many bytes are announced as started; None where that is not known."""
+        if self.expected_bytes is None:
+            return None
+        if self.copied_bytes is not None:
+            return self.expected_bytes == self.copied_bytes
+        return False if self.expected_bytes == 0 else None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether bytes are announced that were not started, or nobody knows."""
+        return self.expected_bytes is None or self.expected_bytes > (self.copied_bytes or 0)
+
+    @property
+    def smallest_unit(self) -> tuple[BoxCounts, int] | None:
+        """The smallest lot of boxes that the copies are a multiple of, and the bytes announced for one such lot."""
+        if not self.box_counts or not self.expected_bytes:
+            return None
+        lots = gcd(*(count for _, count in self.box_counts))
+        return tuple((box, count // lots) for box, count in self.box_counts), (
+            self.expected_bytes - self.known_copied_bytes
+        ) // lots
+
+
+@dataclass(slots=True)
+class TxLedger:
+    """What one thread announces and starts on one object, in order. complete: the walk reached the thread's end."""
+
+    tid: int
+    is_complete: bool
+    entries: list[TxEntry] = field(default_factory=list)
+
+    @property
+    def has_separate_expects(self) -> bool:
+        """Whether bytes are announced apart from arrivals."""
+        return any(entry.is_expect and not entry.is_arrival for entry in self.entries)
+
+    def phase_number_of(self, round_: PhaseTx) -> int:
+        """The number of the phase, from 1, in which a round announces its bytes: one ends with each arrival before."""
+        first = next(entry for entry in round_.entries if entry.is_expect)
+        before = self.entries[: next(at for at, entry in enumerate(self.entries) if entry is first)]
+        return 1 + sum(entry.is_arrival for entry in before)
+
+    @property
+    def open_last_phase(self) -> PhaseTx | None:
+        """The last round, where bytes are announced first in each and no copy of the last one is started."""
+        rounds = self.split_phases(copies_follow=True) if self.is_complete and self.entries[0].is_expect else []
+        return rounds[-1] if rounds and all(entry.is_expect for entry in rounds[-1].entries) else None
+
+    def split_balanced_phases(self) -> list[PhaseTx] | None:
+        """The entries by phase, where bytes announced behind an arrival add to those that its phase waits for: it goes
+        on until as many bytes were started as announced. None where no phase can be so, as one has no arrival.
+        """
+        rounds: list[list[TxEntry]] = [[]]
+        for entry in self.entries:
+            if any(other.is_arrival for other in rounds[-1]) and not PhaseTx(tuple(rounds[-1])).is_pending:
+                rounds.append([])
+            rounds[-1].append(entry)
+        if not all(any(entry.is_arrival for entry in entries) for entries in rounds):
+            return None
+        return [PhaseTx(tuple(entries)) for entries in (rounds if self.is_complete else rounds[:-1])]
+
+    def split_phases(self, copies_follow: bool) -> list[PhaseTx]:
+        """The entries by phase, whose copies follow its arrival, or come before it."""
+        rounds: list[list[TxEntry]] = []
+        for entry in self.entries:
+            over = rounds and any(other.is_arrival for other in rounds[-1]) and (entry.is_expect or not copies_follow)
+            if not rounds or over:
+                rounds.append([entry])
+            else:
+                rounds[-1].append(entry)
+        whole = rounds if self.is_complete else rounds[1 - copies_follow : -1]
+        return [PhaseTx(tuple(entries)) for entries in whole]
+
+
+def build_tx_ledgers(trace: ThreadTrace, object_of: Callable[[TraceEvent], int | None]) -> dict[int, TxLedger]:
+    """By object: what a thread announces and starts. Objects it only arrives at are left out."""
+    found: dict[int, TxLedger] = {}
+    for event in trace.events:
+        if not isinstance(event, TraceEvent):
+            continue
+        address, entry = object_of(event), _tx_entry_of(event)
+        if address is not None and entry is not None:
+            found.setdefault(address, TxLedger(trace.tid, trace.end_reason == "exit")).entries.append(entry)
+    return {address: ledger for address, ledger in found.items() if any(entry.size != 0 for entry in ledger.entries)}
+
+
+def _tx_entry_of(event: TraceEvent) -> TxEntry | None:
+    effect = event.effect
+    if isinstance(effect, MbarrierComplete):
+        return TxEntry(event, event.size, is_expect=False)
+    if isinstance(effect, MbarrierExpect):
+        return TxEntry(event, event.size, is_expect=True)
+    if isinstance(effect, MbarrierArrive):
+        return TxEntry(event, event.expect if effect.expect is not None else 0, is_expect=True, is_arrival=True)
+    return None
+
+
+def find_outliers(ledgers: Iterable[TxLedger], copies_follow: bool) -> Iterator[tuple[PhaseTx, int]]:
+    """Rounds that announce other bytes for the same boxes than most rounds do, with what most announce for them."""
+    by_lot: dict[BoxCounts, list[tuple[int, PhaseTx]]] = defaultdict(list)
+    for ledger in ledgers:
+        for round_ in ledger.split_phases(copies_follow):
+            unit = round_.smallest_unit
+            if unit is not None:
+                by_lot[unit[0]].append((unit[1], round_))
+    for boxes, seen in by_lot.items():
+        (usual, times), *others = Counter(size for size, _ in seen).most_common()
+        if others and times > others[0][1]:
+            for size, round_ in seen:
+                if size != usual:
+                    yield round_, round_.known_copied_bytes + usual * (round_.box_counts[0][1] // boxes[0][1])
+
+
+def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | None] | None:
+    """Of what is announced and copied on several objects in a whole kernel: one that cannot be even, whatever boxes the
+    tensor maps describe, if the others are; with the bytes that it should announce, where they tell.
+
+    Each object is an equation, so many bytes for so many boxes. What most objects agree on is taken for granted first.
+    """
+    by_lot: dict[tuple[BoxCounts, Fraction], list[PhaseTx]] = defaultdict(list)
+    for whole in wholes:
+        if whole.box_counts and whole.expected_bytes and whole.has_known_sizes:
+            lots = gcd(*(count for _, count in whole.box_counts))
+            lot = tuple((box, count // lots) for box, count in whole.box_counts)
+            by_lot[(lot, Fraction(whole.expected_bytes - whole.known_copied_bytes, lots))].append(whole)
+    known = _LinearSystem()
+    for (lot, announced), rounds in sorted(by_lot.items(), key=lambda item: -len(item[1])):
+        due = known.bytes_of(dict(lot))
+        if due is not None and due != announced:
+            whole = rounds[0]
+            usual = whole.known_copied_bytes + due * whole.box_counts[0][1] / lot[0][1]
+            return whole, int(usual) if usual.denominator == 1 and usual > 0 else None
+        if due is None and not known.add_equation(dict(lot), announced):
+            return rounds[0], None
+    return None
+
+
+class _LinearSystem:
+    """Sums of boxes and their bytes, solved as far as they go: each unknown of `solved` stands in no other sum."""
+
+    def __init__(self) -> None:
+        self.solutions: dict[SymbolicValue, tuple[dict[SymbolicValue, Fraction], Fraction]] = {}
+
+    def _reduce(self, boxes: dict[SymbolicValue, int]) -> tuple[dict[SymbolicValue, Fraction], Fraction]:
+        """A sum without the unknowns that are solved, and the bytes of those."""
+        left: dict[SymbolicValue, Fraction] = defaultdict(Fraction)
+        found = Fraction(0)
+        for box, count in boxes.items():
+            others, constant = self.solutions.get(box, ({box: Fraction(1)}, Fraction(0)))
+            found += count * constant
+            for other, factor in others.items():
+                left[other] += count * factor
+        return {box: factor for box, factor in left.items() if factor}, found
+
+    def bytes_of(self, boxes: dict[SymbolicValue, int]) -> Fraction | None:
+        """The bytes of some boxes; None where they are not known."""
+        left, found = self._reduce(boxes)
+        return None if left else found
+
+    def add_equation(self, boxes: dict[SymbolicValue, int], total: Fraction) -> bool:
+        """Takes a sum for granted; whether all boxes may still hold something."""
+        left, found = self._reduce(boxes)
+        box, factor = left.popitem()
+        solution = {other: -share / factor for other, share in left.items()}
+        constant = (total - found) / factor
+        for each, (others, bytes_) in self.solutions.items():
+            share = others.pop(box, Fraction(0))
+            for other, more in solution.items():
+                others[other] = others.get(other, Fraction(0)) + share * more
+            self.solutions[each] = ({o: f for o, f in others.items() if f}, bytes_ + share * constant)
+        self.solutions[box] = (solution, constant)
+        return all(others or bytes_ > 0 for others, bytes_ in self.solutions.values())

@@ -1,0 +1,112 @@
+"""Where bytes of shared memory that the generic proxy used are written again through the async proxy.
+
+The proxy fence of such a crossing may stand in the thread that used them, before it hands over, or in the one that
+writes, after it took over. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there
+is such a fence, too. Source: PTX ISA, "Async Proxy", "membar / fence", "wgmma.wait_group".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_read, is_generic_write
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Barrier, MbarrierWait, WaitGroup
+
+_IMPLICIT_FENCE_GROUPS = ("bulk", "wgmma")
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncRefill:
+    """An asynchronous write of bytes that a generic access used before, one ordered behind the other.
+
+    sync: what orders the two in the writing thread; None where one thread does both. fenced: whether the proxies are
+    ordered, too. is_sure: whether an input surely leads there. threads: how many take part.
+    """
+
+    use: TraceEvent
+    write: TraceEvent
+    sync: Step | None
+    is_fenced: bool
+    is_certain: bool
+    threads: int
+
+
+def find_refills(world: ScenarioFacts) -> Iterator[AsyncRefill]:
+    """The refills between the walked threads of one scenario, each pair of instructions looked at a few times."""
+    writers = [thread for thread in world.threads.values() if thread.async_writes]
+    if not writers:
+        return
+    refills = _RefillFinder(world)
+    for user in world.threads.values():
+        uses = _generic_accesses(user)
+        for writer in writers:
+            for position, event in writer.async_writes:
+                for at, use in uses.overlapping(*(access_range(event) or (0, 1))):
+                    if writer is not user or at < position:
+                        yield from refills.between(user, at, use, (writer, position, event))
+                if world.budget.is_exhausted:
+                    return
+
+
+def _generic_accesses(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
+    """A thread's generic accesses to shared memory."""
+    found: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
+    for position, event in thread.accesses:
+        stored = is_generic_write(event) and isinstance(event.effect, Access) and event.effect.completion is None
+        if stored or is_generic_read(event):
+            found.add(*(access_range(event) or (0, 0)), (position, event))
+    return found
+
+
+class _RefillFinder:
+    """Looks at pairs of accesses in one scenario. told: the mbarriers that tell of copies."""
+
+    def __init__(self, world: ScenarioFacts) -> None:
+        self._facts = world
+        self._pair_budget = PairBudget(world.budget)
+        self._copy_mbarriers = frozenset(
+            copy.event.barrier for thread in world.threads.values() for copy in thread.copies
+        )
+
+    def between(
+        self, user: ThreadView, at: int, use: TraceEvent, refill: tuple[ThreadView, int, TraceEvent]
+    ) -> Iterator[AsyncRefill]:
+        """The refill that a use and a later write make, where one is ordered behind the other."""
+        writer, position, write = refill
+        if not self._pair_budget.allow((user.tid, writer.tid, use.step, write.step)):
+            return
+        if user is writer:
+            ways = [[(user, at, position)]]
+            syncs = [event.step for when, event in user.positions(Barrier) if at < when < position]
+        else:
+            handovers = list(self._facts.sync_edges(user, at, writer, position))
+            ways = [[(user, at, way.release_position), (writer, way.acquire_position, position)] for way in handovers]
+            syncs = [writer.trace.events[way.acquire_position].step for way in handovers]
+        spans = [span for way in ways for span in way]
+        if not spans or any(
+            self._facts.async_overwrites.may_overwrite_between(*span, access_range(write) or (0, 1)) for span in spans
+        ):
+            return
+        fenced = any(self._is_fenced(*span) for span in spans)
+        sure = user.trace.is_certain(at) and writer.trace.is_certain(position)
+        yield AsyncRefill(use, write, syncs[-1] if syncs else None, fenced, sure, 1 if user is writer else 2)
+
+    def _is_fenced(self, thread: ThreadView, since: int, until: int) -> bool:
+        if thread.may_fence_between(since, until):
+            return True
+        if any(thread.first_one_way_fence(half, since, until) is not None for half in ("release", "acquire")):
+            return True
+        waits = thread.positions(WaitGroup, MbarrierWait)
+        return any(since < at < until and self._implies_fence(event) for at, event in waits)
+
+    def _implies_fence(self, event: TraceEvent) -> bool:
+        """Whether a wait may be for a bulk copy, or for an asynchronous multiplication."""
+        if isinstance(event.effect, WaitGroup):
+            return event.effect.group in _IMPLICIT_FENCE_GROUPS
+        return event.address in self._copy_mbarriers or not isinstance(event.address, int)

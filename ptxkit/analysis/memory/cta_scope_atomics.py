@@ -1,0 +1,224 @@
+"""Updates of global memory that are atomic within a CTA only, of words that all CTAs of the grid update; and loops that
+wait for such a word by loads of that scope.
+
+Where an address comes from parameters and what the driver provides alone, it is the same for all CTAs; where the
+thread's place within its CTA alone decides who executes the update, each CTA does. A kernel that asks for its CTA's
+place is launched with several.
+
+Source: PTX ISA, "Conflict and Data-Races", "Morally strong operations", "Scope".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Effect, Value
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
+from ptxkit.syntax.tree import Address, Guard, Name
+
+#: Special registers that tell the CTAs of a grid apart, or how many there are.
+_GRID_REGISTERS = ("%ctaid", "%nctaid")
+#: Those that the driver fills, alike for all CTAs.
+_GRID_UNIFORM_REGISTERS = ("%envreg",)
+#: Those that tell the threads of one CTA apart, as in each other.
+_CTA_POSITION_REGISTERS = ("%tid", "%laneid", "%lanemask", "%warpid", *_GRID_UNIFORM_REGISTERS)
+#: Registers that are followed to learn what decides one step, at most.
+_MAX_REGISTERS = 200
+_CONVERSIONS = ("to_generic", "from_generic")
+
+
+@dataclass(frozen=True, slots=True)
+class CtaScopeAccess:
+    """An atomic of scope `.cta` that every CTA executes on one word; or, of a word that every CTA updates at `update`,
+    the load of that scope in a loop that waits for it."""
+
+    step: Step
+    update: Step | None = None
+
+
+def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
+    """The atomics of scope `.cta` of words that all CTAs share, and the loops that wait for such words."""
+    uses = [(step, effect) for step in program.effectful_steps for effect in _accesses(step) if _is_cta_scope(effect)]
+    if not uses or any(step.match is None for step in program.effectful_steps):
+        return
+    if not reads_cta_position(program):
+        return
+    words, ways = GridUniformAddresses(program), _ExecutionGuards(program)
+    for step, effect in uses:
+        if (
+            effect.kind == "update"
+            and words.is_same_word_for_all_ctas(step, effect)
+            and ways.depend_only_on_thread_position(step)
+        ):
+            yield CtaScopeAccess(step)
+        elif effect.kind == "read" and words.is_same_word_for_all_ctas(step, effect) and ways.is_in_polling_loop(step):
+            update = next(
+                (each for each in _updates_of_same_word(program, words, step, effect) if ways.leads_to(each, step)),
+                None,
+            )
+            if update is not None:
+                yield CtaScopeAccess(step, update)
+
+
+def reads_cta_position(program: Program) -> bool:
+    """Whether a kernel asks which CTA of its grid executes it, or how many there are: then it is made for several."""
+    return any(_is_special(step, name, _GRID_REGISTERS) for step in program.steps for name in _registers_read_by(step))
+
+
+def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: Step, effect: Access) -> Iterator[Step]:
+    """The updates, of whatever scope, of the word that a load reads."""
+    word = words.address_of(read, effect)
+    for step in program.steps if word is not None else ():
+        if any(each.kind == "update" and words.address_of(step, each) == word for each in _accesses(step)):
+            yield step
+
+
+class GridUniformAddresses:
+    """Where accesses to global memory go, as far as it is alike for all CTAs."""
+
+    def __init__(self, program: Program) -> None:
+        self._definitions = ReachingDefinitions(program)
+        self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
+
+    def is_same_word_for_all_ctas(self, step: Step, effect: Access) -> bool:
+        """Whether all CTAs access the same word there."""
+        base = _base_register(step, effect)
+        return base is not None and self._is_grid_uniform(step, step.scope.register_name(base.text))
+
+    def address_of(self, step: Step, effect: Access) -> tuple[Step, int] | None:
+        """What assigns the register that an address names, and how many bytes behind that it is."""
+        base = _base_register(step, effect)
+        if base is None or effect.space not in ("global", "generic"):
+            return None
+        sources = self._definitions.definitions_reaching(step, step.scope.register_name(base.text))
+        target = _address_operand(step, effect)
+        return (next(iter(sources)), target.offset) if len(sources) == 1 and target is not None else None
+
+    def _is_grid_uniform(self, step: Step, name: str) -> bool:
+        """Whether a register holds the same in all CTAs: it comes from parameters and what the driver fills."""
+        waiting, seen = [(step, name)], set[tuple[int, str]]()
+        while waiting:
+            place, register = waiting.pop()
+            is_alike = _is_special(place, register, _GRID_UNIFORM_REGISTERS) or register in self._parameters
+            if is_alike or (place.index, register) in seen:
+                continue
+            seen.add((place.index, register))
+            sources = self._definitions.definitions_reaching(place, register)
+            if len(sources) != 1 or len(seen) > _MAX_REGISTERS:
+                return False
+            (source,) = sources
+            if not _is_pure_computation(source):
+                return False
+            waiting += [(source, read) for read in _registers_read_by(source)]
+        return True
+
+
+def _address_operand(step: Step, effect: Access) -> Address | None:
+    target = step.match.operand(effect.address, step.instruction) if step.match is not None else None
+    return target if isinstance(target, Address) else None
+
+
+def _base_register(step: Step, effect: Access) -> Name | None:
+    target = _address_operand(step, effect)
+    return target.base if target is not None and isinstance(target.base, Name) else None
+
+
+def _is_pure_computation(step: Step) -> bool:
+    """Whether an instruction computes a value of registers, numbers and parameters, and of no other space's address."""
+    if step.instruction.guard is not None:
+        return False
+    for operand in step.instruction.operands:
+        variable = step.scope.variable(operand.text) if isinstance(operand, Name) else None
+        if variable is not None and variable.space != "global":
+            return False
+    return all(_is_pure(effect) for effect in step.effects)
+
+
+def _is_pure(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return effect.kind == "read" and effect.space.startswith("param")
+    if not isinstance(effect, Value) or not isinstance(effect.value, CallExpr):
+        return False
+    spaces = [each.value for each in effect.value.arguments if isinstance(each, ConstantExpr)]
+    return effect.value.function not in _CONVERSIONS or "global" in spaces
+
+
+class _ExecutionGuards:
+    """What decides that a step is executed."""
+
+    def __init__(self, program: Program) -> None:
+        self._cfg, self._definitions = ControlFlowGraph(program), ReachingDefinitions(program)
+
+    def depend_only_on_thread_position(self, step: Step) -> bool:
+        """Whether the thread's place in its CTA decides it, and nothing else."""
+        waiting = [(each, each.scope.register_name(guard.predicate)) for each, guard in self._guards(step)]
+        seen: set[tuple[int, str]] = set()
+        while waiting:
+            place, name = waiting.pop()
+            if (place.index, name) in seen or _is_special(place, name, _CTA_POSITION_REGISTERS):
+                continue
+            seen.add((place.index, name))
+            sources = self._definitions.definitions_reaching(place, name)
+            if len(sources) != 1 or len(seen) > _MAX_REGISTERS:
+                return False  # a special register, or one that several paths assign
+            (source,) = sources
+            if any(True for _ in _accesses(source)):
+                return False
+            waiting += [(source, read) for read in _registers_read_by(source)]
+        return True
+
+    def is_in_polling_loop(self, read: Step) -> bool:
+        """Whether a load is in a loop that only reads."""
+        unconditional = read.instruction.guard is None and self._cfg.loop_of(read) is not None
+        return unconditional and is_in_read_only_loop(self._cfg, read)
+
+    def leads_to(self, update: Step, read: Step) -> bool:
+        """Whether each CTA executes an update, and comes by it to a load."""
+        return self._cfg.dominates(update, read) and self.depend_only_on_thread_position(update)
+
+    def _guards(self, step: Step) -> Iterator[tuple[Step, Guard]]:
+        """The guards of a step, and of the branches that lead to it."""
+        if step.instruction.guard is not None:
+            yield step, step.instruction.guard
+        waiting, passed = [self._cfg.block_of(step)], set[int]()
+        while waiting:
+            for deciding in self._cfg.control_dependences[waiting.pop()]:
+                last = self._cfg.steps_of_block(deciding)[-1]
+                if deciding not in passed and last.instruction.guard is not None:
+                    yield last, last.instruction.guard
+                if deciding not in passed:
+                    passed.add(deciding)
+                    waiting.append(deciding)
+
+
+def _is_special(step: Step, name: str, beginnings: tuple[str, ...]) -> bool:
+    """Whether a name begins like some special registers, and is no register that the program declares."""
+    return name.startswith(beginnings) and not step.scope.shadows_special_register(name)
+
+
+def _registers_read_by(step: Step) -> Iterator[str]:
+    """The registers that an instruction reads, its guard's too; special ones by their names."""
+    match = step.match
+    results = {match.roles[role] for role in match.results if role in match.roles} if match is not None else set()
+    for index, operand in enumerate(step.instruction.operands):
+        if index not in results:
+            yield from registers_in(operand, step.scope)
+    if step.instruction.guard is not None:
+        yield step.scope.register_name(step.instruction.guard.predicate)
+
+
+def _accesses(step: Step) -> Iterator[Access]:
+    for effect in step.effects:
+        if isinstance(effect, Access):
+            yield effect
+
+
+def _is_cta_scope(effect: Access) -> bool:
+    strong = effect.kind == "update" or (effect.kind == "read" and effect.order not in ("weak", "volatile"))
+    return strong and (effect.proxy, effect.scope) == ("generic", "cta") and effect.space in ("global", "generic")

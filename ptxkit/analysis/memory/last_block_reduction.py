@@ -1,0 +1,277 @@
+"""Global memory that CTAs store to before an atomic, and that the CTA reads which the atomic's answer sends there.
+
+`if (atomicAdd(&done, 1) == gridDim.x - 1)`: the CTA that comes last reads what all others stored. Only a release before
+the atomic in those, and an acquire behind it in this one, order the two.
+
+One walk shows both: of a CTA that stores, up to its atomic, and of another one behind its own. That is the same walk
+where nothing but the atomic's answer tells the CTAs apart on the way to the read. The one that stores may be so slow
+that what it does behind its atomic comes too late to order anything.
+
+Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.context.races import MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses, reads_cta_position
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.analysis.values.scenario import Scenario
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Barrier, Effect, Grid, MemoryFence, ProxyFence
+
+#: Special registers that are alike in all CTAs.
+_GRID_UNIFORM_REGISTERS = (
+    "%tid",
+    "%laneid",
+    "%lanemask",
+    "%warpid",
+    "%ntid",
+    "%nctaid",
+    "%nwarpid",
+    "%envreg",
+    "WARP_SZ",
+)
+#: Those that tell the CTAs of a grid apart.
+_CTA_REGISTERS = ("%ctaid",)
+#: Executions of one instruction that are looked at.
+FIRST_EXECUTIONS = 2
+#: Threads and their accesses that are looked at, at most.
+MAX_GLOBAL_ACCESSES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class LastBlockRead:
+    """A store, an atomic behind it, and a read of the same bytes by the CTA that its answer sends there.
+
+    is_released: a fence stands between the store and the atomic; then none stands between the atomic and the read.
+    """
+
+    store: Step
+    atomic: Step
+    read: Step
+    is_released: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _ThreadAccess:
+    """An access of one thread: the position in the events of its path's group, and bytes from an unknown's address."""
+
+    path: WarpPath
+    position: int
+    step: Step
+    identity: int
+    low: int
+    high: int
+
+
+def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
+    """The reads of a kernel that no fence orders behind other CTAs' stores; each pair of instructions once."""
+    program = explorer.program
+    atomics = [step for step in program.effectful_steps if _is_returning_relaxed_atomic(step)]
+    if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
+        return
+    (atomic,) = atomics
+    if any(_may_order(step) for step in program.effectful_steps if step is not atomic) or not reads_cta_position(
+        program
+    ):
+        return
+    if not all(
+        GridUniformAddresses(program).is_same_word_for_all_ctas(atomic, effect)
+        for effect in atomic.effects
+        if isinstance(effect, Access)
+    ):
+        return
+    chosen = _GuardedAccesses(explorer, atomic)
+    if not chosen.stores or not chosen.reads:
+        return
+    found: set[tuple[Step, Step]] = set()
+    for exploration in list(explorer.explorations):
+        given = exploration.scenario
+        covered = set().union(*(group.covered_steps for group in exploration.groups))
+        if atomic not in covered or covered.isdisjoint(chosen.stores) or covered.isdisjoint(chosen.reads):
+            continue
+        scenario = Scenario(given.launch, given.sample, given.rank, dict(given.decisions))
+        wide = explorer.execute(scenario, outside=True)
+        if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
+            world = build_scenario_facts(wide, program, explorer.budget)
+            for each in _ScenarioAccesses(world, atomic, chosen).find_unordered():
+                if (each.store, each.read) not in found:
+                    found.add((each.store, each.read))
+                    yield each
+
+
+class _GuardedAccesses:
+    """The stores that every CTA does in every launch, and the reads that an atomic's answer alone sends a CTA to."""
+
+    def __init__(self, explorer: Explorer, atomic: Step) -> None:
+        self._condition_inputs = ConditionInputs(explorer.program, explorer.input_independence, {atomic})
+        steps = [step for step in explorer.program.effectful_steps if step is not atomic]
+        self.reads = {step for step in steps if self._is_guarded_by_atomic(step)}
+        self.stores = {step for step in steps if self._is_executed_by_each_cta(step)} if self.reads else set()
+
+    def _is_guarded_by_atomic(self, step: Step) -> bool:
+        return any(
+            decided.atomics and _all_start_with(decided.special_registers, _GRID_UNIFORM_REGISTERS)
+            for decided in self._inputs_of_accesses(step, "read")
+        )
+
+    def _is_executed_by_each_cta(self, step: Step) -> bool:
+        return any(
+            not decided.atomics and _depends_on_cta_position(decided.special_registers)
+            for decided in self._inputs_of_accesses(step, "write")
+        )
+
+    def _inputs_of_accesses(self, step: Step, kind: str) -> Iterator[InputSet]:
+        """What decides the plain accesses of a kind, where it is no data."""
+        for effect in step.effects:
+            if (
+                isinstance(effect, Access)
+                and effect.kind == kind
+                and _is_weak_global_access(effect)
+                and step.match is not None
+            ):
+                decided = self._condition_inputs.inputs_of(step, step.match.operand(effect.address, step.instruction))
+                if not decided.is_data:
+                    yield decided
+
+
+class _ScenarioAccesses:
+    """One walk, in which accesses to global memory are seen."""
+
+    def __init__(self, world: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
+        self._groups = world.groups
+        self._happens_before = HappensBefore(
+            world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks))
+        )
+        self._atomics = [(p.path, p.position) for p in self._accesses_at({atomic})]
+        self._stores = list(self._accesses_at(chosen.stores))
+        self._reads = list(self._accesses_at(chosen.reads))
+        self._fences = [
+            (path, at)
+            for path in self._happens_before.paths
+            for at, event in enumerate(path.group.events)
+            if not isinstance(event, UnknownCall) and _is_inter_cta_fence(event.effect)
+        ]
+
+    def find_unordered(self) -> Iterator[LastBlockRead]:
+        """What nothing orders."""
+        by_identity: dict[int, list[_ThreadAccess]] = {}
+        for read in self._reads:
+            by_identity.setdefault(read.identity, []).append(read)
+        for store in self._stores:
+            for read in by_identity.get(store.identity, ()):
+                if store.low < read.high and read.low < store.high:
+                    for path, at in self._atomics:
+                        yield from self._check_pair(store, path, at, read)
+
+    def _check_pair(
+        self, store: _ThreadAccess, path: WarpPath, at: int, read: _ThreadAccess
+    ) -> Iterator[LastBlockRead]:
+        if not self._may_precede(store.path, store.position, path, at):
+            return
+        released = self._is_fenced((store.path, store.position), (path, at))
+        if not released or not self._is_fenced((path, at), (read.path, read.position)):
+            atomic = path.group.events[at].step
+            yield LastBlockRead(store.step, atomic, read.step, released)
+
+    def _is_fenced(self, first: tuple[WarpPath, int], last: tuple[WarpPath, int]) -> bool:
+        """Whether a fence may be between two places."""
+        return any(self._may_precede(*first, *fence) and self._may_precede(*fence, *last) for fence in self._fences)
+
+    def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
+        """Whether one place may come before another."""
+        return at < until if path is other else self._happens_before.may_precede(path, at, other, until)
+
+    def _accesses_at(self, steps: set[Step]) -> Iterator[_ThreadAccess]:
+        """What the threads of all groups do at some steps, where the address is one of global memory."""
+        left = MAX_GLOBAL_ACCESSES
+        for group in self._groups:
+            for position, event in enumerate(group.events):
+                if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
+                    continue
+                if not isinstance(event.effect, Access) or event.effect.space not in ("global", "generic"):
+                    continue
+                for index, tid in enumerate(group.tids):
+                    left -= 1
+                    if left < 0:
+                        return
+                    place, size = _access_range(event, index)
+                    if place is not None:
+                        path = self._happens_before.path_of(tid)
+                        low = place.offset
+                        yield _ThreadAccess(path, position, event.step, place.identity, low, low + size)
+
+
+def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[SymbolicValue | None, int]:
+    """Where a thread of a group accesses memory, and how many bytes; None where it takes no part, or nobody knows."""
+    if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
+        return None, 0
+    held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
+    place = None if held is None else value_of_lane(held, index)
+    return place if isinstance(place, SymbolicValue) else None, size if isinstance(size, int) else 1
+
+
+def _depends_on_cta_position(names: set[str]) -> bool:
+    """Whether a CTA's own place is among what decides, and nothing else that is not alike in all."""
+    return any(name.startswith(_CTA_REGISTERS) for name in names) and _all_start_with(
+        names, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)
+    )
+
+
+def _all_start_with(names: set[str], known: tuple[str, ...]) -> bool:
+    return all(name.startswith(known) for name in names)
+
+
+def _is_weak_global_access(effect: Effect) -> bool:
+    """Whether an effect is a weak store to, or any read of, global memory, over at once."""
+    if not isinstance(effect, Access) or effect.space not in ("global", "generic") or effect.via != "address":
+        return False
+    is_now = (effect.proxy, effect.completion) == ("generic", None)
+    return is_now and (effect.kind == "read" or (effect.kind, effect.order) == ("write", "weak"))
+
+
+def _is_returning_relaxed_atomic(step: Step) -> bool:
+    """Whether a step is an atomic that gives an answer, releases nothing, and counts for the other CTAs."""
+    return any(
+        isinstance(effect, Access)
+        and (effect.kind, effect.proxy) == ("update", "generic")
+        and effect.space in ("global", "generic")
+        and effect.order in ("relaxed", "acquire")
+        and effect.scope in ("gpu", "sys")
+        and step.match is not None
+        and bool(step.match.results)
+        for effect in step.effects
+    )
+
+
+def _may_order(step: Step) -> bool:
+    """Whether CTAs may be ordered by a step otherwise than by fences around the atomic."""
+    return step.match is None or step.is_opaque_call or any(map(_may_order_ctas, step.effects))
+
+
+def _may_order_ctas(effect: Effect) -> bool:
+    match effect:
+        case Access(kind="read", order="weak" | "volatile" | "relaxed"):
+            return effect.space == "shared::cluster"
+        case Access(kind="write" | "update", space=space):
+            is_weak = effect.order == "weak" and effect.kind == "write"
+            return not is_weak and not space.startswith("shared::cta")
+        case Access():
+            return effect.space in ("global", "generic", "shared::cluster")
+        case Barrier(level=level):
+            return level not in ("cta", "warp")
+    return isinstance(effect, Grid)
+
+
+def _is_inter_cta_fence(effect: Effect) -> bool:
+    """Whether a fence may order what other CTAs do."""
+    return isinstance(effect, ProxyFence) or (isinstance(effect, MemoryFence) and effect.scope != "cta")

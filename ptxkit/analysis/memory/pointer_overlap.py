@@ -1,0 +1,242 @@
+"""Which instructions surely access the same bytes of global memory, by one pointer that the kernel is given.
+
+What two pointers point to, nobody knows. Addresses that are made of the same one by numbers are compared, thread by
+thread: a further walk of each scenario tells what every thread of a CTA accesses in global memory. It is made only
+where the addresses of two instructions have a pointer in common.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from typing import TypeAlias
+
+from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
+from ptxkit.analysis.context.races import MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.dataflow.dependence import DependenceSource
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.analysis.values.scenario import Scenario
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access
+
+#: Executions of an instruction that are looked at.
+FIRST_EXECUTIONS = 2
+#: Accesses of threads that are looked at in a scenario, and pairs of them for each pair of instructions.
+MAX_GLOBAL_ACCESSES, MAX_OVERLAP_PAIRS = 20_000, 64
+
+
+@dataclass(frozen=True, slots=True)
+class PointerAccess:
+    """An access to bytes `[low, high)` behind a pointer. position: among the events of the group of its path."""
+
+    step: Step
+    path: WarpPath
+    position: int
+    tid: int
+    low: int
+    high: int
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether no guess comes before it."""
+        guessed = self.path.group.first_guess
+        return guessed is None or self.position < guessed
+
+
+@dataclass(frozen=True, slots=True)
+class AccessOverlap:
+    """Two accesses to the same bytes. first_is_earlier: whether the first one may be ordered before the other."""
+
+    first: PointerAccess
+    other: PointerAccess
+    first_is_earlier: bool
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether some input surely leads to both."""
+        return self.first.is_certain and self.other.is_certain
+
+    @property
+    def threads(self) -> int:
+        """How many threads take part."""
+        return 1 if self.first.tid == self.other.tid else 2
+
+    @property
+    def evidence_strength(self) -> tuple[bool, bool]:
+        """How much it proves: least what a guess leads to, and more where the first access comes later."""
+        return self.is_certain, not self.first_is_earlier
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapComparison:
+    """Two instructions that access the same bytes in some scenario, in one that comes to both.
+
+    is_in_place: whether it is asked of accesses by one thread whose first one comes before its other one, and of no
+    others. world: the number of the scenario. same: the accesses that prove most; None where none was found there.
+    is_exact: whether some input surely leads to them, and they are found whatever numbers the caller passes.
+    """
+
+    first: Step
+    other: Step
+    is_in_place: bool
+    scenario_index: int
+    overlap: AccessOverlap | None
+    is_exact: bool
+
+
+_Key: TypeAlias = tuple[Step, Step, bool]
+"""Two instructions, and whether only what one thread accesses in place is meant."""
+
+
+def is_read_only_load(step: Step) -> bool:
+    """Whether an instruction loads through the non-coherent cache, or the read-only proxy."""
+    words = step.instruction.opcode.split(".")
+    return is_plain_global_access(step, "read") and ("nc" in words or "proxy::readonly" in words)
+
+
+def is_multimem(step: Step) -> bool:
+    """Whether an instruction accesses what a multimem address stands for."""
+    return step.match is not None and step.instruction.opcode.startswith("multimem.")
+
+
+def is_plain_global_access(step: Step, *kinds: str) -> bool:
+    """Whether an instruction other than `multimem` accesses global memory in one of these ways, and is done then."""
+    return not is_multimem(step) and any(
+        isinstance(effect, Access)
+        and effect.kind in kinds
+        and effect.space in ("global", "generic")
+        and (effect.proxy, effect.completion, effect.via) == ("generic", None, "address")
+        for effect in step.effects
+    )
+
+
+def find_overlaps(
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step], *, splits: bool = False
+) -> Iterator[OverlapComparison]:
+    """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them.
+
+    splits: keeps what a thread accesses in place apart from what else the same two instructions access, and tells of it
+    last.
+    """
+    found = dict(_overlaps_by_scenario(explorer, *_with_common_pointers(explorer, firsts, others), splits))
+    scenarios = {number: explorer.explorations[number].scenario for number in found}
+    samples = {each.sample for each in scenarios.values()}
+    is_enough = len(samples) > 1 or any(each.sample_count > 1 for each in scenarios.values())
+    for key in sorted(dict.fromkeys(key for pairs in found.values() for key in pairs), key=lambda key: key[2]):
+        is_alike = is_enough and all(key in pairs for pairs in found.values())
+        for number, pairs in found.items():
+            same = pairs.get(key)
+            yield OverlapComparison(*key, number, same, same is not None and same.is_certain and is_alike)
+
+
+def _overlaps_by_scenario(
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step], splits: bool
+) -> Iterator[tuple[int, dict[_Key, AccessOverlap]]]:
+    """By the number of a scenario that comes to both kinds: the pairs that were found there."""
+    for number, exploration in enumerate(list(explorer.explorations)):
+        covered = set().union(*(group.covered_steps for group in exploration.groups))
+        given = exploration.scenario
+        if given.rank or covered.isdisjoint(firsts) or covered.isdisjoint(others):
+            continue
+        scenario = Scenario(
+            given.launch, given.sample, given.rank, dict(given.decisions), sample_count=given.sample_count
+        )
+        wide = explorer.execute(scenario, outside=True)
+        if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
+            world = build_scenario_facts(wide, explorer.program, explorer.budget)
+            yield number, _overlaps_in_scenario(world, firsts, others, splits)
+
+
+def _overlaps_in_scenario(
+    world: ScenarioFacts, firsts: Collection[Step], others: Collection[Step], splits: bool
+) -> dict[_Key, AccessOverlap]:
+    causality = HappensBefore(world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks)))
+    places: dict[int, IntervalIndex[PointerAccess]] = {}
+    for identity, touch in _pointer_accesses(world, causality, others):
+        places.setdefault(identity, IntervalIndex()).add(touch.low, touch.high, touch)
+    looks: dict[_Key, int] = defaultdict(int)
+    worst: dict[_Key, AccessOverlap] = {}
+    for identity, touch in _pointer_accesses(world, causality, firsts) if places else ():
+        found = places[identity].overlapping(touch.low, touch.high) if identity in places else ()
+        for other in found:
+            own = touch.path is other.path and touch.tid == other.tid
+            key = touch.step, other.step, splits and own and touch.position < other.position
+            looks[key] += 1
+            if looks[key] <= MAX_OVERLAP_PAIRS:
+                pair = AccessOverlap(touch, other, _may_be_earlier(causality, touch, other))
+                worst[key] = max(worst.get(key, pair), pair, key=lambda each: each.evidence_strength)
+    return worst
+
+
+def _may_be_earlier(causality: HappensBefore, first: PointerAccess, other: PointerAccess) -> bool:
+    if first.path is other.path:
+        return first.position < other.position
+    return causality.may_precede(first.path, first.position, other.path, other.position)
+
+
+def _pointer_accesses(
+    world: ScenarioFacts, causality: HappensBefore, steps: Collection[Step]
+) -> Iterator[tuple[int, PointerAccess]]:
+    """(the pointer's identity, what a thread accesses by it) at some steps."""
+    left = MAX_GLOBAL_ACCESSES
+    for group in world.groups:
+        for position, event in enumerate(group.events):
+            if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
+                continue
+            if not isinstance(event.effect, Access):
+                continue
+            for index, tid in enumerate(group.tids):
+                left -= 1
+                if left < 0:
+                    return
+                place, size = _access_range(event, index)
+                if isinstance(place, SymbolicValue) and size:
+                    low = place.offset
+                    path = causality.path_of(tid)
+                    yield place.identity, PointerAccess(event.step, path, position, tid, low, low + size)
+
+
+def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[object, int]:
+    """Where a thread of a group accesses memory, and how many bytes; none where it takes no part, or nobody knows."""
+    if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
+        return None, 0
+    held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
+    return None if held is None else value_of_lane(held, index), size if isinstance(size, int) else 0
+
+
+def _with_common_pointers(
+    explorer: Explorer, firsts: Collection[Step], others: Collection[Step]
+) -> tuple[set[Step], set[Step]]:
+    """Those of each kind whose addresses come from a pointer that one of the other kind comes from as well."""
+    if not firsts or not others:
+        return set(), set()
+    own, theirs = _pointers(explorer, firsts), _pointers(explorer, others)
+    common = set().union(*own.values()) & set().union(*theirs.values())
+    chosen = [{step for step, names in each.items() if names & common} for each in (own, theirs)]
+    return chosen[0], chosen[1]
+
+
+def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tuple[str, int]]]:
+    """By step, the pointers that its addresses come from: parameters, and variables of global memory."""
+    dependence = explorer.input_independence.dependence
+    found: dict[Step, set[tuple[str, int]]] = {}
+    for step in steps:
+        names = found.setdefault(step, set())
+        for effect in step.effects:
+            if isinstance(effect, Access) and effect.space in ("global", "generic") and step.match is not None:
+                operand = step.match.operand(effect.address, step.instruction)
+                names.update(_pointer_names(explorer, dependence.sources_of(step, operand)))
+    return found
+
+
+def _pointer_names(explorer: Explorer, leaves: Collection[DependenceSource]) -> Iterator[tuple[str, int]]:
+    for leaf in leaves:
+        if leaf.kind == "variable":
+            yield leaf.name, 0
+        yield from (place for place in explorer.pointers if leaf.kind == "parameter" and leaf.covers(place))

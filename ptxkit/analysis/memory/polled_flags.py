@@ -1,0 +1,110 @@
+"""Where a thread waits for a flag in global memory, and then copies global memory through the async proxy.
+
+A poll is a loop that only reads a flag, strongly and beyond its own CTA, until it has seen what it waits for. What
+another CTA, grid or GPU stored before it set the flag is known then to the generic proxy of the thread.
+
+Source: PTX ISA, "Causality Order", "Async Proxy", "membar / fence", "Release and Acquire Patterns".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Control, Effect, MemoryFence, ProxyFence, Value
+
+_INTER_CTA_SCOPES = ("gpu", "sys")
+_ACQUIRE_ORDERS = ("acquire", "acq_rel")
+
+
+@dataclass(frozen=True, slots=True)
+class PolledCopy:
+    """A copy out of global memory, and a poll that every path to it passes, with no proxy fence between."""
+
+    poll: Step
+    copy: Step
+
+
+def find_polled_copies(program: Program) -> Iterator[PolledCopy]:
+    """The copies of a function that come after a poll, in one thread."""
+    copies = [step for step in program.effectful_steps if any(_is_copy(effect) for effect in step.effects)]
+    reads = (
+        [step for step in program.effectful_steps if any(is_strong_global_read(effect) for effect in step.effects)]
+        if copies
+        else []
+    )
+    if not reads:
+        return
+    flow = ControlFlowGraph(program)
+    fences = [step for step in program.effectful_steps if any(_fences_global(effect) for effect in step.effects)]
+    for copy in copies:
+        polls = [
+            read for read in reads if _is_poll(flow, read, copy) and _is_acquired_before(flow, program, read, copy)
+        ]
+        if polls and not any(_is_between(flow, polls[-1], fence, copy) for fence in fences):
+            yield PolledCopy(polls[-1], copy)
+
+
+def _is_copy(effect: Effect) -> bool:
+    return isinstance(effect, Access) and (effect.kind, effect.space, effect.proxy) == ("read", "global", "async")
+
+
+def is_strong_global_read(effect: Effect) -> bool:
+    """Whether an effect reads what other CTAs may write at the same time: global memory, strongly, beyond its CTA."""
+    if not isinstance(effect, Access) or effect.kind == "write" or effect.proxy != "generic":
+        return False
+    beyond = effect.scope in _INTER_CTA_SCOPES or effect.order == "volatile"
+    return effect.space in ("global", "generic") and effect.order != "weak" and beyond
+
+
+def _fences_global(effect: Effect) -> bool:
+    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
+        return False
+    return not effect.spaces or "global" in effect.spaces
+
+
+def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
+    """Whether a thread reads again and again before it can come to a copy, and does nothing else meanwhile."""
+    loop = flow.loop_of(read)
+    if loop is None or flow.block_of(copy) in loop.nodes or not flow.dominates(read, copy):
+        return False
+    return read.instruction.guard is None and is_in_read_only_loop(flow, read)
+
+
+def is_in_read_only_loop(flow: ControlFlowGraph, read: Step) -> bool:
+    """Whether the loop that a read is in, if any, does nothing else than to read."""
+    loop = flow.loop_of(read)
+    others = (step for block in loop.nodes for step in flow.steps_of_block(block) if step is not read) if loop else ()
+    return all(_is_side_effect_free(effect) for step in others for effect in step.effects)
+
+
+def _is_side_effect_free(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        return effect.kind == "read" and effect.proxy == "generic"
+    return isinstance(effect, Value | MemoryFence | Control)
+
+
+def _is_acquired_before(flow: ControlFlowGraph, program: Program, read: Step, copy: Step) -> bool:
+    """Whether the thread takes over what was released with the flag: by the read itself, or by a fence behind it."""
+    if any(isinstance(effect, Access) and effect.order in _ACQUIRE_ORDERS for effect in read.effects):
+        return True
+    fences = [step for step in program.effectful_steps if any(map(_is_acquire_fence, step.effects))]
+    return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
+
+
+def _is_acquire_fence(effect: Effect) -> bool:
+    return isinstance(effect, MemoryFence) and effect.scope in _INTER_CTA_SCOPES and effect.only is None
+
+
+def _is_between(flow: ControlFlowGraph, first: Step, fence: Step, last: Step) -> bool:
+    """Whether some path leads from one step by a fence to another."""
+    return _is_reachable(flow, first, fence) and _is_reachable(flow, fence, last)
+
+
+def _is_reachable(flow: ControlFlowGraph, first: Step, second: Step) -> bool:
+    here, there = flow.block_of(first), flow.block_of(second)
+    if here == there and first.index < second.index:
+        return True
+    return there in flow.reachable(flow.successors[here])

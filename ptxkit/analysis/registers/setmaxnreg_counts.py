@@ -1,0 +1,90 @@
+"""How many registers threads have: what the kernel starts with at most, and what `setmaxnreg` makes of it.
+
+Source: PTX ISA, "setmaxnreg", "Performance-Tuning Directives".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
+from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
+from ptxkit.syntax.tree import Integer
+
+#: Registers of a multiprocessor, of which a CTA has all at most; a thread's come in eights, and are 256 at most.
+CTA_REGISTERS, REGISTER_STEP, MAX_THREAD_REGISTERS = 1 << 16, 8, 256
+
+
+@dataclass(frozen=True, slots=True)
+class SetmaxnregExecution:
+    """One execution of `setmaxnreg` by a thread. before: what the thread had set earlier, None where nothing."""
+
+    position: int
+    event: TraceEvent
+    count: int
+    previous: SetmaxnregExecution | None
+
+    @property
+    def is_increase(self) -> bool:
+        effect = self.event.effect
+        return isinstance(effect, RegisterCount) and effect.action == "increase"
+
+
+def has_setmaxnreg(program: Program) -> bool:
+    """Whether a kernel has a `setmaxnreg`."""
+    return any(isinstance(effect, RegisterCount) for step in program.effectful_steps for effect in step.effects)
+
+
+def max_initial_registers(program: Program, threads: int) -> int | None:
+    """The registers that a thread can have at the start, at most, in blocks of up to so many threads.
+
+    None where no directive says it: either `.maxnreg`, or how many threads a block has and how many blocks there are
+    together. Without these an assembler ignores `setmaxnreg`, unless an option tells it.
+    """
+    limit = program.function.directive("maxnreg")
+    if limit is not None:
+        return _round_up(_first_number(limit.words))
+    ctas = program.function.directive("minnctapersm")
+    if ctas is None or launch_extents(program.function, *BLOCK_DIRECTIVES) is None:
+        return None
+    resident = -(-threads // WARP) * WARP * max(_first_number(ctas.words), 1)
+    return min(CTA_REGISTERS // resident // REGISTER_STEP * REGISTER_STEP, MAX_THREAD_REGISTERS)
+
+
+def setmaxnreg_executions_of(thread: ThreadView) -> list[SetmaxnregExecution]:
+    """What a thread sets, in order."""
+    found: list[SetmaxnregExecution] = []
+    for position, event in thread.positions(RegisterCount):
+        if isinstance(event.amount, int):
+            found.append(SetmaxnregExecution(position, event, event.amount, found[-1] if found else None))
+    return found
+
+
+def may_synchronize_between(thread: ThreadView, since: int, until: int) -> bool:
+    """Whether a thread meets threads of other warps between two positions, or may."""
+    return thread.trace.has_unknown_call or any(
+        since < position < until and not (isinstance(event.effect, Barrier) and event.effect.level == "warp")
+        for position, event in thread.positions(Barrier, MbarrierWait)
+    )
+
+
+def setmaxnreg_operands_of(program: Program) -> Iterator[int]:
+    """The numbers of registers that a kernel sets anywhere."""
+    for step in program.steps:
+        if step.match and any(isinstance(effect, RegisterCount) for effect in step.match.effects):
+            operand = step.instruction.operands[0]
+            yield operand.value if isinstance(operand, Integer) else 0
+
+
+def _first_number(words: tuple[str, ...]) -> int:
+    return next((int(word, 0) for word in words if word.strip(",").isdigit()), 0)
+
+
+def _round_up(count: int) -> int:
+    """Registers are given in eights."""
+    return min(-(-count // REGISTER_STEP) * REGISTER_STEP, MAX_THREAD_REGISTERS)

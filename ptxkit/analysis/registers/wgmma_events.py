@@ -1,0 +1,136 @@
+"""What each instruction does to the registers that asynchronous operations use (wgmma): issue, commit, wait, touch.
+
+Source: PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group".
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Step
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Control, RegisterFence, Value, WaitGroup
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
+from ptxkit.syntax.tree import Integer, Name
+
+
+class WgmmaEventKind(Enum):
+    """What a step is to a group of asynchronous operations."""
+
+    ISSUE = "issue"
+    COMMIT = "commit"
+    WAIT = "wait"
+    FENCE = "fence"
+    COPY = "copy"
+    UNKNOWN = "unknown"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WgmmaEvent:
+    """A step as its group sees it. registers: all that it names.
+
+    updates, reads: of an issue, the registers it writes (accumulators), and those it only reads (fragments of A).
+    pending: of a wait. source: of a copy, the register it copies, None for a constant; target: where to. shape: of an
+    issue, what two of one shape have in common. guarded: it may be skipped.
+    """
+
+    step: Step
+    kind: WgmmaEventKind
+    registers: frozenset[str] = frozenset()
+    accumulators: frozenset[str] = frozenset()
+    fragments: frozenset[str] = frozenset()
+    pending: int = 0
+    source: str | None = None
+    target: str = ""
+    accumulator_count: int = 0
+    is_guarded: bool = False
+
+
+class WgmmaEvents:
+    """The parts of a function's steps, made on first use. group: `wgmma`."""
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+        self._cache: dict[Step, WgmmaEvent] = {}
+
+    def __getitem__(self, step: Step) -> WgmmaEvent:
+        part = self._cache.get(step)
+        if part is None:
+            part = self._cache[step] = self._classify(step)
+        return part
+
+    def _classify(self, step: Step) -> WgmmaEvent:
+        guarded = step.instruction.guard is not None
+        for effect in step.effects:
+            match effect:
+                case AsyncRegisters(group=self._group):
+                    return self._issue_event(step, guarded)
+                case CommitGroup(group=self._group):
+                    return WgmmaEvent(step, WgmmaEventKind.COMMIT, is_guarded=guarded)
+                case WaitGroup(group=self._group):
+                    pending = _pending_groups(step, effect)
+                    kind = WgmmaEventKind.UNKNOWN if pending is None else WgmmaEventKind.WAIT
+                    return WgmmaEvent(step, kind, pending=pending or 0, is_guarded=guarded)
+                case RegisterFence(group=self._group):
+                    return WgmmaEvent(step, WgmmaEventKind.FENCE, is_guarded=guarded)
+                case Control(kind="call") if step.is_opaque_call:
+                    return WgmmaEvent(step, WgmmaEventKind.UNKNOWN)
+        if step.match is None:
+            return WgmmaEvent(step, WgmmaEventKind.UNKNOWN)
+        return _copy_event(step, guarded) or WgmmaEvent(
+            step, WgmmaEventKind.OTHER, _named_registers(step), is_guarded=guarded
+        )
+
+    def _issue_event(self, step: Step, guarded: bool) -> WgmmaEvent:
+        updates: set[str] = set()
+        reads: set[str] = set()
+        for effect in step.effects:
+            if isinstance(effect, AsyncRegisters) and step.match is not None:
+                operand = step.match.operand(effect.operand, step.instruction)
+                found = registers_in(operand, step.scope) if operand is not None else ()
+                (reads if effect.kind == "read" else updates).update(found)
+        return WgmmaEvent(
+            step,
+            WgmmaEventKind.ISSUE,
+            frozenset(updates | reads),
+            frozenset(updates),
+            frozenset(reads),
+            accumulator_count=len(updates),
+            is_guarded=guarded,
+        )
+
+
+def _named_registers(step: Step) -> frozenset[str]:
+    return frozenset(name for operand in step.instruction.operands for name in registers_in(operand, step.scope))
+
+
+def _pending_groups(step: Step, effect: WaitGroup) -> int | None:
+    """How many groups a wait leaves pending."""
+    pending = effect.pending
+    if isinstance(pending, OperandRole) and step.match is not None:
+        operand = step.match.operand(pending.name, step.instruction)
+        return operand.value if isinstance(operand, Integer) else None
+    return pending.value if isinstance(pending, ConstantExpr) and isinstance(pending.value, int) else None
+
+
+def _copy_event(step: Step, guarded: bool) -> WgmmaEvent | None:
+    """A plain move of one register, or constant, to another register."""
+    match, operands = step.match, step.instruction.operands
+    if match is None or len(match.effects) != 1 or len(operands) != 2:
+        return None
+    effect = match.effects[0]
+    target, source = operands
+    is_copy = isinstance(effect, Value) and isinstance(effect.value, CallExpr) and effect.value.function == "copy"
+    if not is_copy or not isinstance(target, Name):
+        return None
+    name = step.scope.register_name(source.text) if isinstance(source, Name) else None
+    return WgmmaEvent(
+        step,
+        WgmmaEventKind.COPY,
+        _named_registers(step),
+        source=name,
+        target=step.scope.register_name(target.text),
+        is_guarded=guarded,
+    )

@@ -1,0 +1,259 @@
+"""Which instructions touch registers that an asynchronous multiplication still uses, on every path from its issue.
+
+A register of PTX is a name for a value, and compilers move values between names where control flow meets. A plain move
+is therefore no access here: the new name stands for the same registers. What is reported is an instruction that
+computes with them, stores them, or overwrites them, where no path from the issue to it waits for the group.
+
+Source: PTX ISA, "wgmma.wait_group", "wgmma.mma_async".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TypeAlias
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.registers.wgmma_events import WgmmaEvent, WgmmaEventKind, WgmmaEvents
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.isa.effects import AsyncRegisters
+from ptxkit.isa.forms import Match
+
+#: Commits behind an issue that are told apart: a wait leaves at most seven groups pending.
+MAX_COMMITS = 8
+#: Steps looked at in one function; what lies behind is not judged.
+MAX_FUNCTION_STEPS = 400_000
+
+InflightRegisters: TypeAlias = dict[str, tuple[WgmmaEvent, bool]]
+"""By register: the issue that uses it, and whether as an accumulator (else a fragment of A)."""
+
+_Key: TypeAlias = tuple[int, int]
+"""A block, and how many groups were closed since the issue."""
+
+
+@dataclass(frozen=True, slots=True)
+class WgmmaHazard:
+    """An instruction that touches `register` while the operation issued at `issue` may use it, whatever path led there.
+
+    accumulator: else a fragment of A. may_come_first: a thread may execute the instruction before the issue as well.
+    """
+
+    step: Step
+    issue: Step
+    register: str
+    is_accumulator: bool
+    may_precede_issue: bool = False
+
+
+@dataclass(slots=True)
+class _BatchOutcome:
+    """What became of a batch: touches by step; where a wait, or something unknown, ended its flight; left: some path
+    ends in flight."""
+
+    hazards: dict[Step, WgmmaHazard] = field(default_factory=dict)
+    end_steps: set[Step] = field(default_factory=set)
+    exits_inflight: bool = False
+
+
+class WgmmaHazardAnalysis:
+    """The touches of one function's asynchronous registers."""
+
+    def __init__(self, program: Program, flow: ControlFlowGraph, parts: WgmmaEvents) -> None:
+        self._program = program
+        self._cfg = flow
+        self._events = parts
+        self._remaining_steps = MAX_FUNCTION_STEPS
+
+    def find_hazards(self, issues: Collection[Step]) -> Iterator[WgmmaHazard]:
+        """All touches, by the batches of issues."""
+        for batch in self._batches(issues):
+            outcome = self._follow_batch(batch)
+            if outcome is not None:
+                settled = self._later_state(batch, outcome.end_steps)
+                for touch in outcome.hazards.values():
+                    if not settled(touch.step):
+                        yield replace(touch, may_precede_issue=self._may_precede_issue(touch))
+
+    def _may_precede_issue(self, touch: WgmmaHazard) -> bool:
+        """Whether control comes from the touch to the issue."""
+        here, there = self._cfg.block_of(touch.step), self._cfg.block_of(touch.issue)
+        if here == there and touch.step.index > touch.issue.index:
+            return False  # straight behind it
+        return there in self._cfg.reachable(self._cfg.successors[here]) or here == there
+
+    def _batches(self, issues: Collection[Step]) -> Iterator[list[Step]]:
+        """Issues of one block with no commit between: they share their fate."""
+        batch: list[Step] = []
+        block = -1
+        for step in sorted(issues, key=lambda each: each.index):
+            here = self._cfg.block_of(step)
+            if batch and (here != block or self._commits_between(batch[-1], step)):
+                yield batch
+                batch = []
+            block = here
+            batch.append(step)
+        if batch:
+            yield batch
+
+    def _commits_between(self, first: Step, last: Step) -> bool:
+        return any(self._events[s].kind is WgmmaEventKind.COMMIT for s in self._program.steps[first.index : last.index])
+
+    def _follow_batch(self, batch: list[Step]) -> _BatchOutcome | None:
+        """Follows a batch along every path; None where that takes too long."""
+        members = frozenset(batch)
+        flow = self._cfg
+        first = flow.block_of(batch[0])
+        start = [step for step in flow.steps_of_block(first) if step.index >= batch[0].index]
+        outcome = _BatchOutcome()
+        entered: dict[_Key, InflightRegisters] = {}
+        waiting: list[_Key] = []
+
+        def go(block: int, after: tuple[int, InflightRegisters] | None) -> None:
+            if after is None:
+                return
+            commits, used = after
+            outcome.exits_inflight = outcome.exits_inflight or not flow.successors[block]
+            for following in flow.successors[block]:
+                key = (following, commits)
+                known = entered.get(key)
+                met = used if known is None else _intersect(known, used)
+                if known is None or len(met) < len(known):
+                    entered[key] = met
+                    waiting.append(key)
+
+        go(first, self._transfer_block(start, 0, {}, members, outcome, initial=True))
+        while waiting:
+            if self._remaining_steps < 0:
+                return None
+            block, commits = waiting.pop()
+            go(
+                block,
+                self._transfer_block(
+                    flow.steps_of_block(block), commits, dict(entered[(block, commits)]), members, _BatchOutcome()
+                ),
+            )
+        for (block, commits), used in entered.items():
+            self._transfer_block(flow.steps_of_block(block), commits, dict(used), members, outcome)
+        return outcome
+
+    def _transfer_block(
+        self,
+        steps: Collection[Step],
+        commits: int,
+        used: InflightRegisters,
+        members: frozenset[Step],
+        outcome: _BatchOutcome,
+        *,
+        initial: bool = False,
+    ) -> tuple[int, InflightRegisters] | None:
+        """Goes through steps of one block; None where the flight ends, or another one's begins."""
+        self._remaining_steps -= len(steps)
+        for step in steps:
+            part = self._events[step]
+            match part.kind:
+                case WgmmaEventKind.OTHER:
+                    if not part.registers.isdisjoint(used):
+                        _record_hazards(part, part.registers, used, outcome)
+                case WgmmaEventKind.COPY:
+                    _transfer_copy(part, used)
+                case WgmmaEventKind.ISSUE if step in members:
+                    if not initial:
+                        return None
+                    _transfer_issue(part, used, outcome)
+                    used.update(dict.fromkeys(part.fragments, (part, False)))
+                    used.update(dict.fromkeys(part.accumulators, (part, True)))
+                case WgmmaEventKind.ISSUE:
+                    _transfer_issue(part, used, outcome)
+                case WgmmaEventKind.COMMIT if not part.is_guarded:
+                    commits = min(commits + 1, MAX_COMMITS)
+                case WgmmaEventKind.COMMIT | WgmmaEventKind.UNKNOWN:
+                    outcome.end_steps.add(step)
+                    return None
+                case WgmmaEventKind.WAIT if part.is_guarded or commits > part.pending:
+                    outcome.end_steps.add(step)
+                    return None
+            if not used:
+                return None
+        return commits, used
+
+    def _later_state(self, batch: list[Step], settled: Collection[Step]) -> _LaterState:
+        return _LaterState(self._cfg, batch[0], settled)
+
+
+class _LaterState:
+    """Whether control may come to a step from one that settles a flight, without another issue of the batch."""
+
+    def __init__(self, flow: ControlFlowGraph, issue: Step, settled: Collection[Step]) -> None:
+        self._cfg = flow
+        self._issue = issue
+        self._issue_block = flow.block_of(issue)
+        self._end_steps = settled
+        self._reachable_blocks: set[int] = set()
+        waiting = [after for step in settled for after in flow.successors[flow.block_of(step)]]
+        while waiting:
+            block = waiting.pop()
+            if block not in self._reachable_blocks:
+                self._reachable_blocks.add(block)
+                if block != self._issue_block:
+                    waiting.extend(flow.successors[block])
+
+    def __call__(self, step: Step) -> bool:
+        block = self._cfg.block_of(step)
+        if block in self._reachable_blocks and (block != self._issue_block or step.index < self._issue.index):
+            return True
+        return any(self._cfg.block_of(end) == block and end.index < step.index for end in self._end_steps)
+
+
+def _intersect(first: InflightRegisters, second: InflightRegisters) -> InflightRegisters:
+    return {name: owner for name, owner in first.items() if second.get(name) == owner}
+
+
+def _transfer_copy(part: WgmmaEvent, used: InflightRegisters) -> None:
+    """A move gives its target what its source stands for; what the target stood for has another name, or none."""
+    owner = used.get(part.source) if part.source is not None else None
+    if owner is not None and not part.is_guarded:
+        used[part.target] = owner
+    elif part.target in used:
+        del used[part.target]
+
+
+def _transfer_issue(part: WgmmaEvent, used: InflightRegisters, outcome: _BatchOutcome) -> None:
+    """A later multiplication: accumulators of the same shape go on with it; any other use is a touch."""
+    chained = {
+        name
+        for name in part.accumulators
+        if name in used and used[name][1] and used[name][0].accumulator_count == part.accumulator_count
+    }
+    shared = {name for name in part.fragments if name in used and not used[name][1]}
+    _record_hazards(part, part.registers - chained - shared, used, outcome)
+    for name in chained:
+        del used[name]
+
+
+def _record_hazards(
+    part: WgmmaEvent, registers: Collection[str], used: InflightRegisters, outcome: _BatchOutcome
+) -> None:
+    for name in sorted(registers):
+        if name in used:
+            issue, accumulator = used.pop(name)
+            touch = WgmmaHazard(part.step, issue.step, name, accumulator)
+            outcome.hazards.setdefault(part.step, touch)
+
+
+def find_issues(program: Program, group: str) -> list[Step]:
+    """The instructions that issue operations of a group on registers."""
+    return [step for step in program.effectful_steps if step.match is not None and _is_issue(step.match, group)]
+
+
+def _is_issue(match: Match, group: str) -> bool:
+    return any(isinstance(effect, AsyncRegisters) and effect.group == group for effect in match.effects)
+
+
+def find_wgmma_hazards(program: Program, group: str) -> list[WgmmaHazard]:
+    """The touches of registers in flight in a function, for a group such as `wgmma`."""
+    issues = find_issues(program, group)
+    return (
+        list(WgmmaHazardAnalysis(program, ControlFlowGraph(program), WgmmaEvents(group)).find_hazards(issues))
+        if issues
+        else []
+    )

@@ -1,0 +1,120 @@
+"""What a walker records of accesses to memory that other threads, too, may see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.symexec.descriptor_addresses import UNIT_BYTES, far_unit, first_unit
+from ptxkit.analysis.symexec.event_compiler import cta_mask_reader
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.symexec.store_compiler import compile_private_store
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, group_value_of, lift
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import ConstantExpr, OperandRole
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+
+#: Lanes of a warp.
+_WARP = 32
+
+
+def compile_access(
+    operands: OperandCompiler, effect: fx.Access, *, keeps: bool, outside: frozenset[str]
+) -> list[StepAction | None]:
+    """Accesses to shared memory are events, and reads of tensor maps; accesses to global memory where `outside` has
+    their kind. Stores to the thread's own memory are kept, those to other than parameters only where `keeps` says so;
+    the rest is not followed."""
+    if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
+        return [compile_private_store(operands, effect)]
+    anywhere = effect.kind in outside and effect.via == "address"
+    anywhere &= effect.kind == "read" or (effect.proxy, effect.completion) == ("generic", None)
+    if effect.proxy == "tensormap" or (anywhere and effect.space == "global"):
+        return [_compile_global_access(operands, effect)]
+    if effect.via == "tensormap" or not effect.space.startswith(("shared", "generic")):
+        return []
+    actions = [_compile_shared_access(operands, effect, anywhere=anywhere)]
+    if effect.rows is not None:
+        actions.append(_compile_far_access(operands, effect))
+    if effect.space == "generic" and keeps:
+        actions.append(compile_private_store(operands, effect))
+    return actions
+
+
+def _compile_global_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
+    """An access to other than shared memory, by the address as a term."""
+    address = operands.shared_offset_reader(effect.address, "generic")
+    size = operands.evaluator(effect.size)
+    barrier = operands.shared_offset_reader(effect.barrier) if effect.barrier else None
+    if address is None:
+        return None
+
+    def record(walker: LockstepExecutor) -> None:
+        length = size(walker) if size else None
+        walker.record(effect, address(walker), length, None, barrier(walker) if barrier else None)
+
+    return record
+
+
+def _compile_shared_access(
+    operands: OperandCompiler, effect: fx.Access, *, anywhere: bool = False
+) -> StepAction | None:
+    """An access to shared memory; to what is outside, by a generic address, only where `anywhere` says so."""
+    generic = effect.space == "generic"
+    if effect.via == "descriptor":
+        address: ValueReader | None = _descriptor_address(operands, effect.address)
+    else:
+        address = operands.shared_offset_reader(effect.address, "generic" if generic else "shared")
+    size = operands.evaluator(effect.size)
+    barrier = operands.shared_offset_reader(effect.barrier) if effect.barrier else None
+    unless = _inactive_lanes(operands, effect)
+    ctas = cta_mask_reader(operands, effect.multicast)
+    if address is None:
+        return None
+
+    def record(walker: LockstepExecutor) -> None:
+        place = address(walker)
+        if generic and isinstance(place, SymbolicValue) and not anywhere:
+            return
+        length = size(walker) if size else None
+        tracked = barrier(walker) if barrier else None
+        mask = ctas(walker) if ctas else None
+        walker.record(effect, place, length, mask, tracked, unless=unless(walker) if unless else None)
+
+    return record
+
+
+def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader | None:
+    """Which threads take no part: those whose predicate says so, or the lanes whose addresses do not count."""
+    if effect.unless:
+        return operands.evaluator(OperandRole(effect.unless))
+    count = effect.lanes.value if isinstance(effect.lanes, ConstantExpr) else None
+    if not isinstance(count, int) or count >= _WARP:
+        return None
+    return lambda walker: group_value_of([int(tid % _WARP >= count) for tid in walker.tids])
+
+
+def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
+    """The place where the matrix of a descriptor begins."""
+    operand = operands.operand_of_role(role)
+    if operand is None:
+        return None
+    reader = operands.reader(operand)
+    return lambda walker: lift(first_unit, reader(walker))
+
+
+def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
+    """The access to a part of a descriptor's matrix that is far from its beginning, where that is known."""
+    roles = (OperandRole(effect.address), effect.rows, effect.width, effect.transposed or ConstantExpr(0))
+    readers = [reader for each in roles if (reader := operands.evaluator(each)) is not None]
+    if len(readers) < len(roles):
+        return None
+
+    def record(walker: LockstepExecutor) -> None:
+        held = [reader(walker) for reader in readers]
+        known = [each for each in held if not isinstance(each, LaneValues)]
+        place = far_unit(*known) if len(known) == len(held) else None
+        if place is not None:
+            walker.record(effect, place, UNIT_BYTES)
+
+    return record

@@ -1,0 +1,107 @@
+"""What one event does to shared memory: the bytes it touches, and through which proxy."""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.values.symbolic_values import LaneValues, Value, value_of_lane
+from ptxkit.isa.effects import Access, ProxyFence
+
+#: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
+MIN_ACCESS_BYTES = 16
+#: No access touches more than this: what a CTA can have of shared memory ends below it. Sizes are numbers below 2**64.
+MAX_ACCESS_BYTES = 1 << 18
+
+
+def access_range(event: TraceEvent) -> tuple[int, int] | None:
+    """The range of shared memory that an access surely touches; None where its place is not known."""
+    return _range(event.address, event.size)
+
+
+def access_range_of_lane(event: TraceEvent | GroupEvent, index: int) -> tuple[int, int] | None:
+    """`extent` for the thread at an index of a group; None where it takes no part, too."""
+    if isinstance(event, TraceEvent):
+        return access_range(event)
+    if event.participants is not None and not event.participants[index]:
+        return None
+    address, size = event.fields[:2]
+    return _range(
+        None if address is None else value_of_lane(address, index), None if size is None else value_of_lane(size, index)
+    )
+
+
+def access_ranges_of_lanes(event: TraceEvent | GroupEvent, count: int) -> list[tuple[int, int] | None]:
+    """`extent_of` for each thread of a group of so many."""
+    if isinstance(event, TraceEvent):
+        return [access_range(event)] * count
+    address, size = event.fields[:2]
+    if not isinstance(address, LaneValues):
+        found = [_range(address, None if size is None else value_of_lane(size, index)) for index in range(count)]
+    elif isinstance(size, int) and size > 0 and address.are_numbers:
+        found = [(low, low + min(size, MAX_ACCESS_BYTES)) for low in address.values]  # type: ignore[misc, operator]
+    else:
+        sizes = size.values if isinstance(size, LaneValues) else repeat(size)
+        found = list(map(_range, address.values, sizes))
+    who = event.participants
+    return found if who is None else [touched if part else None for touched, part in zip(found, who, strict=True)]
+
+
+def _range(address: Value | None, size: Value | None) -> tuple[int, int] | None:
+    if not isinstance(address, int):
+        return None
+    return address, address + (min(size, MAX_ACCESS_BYTES) if isinstance(size, int) and size > 0 else MIN_ACCESS_BYTES)
+
+
+def orders_shared_before_async(event: TraceEvent, direction: str | None = "both") -> bool:
+    """Whether a fence of a direction (None: of any) orders generic accesses to shared memory before async ones."""
+    effect = event.effect
+    if not isinstance(effect, ProxyFence) or effect.proxy != "async" or direction not in (None, effect.direction):
+        return False
+    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
+
+
+def is_generic_write(event: TraceEvent) -> bool:
+    """Whether an access writes shared memory through the generic proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "generic"
+
+
+def is_generic_read(event: TraceEvent) -> bool:
+    """Whether an access reads shared memory through the generic proxy, at once."""
+    effect = event.effect
+    return (
+        isinstance(effect, Access)
+        and effect.kind != "write"
+        and effect.proxy == "generic"
+        and effect.completion is None
+    )
+
+
+def is_async_access(event: TraceEvent) -> bool:
+    """Whether an access is under way when its instruction is over: `cp.async` writes by the generic proxy, too."""
+    return isinstance(event.effect, Access) and event.effect.completion is not None
+
+
+def is_async_read(event: TraceEvent) -> bool:
+    """Whether an access reads shared memory through the async proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "write" and effect.proxy == "async"
+
+
+def is_async_write(event: TraceEvent) -> bool:
+    """Whether an access writes shared memory through the async proxy."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.kind != "read" and effect.proxy == "async"
+
+
+def is_outside_shared(event: TraceEvent) -> bool:
+    """Whether an access is surely one to other than shared memory."""
+    effect = event.effect
+    return isinstance(effect, Access) and (effect.proxy == "tensormap" or effect.space == "global")
+
+
+def is_tensor_map_read(event: TraceEvent) -> bool:
+    """Whether an access reads a tensor map, as a tensor copy does."""
+    effect = event.effect
+    return isinstance(effect, Access) and effect.proxy == "tensormap"

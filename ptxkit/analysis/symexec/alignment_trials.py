@@ -1,0 +1,203 @@
+"""Walks with chosen arguments: which transfers a kernel does depends on how its addresses lie, and on sizes.
+
+A trial gives every pointer parameter a number, so that tests of alignment and of state spaces come out, moves the
+shared variables that are declared with less than 16 bytes of alignment, and sets the integer parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property, partial
+
+from ptxkit.analysis.cfg.reaching_definitions import step_successors
+from ptxkit.analysis.ir.layout import DeclaredVariable, SymbolScope
+from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram
+from ptxkit.analysis.symexec.executor import LockstepExecutor
+from ptxkit.analysis.symexec.explorer import Exploration, Explorer, compile_program, execute_all
+from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.values.scenario import Scenario
+from ptxkit.analysis.values.symbolic_values import SymbolicValueTable
+from ptxkit.fast_dataclasses import dataclass, replace
+
+#: Alignments that copies ask for, up to the largest.
+MAX_ALIGNMENT = 16
+#: Where the memory begins that pointer parameters point to, and how far apart they do.
+FIRST_POINTER, POINTER_DISTANCE = 1 << 32, 1 << 24
+#: What an integer parameter is where only addresses are varied: whole pieces, and a remainder.
+USUAL_SIZES = (512, 519)
+#: Sizes that are tried: around each unit of copying, and some with remainders.
+SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
+#: How far shared variables are moved.
+SHIFTS = (0, 1, 2, 4, 8)
+#: Bytes of a pointer parameter.
+_POINTER = 8
+#: Steps of all trials of a kernel.
+MAX_TRIAL_STEPS = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrialInput:
+    """source: low bits of pointer parameters. shift: of shared variables. size: of integer parameters.
+
+    shared: pointer parameters point into shared memory.
+    """
+
+    pointer_offset: int = 0
+    variable_shift: int = 0
+    integer_size: int = USUAL_SIZES[0]
+    points_to_shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentTrial:
+    """reached: the indices of the executed steps. walks: gives the walks; None where variables were moved."""
+
+    inputs: TrialInput
+    reached_steps: frozenset[int]
+    explore: Callable[[], Exploration] | None
+
+
+class AlignmentTrials:
+    """The trials of one kernel; there are none where walks are too long for all of them."""
+
+    def __init__(self, explorer: Explorer, pointers: frozenset[tuple[str, int]]) -> None:
+        self._explorer = explorer
+        self._pointers = pointers
+        self._compiled_by_shift: dict[int, CompiledProgram] = {}
+        self._remaining_steps = MAX_TRIAL_STEPS
+
+    def run(self, ways: Collection[Step]) -> list[AlignmentTrial]:
+        """Alignments, sizes, state spaces; nothing where a first look sees no difference they make.
+
+        ways: the steps that matter.
+        """
+        wanted = {step.index for step in ways}
+        first = [trial for setting in self._probe_inputs() if (trial := self._run_trial(setting)) is not None]
+        if len({trial.reached_steps & wanted for trial in first}) < 2:
+            return []
+        trials = [trial for setting in self._all_inputs() if (trial := self._run_trial(setting)) is not None]
+        return trials if self._remaining_steps > 0 else []  # some of the picture is none
+
+    def _probe_inputs(self) -> list[TrialInput]:
+        """As aligned as can be, and not at all; the difference of addresses, too."""
+        near = self._min_alignment
+        moved = (
+            [TrialInput(variable_shift=near), TrialInput(pointer_offset=near, variable_shift=near)]
+            if near < MAX_ALIGNMENT
+            else []
+        )
+        return [
+            TrialInput(),
+            TrialInput(1),
+            TrialInput(2),
+            TrialInput(4),
+            TrialInput(8),
+            *moved,
+            TrialInput(points_to_shared=True),
+        ]
+
+    @cached_property
+    def _min_alignment(self) -> int:
+        """The smallest alignment that a shared variable is declared with."""
+        alignments = [v.alignment for v in self._explorer.program.variables if v.space == "shared"]
+        return min(alignments, default=MAX_ALIGNMENT)
+
+    def _all_inputs(self) -> Iterator[TrialInput]:
+        for shift in SHIFTS:
+            if shift % self._min_alignment == 0:
+                for size in USUAL_SIZES:
+                    yield from (TrialInput(source, shift, size) for source in range(MAX_ALIGNMENT))
+        yield from (TrialInput(integer_size=size) for size in SIZES if size not in USUAL_SIZES)
+        yield TrialInput(points_to_shared=True)
+
+    def _run_trial(self, setting: TrialInput) -> AlignmentTrial | None:
+        if self._remaining_steps <= 0:
+            return None
+        code = self._compiled_for_shift(setting.variable_shift)
+        scenario = Scenario(self._explorer.launch, setting.integer_size)
+        everyone = tuple(range(self._explorer.launch.threads))
+        walker = LockstepExecutor(code, scenario, everyone, SymbolicValueTable(), LaneExchange(), self._pointers)
+        for (space, place), value in self._argument_values(walker, setting):
+            walker.private_memory.store(space, place, value, _POINTER)
+        exploration, taken = execute_all(walker, self._remaining_steps)
+        self._remaining_steps -= taken
+        own = set(code.program.steps)
+        reached = frozenset(step.index for group in exploration.groups for step in group.covered_steps & own)
+        return AlignmentTrial(
+            setting, reached, None if setting.variable_shift else partial(self._translate_steps, exploration, code)
+        )
+
+    def _argument_values(self, walker: LockstepExecutor, setting: TrialInput) -> Iterator[tuple[tuple[str, int], int]]:
+        """What the thread finds where the pointer parameters stand, by either way of reading parameters."""
+        variables = {v.name: v for v in walker.code.program.variables if v.space.startswith("param")}
+        for number, (name, offset) in enumerate(sorted(self._pointers)):
+            value = FIRST_POINTER + number * POINTER_DISTANCE + setting.pointer_offset
+            if setting.points_to_shared:
+                value = walker.window.to_generic("shared", value & 0xFFFF)
+            yield (name, offset), value
+            if name in variables:
+                yield ("param", variables[name].address + offset), value
+
+    def _compiled_for_shift(self, shift: int) -> CompiledProgram:
+        found = self._compiled_by_shift.get(shift)
+        if found is None:
+            program = self._explorer.program
+            if self._min_alignment < MAX_ALIGNMENT:
+                program = with_shifted_variables(flatten(program.module, program.function, calls=True), shift)
+            found = self._compiled_by_shift[shift] = compile_program(program)
+        return found
+
+    def _translate_steps(self, exploration: Exploration, code: CompiledProgram) -> Exploration:
+        """Walks of a program that was flattened anew, as if they had been through the explorer's."""
+        own = dict(zip(code.program.steps, self._explorer.program.steps, strict=True))
+        groups = [
+            replace(
+                group,
+                events=[replace(event, step=own.get(event.step, event.step)) for event in group.events],
+                covered_steps={own.get(step, step) for step in group.covered_steps},
+            )
+            for group in exploration.groups
+        ]
+        return replace(exploration, groups=groups)
+
+
+def with_shifted_variables(program: Program, shift: int) -> Program:
+    """The program with each shared variable so many bytes behind a multiple of 16, if its alignment allows it."""
+    scopes: dict[int, SymbolScope] = {}
+    for step in program.steps:
+        scope: SymbolScope | None = step.scope
+        while scope is not None and id(scope) not in scopes:
+            scopes[id(scope)] = scope
+            scope = scope.parent
+    for scope in scopes.values():
+        for name, variable in scope.variables.items():
+            scope.variables[name] = _shift_variable(variable, shift)
+    return replace(program, variables=tuple(_shift_variable(variable, shift) for variable in program.variables))
+
+
+def _shift_variable(variable: DeclaredVariable, shift: int) -> DeclaredVariable:
+    if variable.space != "shared" or variable.alignment >= MAX_ALIGNMENT:
+        return variable
+    start = -(-variable.address // MAX_ALIGNMENT) * MAX_ALIGNMENT
+    return replace(variable, address=start + (0 if shift % max(variable.alignment, 1) else shift))
+
+
+def find_deciding_branch(
+    program: Program, target: Step, taken: Sequence[frozenset[int]], avoided: Sequence[frozenset[int]]
+) -> Step | None:
+    """The last branch before `target` from which every trial of `taken` went a way that some of `avoided` did not."""
+    always = frozenset.intersection(*taken)
+    for step in reversed(program.steps[: target.index]):
+        following = step_successors(program, step) if step.instruction.guard is not None else []
+        if len(following) < 2 or not _passes_branch(step, always):
+            continue
+        others = [reached for reached in avoided if _passes_branch(step, reached)]
+        if any(after in always and any(after not in reached for reached in others) for after in following):
+            return step
+    return None
+
+
+def _passes_branch(step: Step, reached: frozenset[int]) -> bool:
+    """Whether a walk came by a branch: one that is not taken is not executed, but what stands before it is."""
+    return step.index in reached or step.index - 1 in reached

@@ -1,0 +1,183 @@
+"""A program compiled for walking, block by block, on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.analysis.dataflow.slicing import ProgramSlice, compute_slice
+from ptxkit.analysis.ir.async_steps import has_async_steps
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.check_bounds import bounded_spaces
+from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction, is_warp_convergence
+from ptxkit.analysis.symexec.step_compiler import compile_step, compile_value_step
+from ptxkit.analysis.symexec.sync_free import sync_free_accesses
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.isa import effects as fx
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import StepAction
+
+#: What stands behind `.ptr` of a parameter that points to global memory.
+_GLOBAL_POINTER = ("global",)
+#: The kinds of accesses.
+_EVERY_KIND = frozenset(("read", "write", "update"))
+#: Steps of one block, at most: a walk's budget is looked at between blocks.
+MAX_BLOCK_STEPS = 200
+
+Guard: TypeAlias = tuple[str, bool, bool, bool]
+"""A guard's register; whether it is negated; whether the effects behind it order other instructions (a commit, a wait,
+a fence, a barrier, an arrival); whether they change control, so that threads which execute them part from others."""
+
+CompiledStep: TypeAlias = "tuple[Step, Guard | None, tuple[StepAction, ...]]"
+"""A step made ready. An action answers None, or the index of the step to go on with. (A plain tuple: walks do little
+else than take these apart.)"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledBlock:
+    """Steps that are executed one after the other: control leaves at the last, and enters at the first.
+
+    steps: those that a walk must look at. length: how many there are in all. after: the index behind the last.
+    covered: those that are executed whenever the block is, as far as anyone can tell.
+    """
+
+    steps: tuple[CompiledStep, ...]
+    length: int
+    next_index: int
+    covered_steps: tuple[Step, ...]
+
+
+class CompiledProgram:
+    """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name.
+
+    whole: compiles what no effect depends on, too, so that a walk leaves every register as the thread would. outside:
+    records accesses to global memory, whether or not the program has what is usually looked at there.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        callee: Callable[[str], CompiledProgram | None],
+        *,
+        whole: bool = False,
+        outside: bool = False,
+    ) -> None:
+        self.program = program
+        self.callee = callee
+        given = [(each, d.name) for each in program.function.parameters for d in each.declarators]
+        self.parameters = frozenset(name for _, name in given)
+        #: Those that are declared to point to global memory: such an address is the same in either form.
+        self.global_pointers = frozenset(name for each, name in given if each.pointer == _GLOBAL_POINTER)
+        self._compiles_all_values = whole
+        self._records_global_accesses = outside
+        self._blocks: dict[int, CompiledBlock] = {}
+        self._computes_only_values: dict[int, bool] = {}
+        self._trap_sides: dict[Step, bool | None] = {}
+
+    def block(self, index: int) -> CompiledBlock:
+        """The block from a step on, made on first use: much code of a large kernel is walked by no representative."""
+        found = self._blocks.get(index)
+        if found is None:
+            found = self._blocks[index] = self._compile_block(index)
+        return found
+
+    def trap_side(self, step: Step) -> bool | None:
+        """What the predicate of a branch is where that leads straight to a trap; None where neither side does, or both.
+
+        A program asserts the other side: no launch that is meant to succeed goes there.
+        """
+        if step not in self._trap_sides:
+            guard, operands = step.instruction.guard, step.instruction.operands
+            target = operands[-1] if operands else None
+            there = step.scope.label(target.text) if isinstance(target, Name) and guard is not None else None
+            traps = there is not None and self._leads_to_trap(there)
+            is_asserted = guard is not None and there is not None and traps != self._leads_to_trap(step.index + 1)
+            self._trap_sides[step] = (traps != guard.negated) if guard is not None and is_asserted else None
+        return self._trap_sides[step]
+
+    def _leads_to_trap(self, index: int) -> bool:
+        """Whether nothing but a trap comes behind the steps from an index on."""
+        leaving = next(
+            (step for step in self.program.steps[index : index + MAX_BLOCK_STEPS] if _transfers_control(step)), None
+        )
+        return leaving is not None and leaving.instruction.guard is None and _is_trap(leaving)
+
+    @cached_property
+    def sync_free_accesses(self) -> frozenset[Step] | None:
+        """All that a walk can tell of, where that is little; see `ptxkit.analysis.symexec.sync_free`."""
+        return None if self._records_global_accesses or self._compiles_all_values else sync_free_accesses(self.program)
+
+    @cached_property
+    def is_asynchronous(self) -> bool:
+        """Whether it has asynchronous operations, or what orders them: rings of stages come round late."""
+        return has_async_steps(self.program)
+
+    @cached_property
+    def _slice(self) -> ProgramSlice | None:
+        if self._compiles_all_values:
+            return None
+        found = compute_slice(self.program)
+        return replace(found, global_access_kinds=_EVERY_KIND) if self._records_global_accesses else found
+
+    @cached_property
+    def _bounded_spaces(self) -> frozenset[str]:
+        return bounded_spaces(self.program)
+
+    @cached_property
+    def _label_targets(self) -> frozenset[int]:
+        return self.program.label_targets
+
+    def _compile_block(self, first: int) -> CompiledBlock:
+        steps: list[CompiledStep] = []
+        covered: list[Step] = []
+        index = first
+        for step in self.program.steps[first : first + MAX_BLOCK_STEPS]:
+            if index in self._label_targets and index > first:
+                break
+            index += 1
+            actions = tuple(self._compile_step(step))
+            if actions:
+                steps.append((step, _guard(step), actions))
+            if step.instruction.guard is None or not actions:
+                covered.append(step)
+            if _transfers_control(step):
+                break
+        return CompiledBlock(tuple(steps), index - first, index, tuple(covered))
+
+    def _compile_step(self, step: Step) -> list[StepAction]:
+        key = id(step.match)
+        plain = self._computes_only_values.get(key)
+        if plain is None:
+            plain = self._computes_only_values[key] = step.match is not None and _only_computes_values(step.match)
+        return compile_value_step(step, self._slice) if plain else compile_step(step, self._slice, self._bounded_spaces)
+
+
+def _transfers_control(step: Step) -> bool:
+    return step.match is not None and any(isinstance(effect, fx.Control) for effect in step.match.effects)
+
+
+def _is_trap(step: Step) -> bool:
+    return any(isinstance(effect, fx.Control) and effect.kind == "trap" for effect in step.effects)
+
+
+def _only_computes_values(match: Match) -> bool:
+    """Whether an instruction only computes values, of registers and constants: nothing about these needs a check."""
+    only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
+    simple = all(form.kind != "address" and form.object is None for form in match.operands)
+    return only_values and simple and not match.needs and not is_collective_instruction(match)
+
+
+def _guard(step: Step) -> Guard | None:
+    guard = step.instruction.guard
+    if guard is None:
+        return None
+    effects = step.effects
+    orders = any(
+        not isinstance(effect, fx.Value | fx.Control | fx.Access) and not is_warp_convergence(effect)
+        for effect in effects
+    )
+    return step.scope.register_name(guard.predicate), guard.negated, orders, _transfers_control(step)

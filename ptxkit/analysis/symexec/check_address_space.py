@@ -1,0 +1,122 @@
+"""Notices address operands that hold an address of another kind than their instruction takes.
+
+Source: PTX ISA, "Generic Addressing", "Addresses as Operands", "cvta", "isspacep" (the window of kernel parameters lies
+within that of `global`), "Shared State Space" (`.shared` alone is the own CTA's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.match_cache import cached_by_match
+from ptxkit.analysis.symexec.check_generic_window import note_conversion
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.symexec.trace import WrongAddressKind
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, value_of_lane
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.syntax.tree import Address, Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+#: The state spaces that share nothing with one another. (Kernel parameters are part of `global`.)
+_ADDRESSED_SPACES = ("shared", "global", "local", "const")
+#: The forms of address operands that name the own CTA's shared memory.
+_OWN_CTA_SPACES = ("shared", "shared::cta")
+#: What another CTA's shared memory is called where the own one's was wanted.
+REMOTE = "shared::cluster"
+
+
+def address_space_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
+    """A check for each address operand that goes through a register."""
+    match = operands.step.match
+    checks: list[Callable[[LockstepExecutor], None]] = []
+    for form, space in address_operands(match) if match is not None else ():
+        operand = operands.operand_of_role(form.role)
+        if (
+            isinstance(operand, Address)
+            and isinstance(operand.base, Name)
+            and not operands.is_variable_name(operand.base)
+        ):
+            checks.append(_check(operands, form, space, operands.reader(operand)))
+    return checks
+
+
+@cached_by_match
+def address_operands(match: Match) -> tuple[tuple[OperandForm, str], ...]:
+    """The operands that are addresses in a state space that the form says, with it."""
+    addresses = [(form, form.space.value) for form in match.operands if isinstance(form.space, ConstantExpr)]
+    return tuple((form, space) for form, space in addresses if form.kind == "address" and isinstance(space, str))
+
+
+def _check(
+    operands: OperandCompiler, form: OperandForm, space: str, reader: ValueReader
+) -> Callable[[LockstepExecutor], None]:
+    step, role = operands.step, form.role
+    origin_of = _mismatch_with_generic(form) if space == "generic" else _mismatch_with_space(space)
+
+    def check(walker: LockstepExecutor) -> None:
+        value = value_of_lane(reader(walker), walker.first_active)
+        if isinstance(value, SymbolicValue) and value.space is None:
+            note_conversion(walker, step, role, value)
+        origin = origin_of(walker, value)
+        if origin is not None:
+            found = WrongAddressKind(step, role, space, value, origin, is_certain=walker.trace.first_guess is None)
+            walker.trace.wrong_address_kinds.setdefault((step, role), found)
+
+    return check
+
+
+def _mismatch_with_generic(form: OperandForm) -> Callable[[LockstepExecutor, Value], str | None]:
+    """What else a value is that is taken for a generic address; None where it may be one, or nobody knows."""
+    is_shared = form.object == "mbarrier"
+
+    def origin(walker: LockstepExecutor, value: Value) -> str | None:
+        if not isinstance(value, int):
+            elsewhere = ("generic", "global") if not is_shared else ("generic",)
+            return None if value.space is None or value.space in elsewhere else value.space
+        if walker.window.space_of_generic(value) != "global":
+            return None
+        if _is_remote(walker, value):
+            return REMOTE
+        held = walker.code.program.variable_at(value)
+        return held.space if held is not None else None
+
+    return origin
+
+
+def _mismatch_with_space(space: str) -> Callable[[LockstepExecutor, Value], str | None]:
+    """What else a value is that is taken for an address in a state space."""
+    family = space.partition("::")[0]
+
+    def origin(walker: LockstepExecutor, value: Value) -> str | None:
+        if not isinstance(value, int):
+            return None if value.space in (None, family) or family not in _ADDRESSED_SPACES else value.space
+        window = walker.window.space_of_generic(value)
+        if window != "global":
+            return "generic" if (family, window) != ("global", "param") else None
+        if family == "shared":
+            if _is_truncated_generic(walker, value):
+                return "generic"
+            if space in _OWN_CTA_SPACES and _is_remote(walker, value):
+                return REMOTE
+        held = walker.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
+        return held.space if held is not None and held.space != family else None
+
+    return origin
+
+
+def _is_truncated_generic(walker: LockstepExecutor, value: int) -> bool:
+    offset = walker.window.truncated_offset(value)
+    return offset is not None and walker.code.program.variable_at(offset) is not None
+
+
+def _is_remote(walker: LockstepExecutor, value: int) -> bool:
+    """Whether a number is the address of a variable of another CTA of the cluster, as `mapa` gives it."""
+    rank = walker.window.rank_of(value)
+    if rank == walker.window.rank:
+        return False
+    held = walker.code.program.variable_at(walker.window.map_to_rank(value, walker.window.rank))
+    return held is not None and held.space == "shared"

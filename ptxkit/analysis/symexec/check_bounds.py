@@ -1,0 +1,182 @@
+"""Notices accesses that leave the variable they are to: before it, beyond its end, or out of all that is declared.
+
+Where there are several variables, each access to one of them is noticed whose operand does not name it: its address may
+be made from another one. Only threads are looked at that every launch has. Whether the address comes from one variable,
+and whether the thread comes there whatever the arguments and the data are,
+`ptxkit.analysis.dataflow.input_independence` tells.
+
+Source: PTX ISA, "Variable Declarations", "State Spaces", "Addresses as Operands", "cp.async.bulk", "Size and alignment
+of mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.layout import DeclaredVariable
+from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
+from ptxkit.analysis.symexec.check_operands import symbol_of, variable_of
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, value_of_lane
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import Address, Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+Check = Callable[["LockstepExecutor"], None]
+
+#: Bytes of an mbarrier object.
+_MBARRIER = 8
+#: Executions of an instruction that are looked at.
+_MAX_VISITS = 8
+_WARP = 32
+
+
+def bounded_spaces(program: Program) -> frozenset[str]:
+    """The state spaces in which it is known how far all variables reach."""
+    outermost = program.scope.parent
+    named = outermost.variables.values() if outermost is not None else ()
+    found = {v.space for v in named if v.fixed_size is not None and v.space in ("global", "const")}
+    found.update(v.space for v in program.variables if v.fixed_size is not None)
+    if any(v.space == "shared" and v.fixed_size is None for v in program.variables):
+        found.discard("shared")  # what lies behind a variable may be what the launch gives
+    return frozenset(found)
+
+
+def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Check]:
+    """A check for each address operand from which on a known number of bytes in one of these spaces is used."""
+    match = operands.step.match
+    if match is None or not spaces:
+        return []
+    collective = "aligned" in operands.step.instruction.opcode.split(".")
+    checks: list[Check] = []
+    for role, space, size in _ranges(operands, match):
+        operand = operands.operand_of_role(role)
+        if isinstance(operand, Address) and (space == "generic" or space.partition("::")[0] in spaces):
+            checks.append(_check(operands, (role, space, size), spaces, collective=collective))
+    return checks
+
+
+def _ranges(operands: OperandCompiler, match: Match) -> Iterator[tuple[str, str, ValueReader]]:
+    """(role, state space, bytes) of what a step touches through address operands."""
+    seen: set[str] = set()
+    for form in match.operands:
+        if form.object == "mbarrier" and isinstance(form.space, ConstantExpr):
+            seen.add(form.role)
+            yield form.role, str(form.space.value), lambda _: _MBARRIER
+    for effect in match.effects:
+        if isinstance(effect, fx.Access) and effect.via == "address" and effect.unless is None:
+            size = operands.evaluator(effect.size)
+            if size is not None and effect.address not in seen:
+                seen.add(effect.address)
+                yield effect.address, effect.space, size
+
+
+def _check(
+    operands: OperandCompiler, used: tuple[str, str, ValueReader], spaces: frozenset[str], *, collective: bool
+) -> Check:
+    role, space, size = used
+    step, operand = operands.step, operands.operand_of_role(role)
+    reader, place = operands.reader(operand), f"bounds of {role}"
+    base = operand.base if isinstance(operand, Address) else None
+    named = operands.scope.variable(base.text) if isinstance(base, Name) else None
+
+    def check(walker: LockstepExecutor) -> None:
+        if walker.visit >= _MAX_VISITS or (step, place) in walker.trace.operand_violations:
+            return
+        held, length = reader(walker), value_of_lane(size(walker), walker.first_active)
+        present = walker.guaranteed_threads
+        if not isinstance(length, int) or not length or not present:
+            return
+        if collective and walker.tids[present[0]] % _WARP:
+            return
+        ends = [value_of_lane(held, index) for index in (present[0], present[-1])]
+        if collective or not isinstance(held, LaneValues):
+            del ends[1:]
+        found = next(filter(None, (_find_overrun(walker, space, spaces, value, length) for value in ends)), None)
+        found = found or _find_neighbour_overrun(walker, space, ends)
+        if found is not None:
+            where, held_in = found
+            walker.trace.operand_violations[(step, place)] = OperandViolation(
+                step, role, where, "bounds", length, held_in
+            )
+            return
+        for end in ends:
+            inside = _variable_among_several(walker, space, spaces, end)
+            if inside is not None and inside[0] is not named:
+                variable, offset = inside
+                misfit = OperandViolation(step, role, offset, "bounds", length, variable)
+                walker.trace.operand_violations.setdefault((step, f"{place} in {variable.name}"), misfit)
+
+    return check
+
+
+def _find_overrun(
+    walker: LockstepExecutor, space: str, spaces: frozenset[str], value: Value, length: int
+) -> tuple[int, DeclaredVariable | None] | None:
+    """(the address, None) where nothing is declared at it; (bytes from its start, a variable) where bytes behind the
+    end of the variable that it lies in are used; None where all is well, or nobody knows."""
+    if isinstance(value, SymbolicValue):
+        return _find_symbol_overrun(walker, value, length)
+    place = _locate(walker, space, spaces, value)
+    if place is None:
+        return None
+    held = variable_of(walker, *place)
+    if held is None:
+        return place[1], None
+    variable, offset = held
+    if variable.fixed_size is None or offset + length <= variable.fixed_size:
+        return None
+    return offset, variable
+
+
+def _locate(walker: LockstepExecutor, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
+    """(state space, address in it) of a place in one of these spaces; None where it is in no such space."""
+    if space == "generic":
+        space = walker.window.space_of_generic(value)
+        value = walker.window.from_generic(space, value)
+    elif walker.window.space_of_generic(value) != "global" or walker.window.truncated_offset(value) is not None:
+        return None  # a generic address in the wrong place
+    if space.startswith("shared"):
+        value = walker.window.map_to_rank(value, walker.window.rank)
+    family = space.partition("::")[0]
+    return (space, value) if family in FIRST_ADDRESS and family in spaces else None
+
+
+def _variable_among_several(
+    walker: LockstepExecutor, space: str, spaces: frozenset[str], value: Value
+) -> tuple[DeclaredVariable, int] | None:
+    """The variable that an address lies in, with the offset from its start, where its space has others: the address may
+    be made from one of those."""
+    place = _locate(walker, space, spaces, value) if isinstance(value, int) else None
+    if place is None or place[0].partition("::")[0] not in walker.code.program.multi_variable_spaces:
+        return None
+    return variable_of(walker, *place)
+
+
+def _find_neighbour_overrun(
+    walker: LockstepExecutor, space: str, ends: list[Value]
+) -> tuple[int, DeclaredVariable] | None:
+    """(bytes from its start, a variable) where the last thread's address lies in another variable than the first one's:
+    one of the two has left the variable that its address is made from, if that is one."""
+    held = [variable_of(walker, space, value) if isinstance(value, int) else None for value in ends]
+    first, last = held[0], held[-1]
+    if first is None or last is None or first[0] is last[0] or last[0].size is None:
+        return None
+    return last[1], last[0]
+
+
+def _find_symbol_overrun(
+    walker: LockstepExecutor, value: SymbolicValue, length: int
+) -> tuple[int, DeclaredVariable | None] | None:
+    """The same for a variable whose address is a symbol and a constant."""
+    variable, offset = symbol_of(walker, value) or (None, 0)
+    if variable is None or variable.fixed_size is None or value.space != variable.space:
+        return None
+    return None if 0 <= offset <= variable.fixed_size - length else (offset, variable)

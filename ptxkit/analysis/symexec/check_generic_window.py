@@ -1,0 +1,148 @@
+"""Notices generic addresses that surely lie in another window than their instruction takes.
+
+A form that may leave out its state space takes generic addresses that lie in one of the spaces it could name; `cvta.to`
+takes those of its own. What comes of others is undefined.
+
+Source: PTX ISA, "Generic Addressing", "cvta", "isspacep", and the sections of the instructions ("if no state space is
+specified"; "may be used only with").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.match_cache import cached_by_match
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue, Value, value_of_lane
+from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.isa.effects import Access
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
+from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.functions import space
+from ptxkit.syntax.tree import Address
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+#: What an unknown is called that a conversion made of an address outside its window.
+_OUTSIDE = "outside"
+
+
+def generic_window_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
+    """A check for each generic address that must lie in some window."""
+    match = operands.step.match
+    checks: list[Callable[[LockstepExecutor], None]] = []
+    for role, taken in _windowed_operands(match) if match is not None else ():
+        operand = operands.operand_of_role(role)
+        if isinstance(operand, Address) and not operands.is_variable_name(operand.base):
+            checks.append(_window_check(operands, role, taken))
+    return checks
+
+
+@cached_by_match
+def _windowed_operands(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The roles of generic addresses that must lie in some windows, with these."""
+    generic = [each.role for each in match.operands if each.kind == "address" and each.space == ConstantExpr("generic")]
+    return tuple((role, taken) for role in generic if (taken := _allowed_windows(match, role)))
+
+
+def _allowed_windows(match: Match, role: str) -> frozenset[str]:
+    """The windows in which a generic address may lie; empty where in any, or nothing says.
+
+    Of loads and stores that are weak, `global` alone only says where a hint is of use.
+    """
+    accesses = [effect for effect in match.effects if isinstance(effect, Access) and effect.address == role]
+    windows = allowed_spaces(match.form).get(role, frozenset())
+    if windows == {"global"} and any(e.order == "weak" and e.via == "address" for e in accesses):
+        return frozenset()
+    return windows if accesses else frozenset()
+
+
+@cache
+def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
+    """By role: the state spaces, without sub-qualifiers, that an address operand of a form may be said to be in."""
+    named = {modifier.name: modifier.values for modifier in form.modifiers}
+    found: dict[str, frozenset[str]] = {}
+    for operand in form.operands:
+        given = operand.space
+        if (
+            isinstance(given, CallExpr)
+            and given.function == "modifier"
+            and isinstance(given.arguments[0], ConstantExpr)
+        ):
+            values = named.get(str(given.arguments[0].value), ())
+            found[operand.role] = frozenset(space(value).partition("::")[0] for value in values)
+    return found
+
+
+def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -> Callable[[LockstepExecutor], None]:
+    step, reader = operands.step, operands.reader(operands.operand_of_role(role))
+
+    def check(walker: LockstepExecutor) -> None:
+        value = value_of_lane(reader(walker), walker.first_active)
+        window = _window_of(walker, value)
+        if window is not None and window not in taken:
+            offset = value if isinstance(value, int) else value.offset
+            misfit = OperandViolation(step, role, offset, "window", 0, rule=f"in .{window}")
+            walker.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+
+    return check
+
+
+def note_conversion(walker: LockstepExecutor, step: Step, role: str, value: SymbolicValue) -> None:
+    """Notes an access through what a conversion made of an address outside its window."""
+    match walker.symbolic_values.key_of(value):
+        case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
+            misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
+            walker.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+
+
+def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    """The address in a state space of a generic one; an unknown of its own where that surely lies elsewhere."""
+    first, source = call.arguments
+    name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
+    family, step = name.partition("::")[0], operands.step
+    reader = operands.evaluator(source) or (lambda walker: walker.fresh_symbol("absent operand"))
+
+    def convert(walker: LockstepExecutor) -> GroupValue:
+        held = reader(walker)
+        window = _other_window(walker, value_of_lane(held, walker.first_active), family)
+        if window is not None:
+            return walker.symbolic_values.intern((_OUTSIDE, step, window))
+        return walker.operations.apply(SymbolicOps.op_from_generic, name, held)
+
+    return convert
+
+
+def _other_window(walker: LockstepExecutor, value: Value, family: str) -> str | None:
+    """Where an address surely lies that is converted to another space, in words; None where it may be in that space.
+
+    Kernel parameters are in `global`, so that nothing is known of addresses there.
+    """
+    if family == "param":
+        return None
+    window = _window_of(walker, value)
+    if window is not None:
+        return None if window == family else f"in .{window}"
+    held = walker.code.program.variable_at(value) if isinstance(value, int) and family != "global" else None
+    return f"an offset in .{held.space}" if held is not None else None
+
+
+def _window_of(walker: LockstepExecutor, value: Value) -> str | None:
+    """The window that a generic address surely lies in; None where nobody knows. Kernel parameters are in `global`.
+
+    A number that is none in a window may be an integer that the kernel was given.
+    """
+    if isinstance(value, int):
+        window = walker.window.space_of_generic(value)
+        return "global" if window == "param" else window if window != "global" else None
+    if value.space == "global":
+        return "global"
+    match walker.symbolic_values.key_of(value):
+        case ("variable", "const", _) if value.space == "generic":
+            return "const"
+    return None

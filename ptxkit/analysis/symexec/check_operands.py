@@ -1,0 +1,342 @@
+"""Notices addresses and numbers in registers that their instruction cannot take.
+
+Of where a variable stands, its declared alignment is all that is promised.
+
+Source: PTX ISA, "Addresses as Operands", "Alignment", "Size and alignment of mbarrier object", "Bounding Box",
+"cp.async", "cp.async.bulk", "Contents of the mbarrier object".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.layout import DeclaredVariable
+from ptxkit.analysis.ir.match_cache import cached_by_match
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.check_address_space import address_operands
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, value_of_lane
+from ptxkit.isa import effects as fx
+from ptxkit.isa.constant_folding import fold_constants
+from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
+from ptxkit.isa.forms import Immediates, Match, OperandForm
+from ptxkit.syntax.constants import evaluate
+from ptxkit.syntax.tree import Address, Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+Check = Callable[["LockstepExecutor"], None]
+
+#: Bytes to which an mbarrier object is aligned, and a box of a tensor in shared memory.
+_MBARRIER, _TENSOR_BOX_BYTES = 8, 16
+#: The most bytes that a phase of an mbarrier can wait for.
+MAX_TX_BYTES = (1 << 20) - 1
+#: The state spaces whose addresses are looked at.
+_SPACES = ("shared", "local", "global", "generic")
+_WARP = 32
+#: Lanes that are looked at where an address is unknown but for a number, which takes long to tell for all: a linear map
+#: of the lane's bits is off its alignment for one of these, if for any.
+_ALIGNMENTS = (2, 4, 8, 16)
+
+
+def operand_checks(operands: OperandCompiler) -> list[Check]:
+    """The checks of a step: one for each address that must be aligned, and each number that has limits."""
+    match = operands.step.match
+    if match is None:
+        return []
+    checks = (_address_checks, _number_checks, _mask_checks, _rule_checks)
+    return [check for each in checks for check in each(operands, match)]
+
+
+# ---------------------------------------------------------------------------------------------- addresses
+
+
+def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
+    collective = "aligned" in operands.step.instruction.opcode.split(".")
+    for form, space in _checked_addresses(match):
+        operand = operands.operand_of_role(form.role)
+        needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
+        if needed > 1:
+            used = _lanes_of(operands, match, form.role) if collective else _WARP
+            yield _alignment_check(operands, form.role, space, operands.reader(operand), needed, used)
+
+
+@cached_by_match
+def _checked_addresses(match: Match) -> tuple[tuple[OperandForm, str], ...]:
+    """The operands that are addresses in a state space that is looked at, with it."""
+    return tuple((form, space) for form, space in address_operands(match) if space.partition("::")[0] in _SPACES)
+
+
+def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> int:
+    """Bytes to which the address in an operand must be aligned; 1 where it is free, or nobody knows."""
+    if form.object == "mbarrier":
+        return _MBARRIER
+    found = _constant(operands, form.alignment) or 1
+    boxes = any(isinstance(effect, fx.Access) and effect.via == "tensormap" for effect in match.effects)
+    return min(found, _TENSOR_BOX_BYTES) if boxes else found
+
+
+def _constant(operands: OperandCompiler, expression: Expression | None) -> int | None:
+    """The number that an expression is in this instruction."""
+    if isinstance(expression, ConstantExpr):
+        return expression.value if isinstance(expression.value, int) else None
+    operand = operands.operand_of_role(expression.name) if isinstance(expression, OperandRole) else None
+    return None if operand is None else evaluate(operand)
+
+
+def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
+    """How many lanes of a warp that executes an instruction together give an address that is used; 1 where nothing is
+    said of the others."""
+    counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
+    known = [count for each in counts if (count := _constant(operands, each)) is not None]
+    return max(known, default=1)
+
+
+def _alignment_check(
+    operands: OperandCompiler, role: str, space: str, reader: ValueReader, needed: int, used: int
+) -> Check:
+    """used: so many lanes of a warp, from the first on, give an address that is used."""
+    step = operands.step
+
+    def look(walker: LockstepExecutor, value: Value, thread: int | None = None) -> None:
+        if isinstance(value, SymbolicValue):
+            symbol = symbol_of(walker, value)
+            if symbol is None:
+                _compare_with_same_pointer(walker, step, role, value, needed, thread)
+            elif symbol[1] % min(needed, symbol[0].alignment):
+                misfit = OperandViolation(step, role, symbol[1], "alignment", needed, symbol[0], thread=thread)
+                walker.trace.operand_violations.setdefault((step, role), misfit)
+        elif (step, role) not in walker.trace.operand_violations:
+            held = variable_of(walker, space, value)
+            promised = min(needed, held[0].alignment) if held is not None else needed
+            rank, ctas = _rank_of(walker, space, value), walker.scenario.launch.cluster_size
+            if held is not None and (promised < needed or held[1] % promised):
+                surely = bool(held[1] % promised)
+                misfit = OperandViolation(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
+                walker.trace.operand_violations[(step, role)] = misfit
+            elif held is not None and rank >= ctas > 1:
+                walker.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
+
+    def check(walker: LockstepExecutor) -> None:
+        first, second = walker.first_active, walker.second_active
+        if used < _WARP and walker.tids[first] % _WARP:
+            return
+        held = reader(walker)
+        value = value_of_lane(held, first)
+        look(walker, value)
+        if walker.visit or not isinstance(held, LaneValues):
+            return
+        if second is not None and used == _WARP:
+            look(walker, value_of_lane(held, second))
+        seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
+        lanes = walker.active_lanes_of_warp(used)
+        for index in lanes if isinstance(value, int) else [lanes[at] for at in _ALIGNMENTS if at < len(lanes)]:
+            value = held.at(index)
+            if _remainder(value, needed) not in seen:
+                seen.add(_remainder(value, needed))
+                look(walker, value, walker.tids[index])
+
+    return check
+
+
+def _remainder(value: Value, needed: int) -> tuple[int, int]:
+    """What two addresses have in common that are both aligned, or both not: an unknown, and bytes past a multiple."""
+    return (value.identity, value.offset % needed) if isinstance(value, SymbolicValue) else (-1, value % needed)
+
+
+def _compare_with_same_pointer(
+    walker: LockstepExecutor, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
+) -> None:
+    """Compares an address by a pointer to others by the same one; guesses may contradict each other."""
+    if walker.visit or walker.trace.first_guess is not None:
+        return
+    seen = walker.trace.pointer_alignments.setdefault(value.identity, {})
+    if (needed, value.offset % needed) in seen:
+        return
+    for (also, past), other in seen.items():
+        common = min(needed, also)
+        distance = (value.offset - past) % common
+        if distance:
+            misfit = OperandViolation(step, role, distance, "apart", common, other=other, thread=thread)
+            walker.trace.operand_violations.setdefault((step, role), misfit)
+    seen[(needed, value.offset % needed)] = step
+
+
+def symbol_of(walker: LockstepExecutor, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
+    """The variable of global or constant memory whose address a term is but for a constant, and that constant."""
+    match walker.symbolic_values.key_of(value):
+        case ("variable", str(space), str(name)):
+            outermost = walker.code.program.scope.parent
+            variable = outermost.variables.get(name) if outermost is not None else None
+            if variable is not None and variable.space == space:
+                return variable, value.offset
+    return None
+
+
+def variable_of(walker: LockstepExecutor, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
+    """The variable that an address lies in, with the offset from its start."""
+    window = walker.window
+    if space == "generic":
+        space = window.space_of_generic(value)
+        value = window.from_generic(space, value)
+    if space.startswith("shared"):
+        value = window.map_to_rank(value, window.rank)
+    variable = walker.code.program.variable_at(value)
+    if variable is None or not space.startswith(variable.space):
+        return None
+    return variable, value - variable.address
+
+
+def _rank_of(walker: LockstepExecutor, space: str, value: int) -> int:
+    """The CTA in whose shared memory an address lies; what lies in no shared memory is the own CTA's."""
+    offset = walker.window.shared_offset(space, value)
+    return walker.window.rank if offset is None else walker.window.rank_of(offset)
+
+
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
+    seen: set[str] = set()
+    for role, limits in _numbers_of(match):
+        operand = operands.operand_of_role(role)
+        if role not in seen and isinstance(operand, Name):
+            seen.add(role)
+            yield _limits_check(operands, role, operands.reader(operand), limits)
+
+
+@cached_by_match
+def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
+    """The roles of counts and bytes that have limits, with these."""
+    forms = {form.role: form for form in match.operands}
+    told = [
+        (forms[expression.name], kind)
+        for effect in match.effects
+        for expression, kind in _limited_values(effect)
+        if isinstance(expression, OperandRole) and expression.name in forms
+    ]
+    return tuple((form.role, limits) for form, kind in told if (limits := _limits(form, kind)) is not None)
+
+
+def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
+    """What an effect says of counts and bytes, with its kind."""
+    match effect:
+        case fx.Access(size=size) | fx.Prefetch(size=size):
+            yield size, "size"
+        case fx.MbarrierInit(count=count):
+            yield count, "count"
+        case fx.MbarrierArrive(count=count, expect=expect):
+            yield count, "count"
+            yield expect, "bytes"
+        case fx.MbarrierExpect(size=size):
+            yield size, "bytes"
+        case fx.Barrier(level="cta", number=number, threads=threads):
+            yield number, "count"
+            yield threads, "count"
+
+
+def _limits(form: OperandForm, kind: str) -> Immediates | None:
+    """What a number may be: a size a multiple of something, a count in a range, bytes what a phase can wait for."""
+    if kind == "bytes":
+        return Immediates(None, MAX_TX_BYTES)
+    given = form.immediates
+    if given is None or given.members is not None:
+        return None
+    if kind == "size":
+        return Immediates(None, None, given.step) if given.step > 1 else None
+    return given
+
+
+def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, limits: Immediates) -> Check:
+    step, multiple = operands.step, limits.step
+    low = limits.low or 0
+    high = limits.high
+
+    def check(walker: LockstepExecutor) -> None:
+        value = value_of_lane(reader(walker), walker.first_active)
+        if not isinstance(value, int):
+            return
+        value &= 0xFFFF_FFFF
+        if value % multiple:
+            misfit = OperandViolation(step, role, value, "multiple", multiple)
+        elif value < low or (high is not None and value > high and value < 1 << 31):
+            misfit = OperandViolation(step, role, value, "range", low if value < low else high or 0)
+        else:
+            return
+        walker.trace.operand_violations.setdefault((step, role), misfit)
+
+    return check
+
+
+def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
+    """The masks of CTAs, which must be some of the cluster, where directives say how large that is."""
+    for role in _masks_of(match):
+        operand = operands.operand_of_role(role)
+        if operand is not None:
+            yield _cluster_mask_check(operands, role, operands.reader(operand))
+
+
+@cached_by_match
+def _masks_of(match: Match) -> tuple[str, ...]:
+    found = [getattr(effect, "multicast", None) for effect in match.effects]
+    return tuple(dict.fromkeys(role for role in found if isinstance(role, str)))
+
+
+def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReader) -> Check:
+    step = operands.step
+
+    def check(walker: LockstepExecutor) -> None:
+        value, ctas = value_of_lane(reader(walker), walker.first_active), walker.scenario.launch.cluster_size
+        if isinstance(value, int) and ctas > 1 and (value & 0xFFFF_FFFF) >> ctas:
+            walker.trace.operand_violations.setdefault((step, role), OperandViolation(step, role, value, "mask", ctas))
+
+    return check
+
+
+def _rule_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
+    """The rules between operands (`src-size <= cp-size`) where a register takes part."""
+    for number, need in enumerate(match.needs):
+        present = {role: operands.operand_of_role(role) for role in match.roles}
+        readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}
+        fixed = {role: evaluate(operand) for role, operand in present.items() if operand is not None}
+        if readers and any(role in readers for role in _names_in(need.condition)):
+            yield _rule_check(operands, f"rule {number}", need.condition, need.text, readers, fixed)
+
+
+def _names_in(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, OperandRole):
+        yield expression.name
+    elif not isinstance(expression, ConstantExpr):
+        for argument in expression.arguments:
+            yield from _names_in(argument)
+
+
+def _rule_check(
+    operands: OperandCompiler,
+    place: str,
+    condition: Expression,
+    text: str,
+    readers: dict[str, ValueReader],
+    fixed: dict[str, int | None],
+) -> Check:
+    step = operands.step
+    involved = [role for role in readers if role in set(_names_in(condition))]
+
+    def check(walker: LockstepExecutor) -> None:
+        values = dict(fixed)
+        for role in involved:
+            value = value_of_lane(readers[role](walker), walker.first_active)
+            if not isinstance(value, int):
+                return
+            values[role] = value
+        result = fold_constants(condition, values)
+        if isinstance(result, ConstantExpr) and result.value is False:
+            first = values[involved[0]] or 0
+            walker.trace.operand_violations.setdefault(
+                (step, place), OperandViolation(step, involved[0], first, "rule", 0, rule=text)
+            )
+
+    return check

@@ -1,0 +1,76 @@
+"""What a walker does where control leaves the next step: branches, calls, ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.symexec.executor import END_INDEX
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
+from ptxkit.analysis.values.symbolic_values import LaneValues, value_of_lane
+from ptxkit.isa import effects as fx
+from ptxkit.syntax.tree import Arguments, Name, Operand
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+
+
+def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction:
+    """Goes where an effect leads."""
+    match effect.kind:
+        case "branch":
+            where = _label_index(operands, operands.step.instruction.operands[-1])
+            return lambda _: where
+        case "branch_indexed":
+            return _compile_indexed_branch(operands)
+        case "call":
+            return _compile_call(operands)
+        case "return":
+            return lambda walker: walker.return_or_exit()
+        case "trap":
+            return _trap
+    return lambda _: END_INDEX
+
+
+def _trap(walker: LockstepExecutor) -> int:
+    """Ends the launch: what the threads would have done comes no more."""
+    walker.trace.end_reason = "trap"
+    return END_INDEX
+
+
+def _label_index(operands: OperandCompiler, operand: Operand) -> int:
+    target = operands.scope.label(operand.text) if isinstance(operand, Name) else None
+    return END_INDEX if target is None else target
+
+
+def _compile_indexed_branch(operands: OperandCompiler) -> StepAction:
+    selector, *_, last = operands.step.instruction.operands
+    index = operands.reader(selector)
+    names = operands.scope.branch_targets(last.text) if isinstance(last, Name) else ()
+    targets = [found for name in names if (found := operands.scope.label(name)) is not None]
+
+    def jump(walker: LockstepExecutor) -> int:
+        held = index(walker)
+        value = value_of_lane(held, 0)
+        if isinstance(held, LaneValues):
+            walker.diverge(held.values)
+        if isinstance(value, int):
+            return targets[value] if value < len(targets) else END_INDEX
+        walker.note_guess()
+        return targets[walker.visit % len(targets)] if targets else END_INDEX
+
+    return jump
+
+
+def _compile_call(operands: OperandCompiler) -> StepAction:
+    name = ""
+    results: tuple[str, ...] = ()
+    arguments: tuple[Operand, ...] = ()
+    for operand in operands.step.instruction.operands:
+        if isinstance(operand, Name) and not name:
+            name = operand.text
+        elif isinstance(operand, Arguments) and name:
+            arguments = operand.elements
+        elif isinstance(operand, Arguments):
+            results = tuple(e.text for e in operand.elements if isinstance(e, Name))
+    back = operands.step.index + 1
+    return lambda walker: walker.enter_function(name, back, results, arguments)

@@ -1,0 +1,49 @@
+"""What a walker does where threads meet: the lanes of a warp, or all threads of the CTA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.match_cache import cached_by_match
+from ptxkit.analysis.symexec.event_compiler import compile_record
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
+from ptxkit.analysis.symexec.shared_broadcast import is_full_cta_barrier
+from ptxkit.isa import effects as fx
+from ptxkit.isa.forms import Match
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+
+
+def is_warp_convergence(effect: fx.Effect) -> bool:
+    """Whether lanes of a warp meet without ordering anything."""
+    return isinstance(effect, fx.Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
+
+
+@cached_by_match
+def is_collective_instruction(match: Match) -> bool:
+    """Whether all lanes of a warp execute the instruction together, as `.sync.aligned` says, and it is no barrier."""
+    if any(isinstance(effect, fx.Barrier) for effect in match.effects):
+        return False
+    return {"sync", "aligned"}.issubset(match.canonical.split("."))
+
+
+def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
+    """Lanes of a warp meet here. That matters only where the warp has parted."""
+    record = compile_record(operands, effect)
+
+    def meet(walker: LockstepExecutor) -> int | None:
+        return record(walker) if walker.is_partial else None
+
+    return meet
+
+
+def compile_cta_barrier(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
+    """The group has met the whole CTA, where all its threads come to the barrier."""
+    number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
+
+    def met(walker: LockstepExecutor) -> None:
+        if is_full_cta_barrier(effect, threads(walker) if threads else None, walker.scenario.launch.threads):
+            walker.cta_barriers.append(number(walker) if number else 0)
+
+    return met

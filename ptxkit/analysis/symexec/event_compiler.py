@@ -1,0 +1,94 @@
+"""What a walker records of an effect: its address, bytes, amount and the CTAs that it goes to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader, constant_reader
+from ptxkit.analysis.values.symbolic_values import bit_mask, lift
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import Expression, OperandRole
+from ptxkit.syntax.tree import Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+
+
+def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
+    """Records an effect with its operands' values."""
+    barrier = effect.address if isinstance(effect, fx.ProxyFence) else getattr(effect, "barrier", None)
+    address = operands.shared_offset_reader(barrier, _space(effect)) if isinstance(barrier, str) else None
+    size = _copy_size_reader(operands) if isinstance(effect, fx.MbarrierComplete) else None
+    size = size or operands.evaluator(getattr(effect, "threads" if isinstance(effect, fx.Barrier) else "size", None))
+    amount = operands.evaluator(_amount(effect))
+    expect = operands.evaluator(getattr(effect, "expect", None))
+    ctas = cta_mask_reader(operands, getattr(effect, "multicast", None))
+
+    def record(walker: LockstepExecutor) -> None:
+        walker.record(
+            effect,
+            address(walker) if address else None,
+            size(walker) if size else None,
+            amount(walker) if amount else None,
+            None,
+            expect(walker) if expect else None,
+            ctas(walker) if ctas else None,
+        )
+
+    return record
+
+
+def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:
+    """The mask of the CTAs that a multicast goes to."""
+    if multicast == fx.ALL:
+        return lambda walker: bit_mask(walker.scenario.launch.cluster_size)
+    return operands.evaluator(OperandRole(multicast)) if multicast else None
+
+
+def _space(effect: fx.Effect) -> str:
+    """The space of the address that an effect names: of a tensor map it is global, or generic."""
+    return "generic" if isinstance(effect, fx.ProxyFence) else "shared"
+
+
+def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
+    """The bytes of a tensor copy: unknown, unless the module's maker knows the map, but the same for each copy of its
+    kind by the same tensor map."""
+    if operands.step.box_bytes is not None:
+        return constant_reader(operands.step.box_bytes)
+    match = operands.step.match
+    maps = [e.address for e in match.effects if isinstance(e, fx.Access) and e.via == "tensormap"] if match else []
+    operand = operands.operand_of_role(maps[0]) if maps else None
+    if match is None or operand is None:
+        return None
+    reader, kind = operands.reader(operand), match.canonical
+    return lambda walker: lift(lambda address: walker.symbolic_values.intern(("box", kind, address)), reader(walker))
+
+
+def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
+    """A wait that may answer false does so first, and true when it is asked again: code that does not ask again has
+    not waited."""
+    target = operands.operand_of_role(effect.result)
+    register = operands.scope.register_name(target.text) if isinstance(target, Name) else "_"
+    record, step = compile_record(operands, effect), operands.step
+    barrier = operands.shared_offset_reader(effect.barrier)
+
+    def wait(walker: LockstepExecutor) -> None:
+        answered = walker.is_second_poll(step, barrier(walker) if barrier else None)
+        walker.write_register(register, int(answered))
+        if answered:
+            record(walker)
+
+    return wait
+
+
+def _amount(effect: fx.Effect) -> Expression | None:
+    match effect:
+        case fx.MbarrierInit(count=amount) | fx.MbarrierArrive(count=amount) | fx.RegisterCount(count=amount):
+            return amount
+        case fx.WaitGroup(pending=amount) | fx.Cancellation(granted=amount):
+            return amount
+        case fx.Barrier(number=number):
+            return number
+        case fx.MbarrierWait(phase=phase):
+            return OperandRole(phase)
+    return None

@@ -1,0 +1,293 @@
+"""Explores a kernel: all threads of a CTA, in groups that take one path, in a few scenarios; and what none reached."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+from ptxkit.analysis.cfg.reachability import StepSet, reachable_steps
+from ptxkit.analysis.dataflow.address_space_inference import AddressSpaceInference
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.dataflow.unreached_conditions import UnreachedConditions
+from ptxkit.analysis.ir.async_steps import async_steps_of, has_async_steps
+from ptxkit.analysis.ir.budget import (
+    MAX_ANALYSED_CTAS,
+    MAX_DECISION_FLIPS,
+    MAX_DIVERGED_GROUPS,
+    MAX_SIMULATED_CTAS,
+    AnalysisBudget,
+)
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram
+from ptxkit.analysis.symexec.executor import LockstepExecutor
+from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
+from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
+from ptxkit.analysis.symexec.trace import GroupTrace
+from ptxkit.analysis.values.scenario import (
+    MAX_FRUITLESS_SAMPLES,
+    MAX_LARGE_SAMPLES,
+    MAX_SAMPLE,
+    MORE_SAMPLES,
+    SAMPLES,
+    SMALL_SIZE,
+    LaunchConfig,
+    Scenario,
+    launch_config_of,
+)
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
+
+
+@dataclass(slots=True)
+class Exploration:
+    """The walks of one scenario. groups: every thread is in one of them, where `is_whole`.
+
+    cluster: those of all CTAs of the cluster, this one among them, by rank; the first two where there are too many.
+    """
+
+    scenario: Scenario
+    groups: list[GroupTrace] = field(default_factory=list)
+    is_complete: bool = True
+    cluster: list[Exploration] = field(default_factory=list, repr=False, compare=False)
+
+
+class Explorer:
+    """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached.
+
+    pointers: the parameters that are addresses, by name and offset. budget: what this kernel may use; it says what is
+    left of it. failing: scenarios that no launch is, as they use more shared memory than a CTA can have; their walks
+    are not kept.
+    """
+
+    def __init__(self, program: Program, budget: AnalysisBudget | None = None) -> None:
+        self.program = program
+        self.launch: LaunchConfig = launch_config_of(program)
+        self.explorations: list[Exploration] = []
+        self.infeasible_scenarios: list[Scenario] = []
+        self._compiled = compile_program(program)
+        self.pointers = pointer_parameters(program)
+        self._capacity = SharedCapacity(program)
+        self._symbolic_values = SymbolicValueTable()
+        self.budget = budget or AnalysisBudget().for_kernel()
+        self._excluded_loads = _loads_from_remote_stores(program)
+        self._async_steps = async_steps_of(program)
+
+    @cached_property
+    def input_independence(self) -> InputIndependence:
+        """What decides operands and paths."""
+        return InputIndependence(self.program, self.launch)
+
+    @cached_property
+    def address_spaces(self) -> AddressSpaceInference:
+        """In which state spaces addresses lie, over all paths."""
+        return AddressSpaceInference(self.program)
+
+    @cached_property
+    def is_asynchronous(self) -> bool:
+        """Whether the kernel, or a function that it calls, has asynchronous operations, or what orders them."""
+        return has_async_steps(self.program)
+
+    @property
+    def unreached_steps(self) -> list[Step]:
+        """Steps with asynchronous effects that no walk reached, though some path through the kernel leads to them."""
+        if not self._async_steps:
+            return []
+        covered = self.covered_steps()
+        missed = [step for step in self._async_steps if step not in covered]
+        return [step for step in missed if step in self._reachable_steps] if missed else []
+
+    @cached_property
+    def _reachable_steps(self) -> StepSet:
+        return reachable_steps(self.program)
+
+    def run(self) -> None:
+        """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to
+        what was not reached, and those whose both sides deserve a look.
+        """
+        for sample in SAMPLES:
+            walked = self._explore(Scenario(self.launch, sample))
+            if not any(exploration.scenario.reads_sample for exploration in walked):
+                for exploration in walked:
+                    exploration.scenario.sample_count = len(SAMPLES)
+                break
+        if not self.explorations:
+            return
+        self._explore_sizes()
+        if self.launch.cluster_size > 1 and all(_is_truncated(exploration) for exploration in self.explorations):
+            self._explore(Scenario(self.launch, SMALL_SIZE))
+        if not self.launch.is_exact and _names_thread_counts(self.program):
+            self._explore(Scenario(self.launch.with_other_size(), SAMPLES[0]))
+        turned: set[SymbolicValue] = set()
+        for _ in range(MAX_DECISION_FLIPS):
+            missed = self.unreached_steps
+            turn = self._flip_towards(missed, turned) if missed else self._next_flip(turned, ordering=True)
+            if turn is None:
+                return
+            self._explore(turn)
+
+    def _explore_sizes(self) -> None:
+        """Walks further samples while sizes decide whether what was missed is reached."""
+        if self.explorations[0].scenario.sample_count > 1 or not self.unreached_steps:
+            return
+        self._explore_samples(self._large_sizes(self.unreached_steps))
+        self._explore_samples(MORE_SAMPLES)
+
+    def _explore_samples(self, sizes: Sequence[int]) -> None:
+        missed, vain = self.unreached_steps, 0
+        for sample in sizes:
+            if not missed or vain == MAX_FRUITLESS_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
+                return
+            self._explore(Scenario(self.launch, sample))
+            left = self.unreached_steps
+            vain = vain + 1 if len(left) == len(missed) else 0
+            missed = left
+
+    def _large_sizes(self, missed: list[Step]) -> list[int]:
+        """Sizes beyond the first samples that the way to what was missed asks for, if not too many."""
+        large = [
+            size for size in self._unreached_conditions.compared_sizes(missed) if max(SAMPLES) < size <= MAX_SAMPLE
+        ]
+        return large[:MAX_LARGE_SAMPLES]
+
+    @cached_property
+    def _unreached_conditions(self) -> UnreachedConditions:
+        return UnreachedConditions(self.program, self.launch, self.pointers)
+
+    def _explore(self, scenario: Scenario) -> list[Exploration]:
+        """The walks of the CTAs that rules look at; kept where a launch may be like that."""
+        cluster = self.execute(scenario).cluster
+        if all(self._capacity.fits(each.groups) for each in cluster):
+            self.explorations.extend(cluster[:MAX_ANALYSED_CTAS])
+        else:
+            self.infeasible_scenarios.append(scenario)
+        return cluster[:MAX_ANALYSED_CTAS]
+
+    def execute(self, scenario: Scenario, *, outside: bool = False) -> Exploration:
+        """The walks of one scenario, and of the other CTAs of its cluster: what one guesses holds for the next.
+
+        outside: with all accesses to global memory.
+        """
+        size = scenario.launch.cluster_size
+        cluster: list[Exploration] = []
+        for rank in range(size if size <= MAX_SIMULATED_CTAS else MAX_ANALYSED_CTAS):
+            own = Scenario(scenario.launch, scenario.sample, rank, dict(scenario.decisions)) if rank else scenario
+            cluster.append(self._execute_cta(own, self._compiled_with_global_accesses if outside else self._compiled))
+            cluster[-1].cluster = cluster
+            scenario = own
+        return cluster[0]
+
+    @cached_property
+    def _compiled_with_global_accesses(self) -> CompiledProgram:
+        return compile_program(self.program, outside=True)
+
+    def _execute_cta(self, scenario: Scenario, code: CompiledProgram) -> Exploration:
+        """The walks of one CTA."""
+        everyone = tuple(range(scenario.launch.threads))
+        before = dict(scenario.decisions)
+        while True:
+            exchange = LaneExchange(broadcasts=SharedBroadcasts(self._excluded_loads))
+            walker = LockstepExecutor(code, scenario, everyone, self._symbolic_values, exchange, self.pointers)
+            exploration, taken = execute_all(walker, self.budget.steps)
+            self.budget.steps -= taken
+            wrong = exchange.broadcasts.invalidated_loads(exploration.groups, scenario.launch.threads)
+            if not wrong:
+                return exploration
+            self._excluded_loads |= wrong
+            scenario.reset_decisions(before)
+
+    def _flip_towards(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
+        """A guess turned round at a branch that leads to what was missed; any other one where there is none."""
+        asked = {
+            step for exploration in self.explorations for step in exploration.scenario.branch_of_condition.values()
+        }
+        branches = self._unreached_conditions.deciding_branches(missed, asked)
+        return self._next_flip(turned, branches) or self._next_flip(turned)
+
+    def _next_flip(
+        self, turned: set[SymbolicValue], branches: Collection[Step] = (), *, ordering: bool = False
+    ) -> Scenario | None:
+        """The first scenario with a guess turned round that was not turned yet; what came before it stays.
+
+        branches: only guesses made there, where some are given. ordering: only those whose both sides deserve a look.
+        """
+        for exploration in self.explorations:
+            kept: dict[SymbolicValue, bool] = {}
+            for condition, side in exploration.scenario.decisions.items():
+                made_there = not branches or exploration.scenario.branch_of_condition.get(condition) in branches
+                deserves = not ordering or condition in exploration.scenario.flippable_conditions
+                deserves = deserves and not self._is_asserted(exploration, condition)
+                if condition not in turned and made_there and deserves:
+                    turned.add(condition)
+                    base = exploration.scenario
+                    return Scenario(base.launch, base.sample, 0, {**kept, condition: not side})
+                kept[condition] = side
+        return None
+
+    def _is_asserted(self, exploration: Exploration, condition: SymbolicValue) -> bool:
+        """Whether the other side of a guess leads to a trap."""
+        step = exploration.scenario.branch_of_condition.get(condition)
+        return step is not None and self._compiled.trap_side(step) is not None
+
+    def covered_steps(self) -> set[Step]:
+        """Every step that some walk executed, those of called functions included."""
+        return set().union(*(group.covered_steps for e in self.explorations for group in e.groups))
+
+
+def _loads_from_remote_stores(program: Program) -> frozenset[Step]:
+    """The loads from shared memory that other CTAs of the cluster may store to: all, where they store at all."""
+    if not any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects):
+        return frozenset()
+    return frozenset(step for step in program.steps if step.match is not None)
+
+
+def _is_remote_store(effect: Effect) -> bool:
+    return (
+        isinstance(effect, Access)
+        and effect.kind != "read"
+        and effect.space == "shared::cluster"
+        and effect.proxy == "generic"
+    )
+
+
+def _is_truncated(exploration: Exploration) -> bool:
+    """Whether some walk came to no end, though it was sure of its path."""
+    return any(group.end_reason == "budget" and group.first_guess is None for group in exploration.groups)
+
+
+def _names_thread_counts(program: Program) -> bool:
+    """Whether a kernel says how many threads meet somewhere: then it matters how many there are."""
+    effects = (effect for step in program.effectful_steps for effect in step.effects)
+    return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
+
+
+def execute_all(walker: LockstepExecutor, budget: int) -> tuple[Exploration, int]:
+    """Walks a group and those that part from it; and the steps that took. Past the budget no further group begins."""
+    exploration = Exploration(walker.scenario)
+    waiting = [walker]
+    taken = 0
+    while waiting:
+        if taken >= budget or len(exploration.groups) >= MAX_DIVERGED_GROUPS:
+            exploration.is_complete = False
+            break
+        # The group of the lowest thread comes first: other lanes ask for what lane 0 had.
+        walker = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
+        before = walker.executed_steps
+        exploration.groups.append(walker.run())
+        taken += walker.executed_steps - before
+        waiting.extend(walker.diverged_groups)
+    return exploration, taken
+
+
+def compile_program(program: Program, *, whole: bool = False, outside: bool = False) -> CompiledProgram:
+    """A kernel's code, which finds that of the functions that it calls."""
+    codes: dict[str, CompiledProgram] = {}
+
+    def callee(name: str) -> CompiledProgram | None:
+        if name not in codes and name in program.callees:
+            codes[name] = CompiledProgram(program.callees[name], callee, whole=whole, outside=outside)
+        return codes.get(name)
+
+    return CompiledProgram(program, callee, whole=whole, outside=outside)

@@ -1,0 +1,42 @@
+"""Whether what a walk noticed of an operand's number holds for every launch, and for every place of a variable."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.analysis.values.scenario import LaunchConfig
+
+#: Special registers that the directives of a kernel fix, where they fix its block.
+_BLOCK = ("%ntid", "%nwarpid")
+#: Those that a launch fixes, and no directive.
+_GRID = ("%nctaid", "%nclusterid", "%cluster_nct", "%dynamic_smem_size", "%total_smem_size")
+
+
+class OperandValidity:
+    """What a program's operands depend on; looked up only where something was noticed."""
+
+    def __init__(self, program: Program, launch: LaunchConfig) -> None:
+        self._program = program
+        self._launch_registers = _GRID if launch.is_exact else (*_BLOCK, *_GRID)
+
+    @cached_property
+    def _dependence(self) -> Dependence:
+        return Dependence(self._program)
+
+    def is_launch_independent(self, misfit: OperandViolation) -> bool:
+        """Whether neither the launch nor a test at run time decides it; of called functions nobody knows."""
+        step = misfit.step
+        steps = self._program.steps
+        if step.index >= len(steps) or steps[step.index] is not step or step.match is None:
+            return False
+        operand = step.match.operand(misfit.role, step.instruction)
+        leaves = self._dependence.sources_of(step, operand)
+        if any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves):
+            return False
+        variable = misfit.variable
+        if misfit.is_certain or variable is None:
+            return True
+        return not self._dependence.may_test_alignment(variable.name, step, operand)

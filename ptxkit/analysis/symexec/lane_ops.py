@@ -1,0 +1,345 @@
+"""Value operations that depend on the thread: its own memory, its lane, what its warp had."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from functools import partial, reduce
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.type_info import is_signed
+from ptxkit.analysis.symexec.check_generic_window import from_generic
+from ptxkit.analysis.symexec.lane_exchange import ExecutionPoint
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader, constant_reader
+from ptxkit.analysis.values.symbolic_values import (
+    GroupValue,
+    LaneValues,
+    SymbolicValue,
+    SymbolicValueTable,
+    Value,
+    bit_mask,
+    group_value_of,
+    lanes_by_index,
+    lift,
+    value_of_lane,
+)
+from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
+from ptxkit.syntax.tree import Address, Name, Vector
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+
+#: What `redux.sync` makes of two values.
+_REDUCTIONS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "min": min,
+    "max": max,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
+#: Requests that are granted: enough for both parities of an mbarrier.
+_GRANTED_REQUESTS = 2
+
+
+def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueReader, int]:
+    """Of `load(space, address, width)`: where the cells are kept, the address in there, the width in bits."""
+    space, address, width = call.arguments
+    number = width.value if isinstance(width, ConstantExpr) and isinstance(width.value, int) else 32
+    kept = str(space.value) if isinstance(space, ConstantExpr) else "generic"
+    operand = operands.operand_of_role(address.name) if isinstance(address, OperandRole) else None
+    match operand:
+        case Address(base=Name(text=text), offset=offset) if kept.startswith("param"):
+            if operands.scope.variable(text) is not None:
+                return text, constant_reader(offset), number
+    return kept, operands.evaluator(address) or (lambda walker: walker.fresh_symbol("address")), number
+
+
+def load_value(
+    walker: LockstepExecutor, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
+) -> GroupValue:
+    """What a load gives: a cell of the thread's own memory, a parameter, or an unknown.
+
+    is_signed: the number may be extended by its sign, to a width that nobody knows here.
+    """
+    if space == "generic":
+        space, place = private_location(walker, place)
+    known = walker.private_memory.load(space, place, width // 8)
+    if known is not None:
+        return lift(partial(_sign_extend, walker.symbolic_values, width), known) if is_signed else known
+    if isinstance(place, int) and not walker.frames:
+        if space in walker.code.parameters:
+            return _parameter_value(walker, space, place, width)
+        held = walker.code.program.variable_at(place) if space.startswith("param") else None
+        if held is not None and held.name in walker.code.parameters:
+            return _parameter_value(walker, held.name, place - held.address, width)
+    # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
+    unknown = partial(_unknown_load, walker.symbolic_values, walker.step, walker.visit, space, position)
+    if walker.exchange.broadcasts.stores and space.startswith("shared"):
+        return _load_broadcast(walker, place, width, unknown)
+    return lift(unknown, place)
+
+
+def _load_broadcast(
+    walker: LockstepExecutor, place: GroupValue, width: int, unknown: Callable[[Value], Value]
+) -> GroupValue:
+    """What other threads told at an address of shared memory."""
+
+    def heard(value: Value) -> Value:
+        offset = walker.operations.op_in_shared("shared", value)
+        told = walker.exchange.broadcasts.load(walker, offset, width // 8) if isinstance(offset, int) else None
+        return unknown(value) if told is None else told
+
+    if not isinstance(place, LaneValues):
+        return heard(place)
+    known = {value: heard(value) for value in dict.fromkeys(place.values)}
+    return group_value_of([known[value] for value in place.values])
+
+
+def _sign_extend(terms: SymbolicValueTable, width: int, value: Value) -> Value:
+    """A number that is loaded as one with a sign; negative ones fill a register of a width that is not known."""
+    return terms.intern(("signed", width, value)) if isinstance(value, int) and value >> width - 1 else value
+
+
+def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str, position: int, place: Value) -> Value:
+    return terms.intern(("load", step, visit, space, place, position))
+
+
+def private_location(walker: LockstepExecutor, place: GroupValue) -> tuple[str, GroupValue]:
+    """A generic address as one in the threads' own memory, where the first thread's lies there."""
+    first = value_of_lane(place, 0)
+    own = walker.window.space_of_generic(first) if isinstance(first, int) else ""
+    if own not in ("local", "param"):
+        return "generic", place
+    return own, walker.operations.apply(SymbolicOps.op_from_generic, own, place)
+
+
+def _parameter_value(walker: LockstepExecutor, name: str, offset: int, width: int) -> Value:
+    """A kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
+    if (name, offset) in walker.pointers:
+        found = walker.symbolic_values.intern(("parameter", name, offset), pointer=True)
+        return found.with_space("global") if name in walker.code.global_pointers else found
+    walker.scenario.reads_sample = True
+    return walker.scenario.sample & bit_mask(width)
+
+
+def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    space, address, width = load_parts(operands, call)
+    is_signed = reads_signed(operands)
+    return lambda walker: load_value(walker, space, address(walker), width, is_signed=is_signed)
+
+
+def reads_signed(operands: OperandCompiler) -> bool:
+    """Whether an instruction's type is one of integers with a sign."""
+    return any(map(is_signed, operands.step.instruction.opcode.split(".")))
+
+
+def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
+    """Lane 0 stands for the elected lane."""
+    return lambda walker: group_value_of([int(tid % 32 == 0) for tid in walker.tids])
+
+
+def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    """What another lane had, once that lane was walked; a term of the warp's own otherwise."""
+    mode = call.arguments[0]
+    kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
+    source, selector, bounds = (operands.argument_reader(argument) for argument in call.arguments[1:4])
+
+    def shuffle(walker: LockstepExecutor) -> GroupValue:
+        own, chosen, limits = source(walker), selector(walker), bounds(walker)
+        place = (walker.step, walker.visit)
+        if not isinstance(own, int | SymbolicValue | LaneValues):
+            return walker.fresh_symbol("shuffle")
+        walker.exchange.publish(place, walker.tids, own)
+        tids, exchange, terms = walker.tids, walker.exchange, walker.symbolic_values
+
+        def read(index: int) -> Value:
+            other = _source_lane(kind, tids[index], _lane_value(chosen, index), _lane_value(limits, index))
+            seen = None if other is None else exchange.read(place, other)
+            return terms.intern(("shuffle", tids[index] // 32, *place)) if seen is None else seen
+
+        return lanes_by_index(len(tids), read) if len(tids) > 1 else read(0)
+
+    return shuffle
+
+
+def _lane_value(value: object, index: int) -> object:
+    return value_of_lane(value, index) if isinstance(value, int | SymbolicValue | LaneValues) else None
+
+
+def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | None:
+    """The thread that a lane reads from; None where that is not known. Source: PTX ISA, "shfl.sync"."""
+    if not isinstance(chosen, int) or not isinstance(limits, int):
+        return None
+    lane, segment, clamp = tid & 31, limits >> 8 & 31, limits & 31
+    first = lane & segment
+    last = first | clamp & ~segment
+    offset = chosen & 31
+    match kind:
+        case "up":
+            other, is_inside = lane - offset, lane - offset >= last
+        case "down":
+            other, is_inside = lane + offset, lane + offset <= last
+        case "bfly":
+            other, is_inside = lane ^ offset, lane ^ offset <= last
+        case "idx":
+            other, is_inside = first | offset & ~segment, (first | offset & ~segment) <= last
+        case _:
+            return None
+    return tid - lane + (other if is_inside else lane)
+
+
+def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    """What the lanes of a mask have together, once all of them were walked; a term of the warp's own otherwise."""
+    kind, scalar = (
+        str(each.value).lstrip(".") if isinstance(each, ConstantExpr) else "" for each in call.arguments[:2]
+    )
+    source, members = (operands.argument_reader(argument) for argument in call.arguments[2:4])
+
+    def redux(walker: LockstepExecutor) -> GroupValue:
+        own, asked = source(walker), members(walker)
+        place = (walker.step, walker.visit)
+        if not isinstance(own, int | SymbolicValue | LaneValues):
+            return walker.fresh_symbol("redux")
+        walker.exchange.publish(place, walker.tids, own)
+        known: dict[tuple[int, object], Value] = {}
+
+        def read(index: int) -> Value:
+            warp, chosen = walker.tids[index] // 32, _lane_value(asked, index)
+            if (warp, chosen) not in known:
+                together = _reduce_lanes(walker, kind, scalar, place, warp, chosen)
+                unknown = walker.symbolic_values.intern(("redux", warp, *place)) if together is None else together
+                known[warp, chosen] = unknown
+            return known[warp, chosen]
+
+        return group_value_of([read(index) for index in range(len(walker.tids))])
+
+    return redux
+
+
+def _reduce_lanes(
+    walker: LockstepExecutor, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
+) -> int | None:
+    """The values of the chosen lanes of a warp as one; None where one of them is not known."""
+    count = min(32, walker.scenario.launch.threads - 32 * warp)
+    picked = chosen & bit_mask(count) if isinstance(chosen, int) else 0
+    found = [walker.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
+    numbers = [value for value in found if isinstance(value, int)]
+    if not numbers or len(numbers) < len(found) or kind not in _REDUCTIONS:
+        return None
+    if scalar == "s32":
+        numbers = [(number & bit_mask(32) ^ 1 << 31) - (1 << 31) for number in numbers]
+    return reduce(_REDUCTIONS[kind], numbers) & bit_mask(32)
+
+
+def _vote(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    """What the lanes walked so far decide; where they decide nothing, an unknown that is first taken to agree with
+    these threads, and then not to."""
+    mode = call.arguments[0]
+    kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
+    source = operands.argument_reader(call.arguments[-1])
+
+    def vote(walker: LockstepExecutor) -> GroupValue:
+        own = source(walker)
+        if not isinstance(own, int | SymbolicValue | LaneValues):
+            return walker.fresh_symbol("vote")
+        place = (walker.step, walker.visit)
+        walker.exchange.publish(place, walker.tids, own)
+        by_warp = {warp: _vote_value(walker, kind, place, warp, own) for warp in {tid // 32 for tid in walker.tids}}
+        return group_value_of([by_warp[tid // 32] for tid in walker.tids])
+
+    return vote
+
+
+def _vote_value(walker: LockstepExecutor, kind: str, place: ExecutionPoint, warp: int, own: GroupValue) -> Value:
+    known = walker.exchange.votes.get((place, warp))
+    if known is not None:
+        return known
+    seen = list(walker.exchange.read_warp(place, warp))
+    decided = _decide_vote(kind, seen, min(32, walker.scenario.launch.threads - 32 * warp))
+    if decided is not None:
+        walker.exchange.votes[(place, warp)] = decided
+        return decided
+    first = value_of_lane(own, next(index for index, tid in enumerate(walker.tids) if tid // 32 == warp))
+    if isinstance(first, SymbolicValue):
+        return first
+    guess = walker.symbolic_values.intern(("vote", warp, *place))
+    walker.prefer_side(guess, kind == "uni" or first == 1)
+    return guess
+
+
+def _decide_vote(kind: str, seen: list[Value], lanes_of_warp: int) -> int | None:
+    """What a vote comes to, whatever the lanes that were not walked have; None where it hangs on them."""
+    numbers = {value & 1 for value in seen if isinstance(value, int)}
+    is_whole = len(seen) >= lanes_of_warp and all(isinstance(value, int) for value in seen)
+    match kind:
+        case "any":
+            return 1 if 1 in numbers else 0 if is_whole else None
+        case "all":
+            return 0 if 0 in numbers else 1 if is_whole else None
+        case "uni":
+            return 0 if len(numbers) > 1 else 1 if is_whole else None
+    return None
+
+
+def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    last = call.arguments[-1]
+    operand = operands.operand_of_role(last.name) if isinstance(last, OperandRole) else None
+    readers = [operands.reader(element) for element in operand.elements] if isinstance(operand, Vector) else []
+    each = {2: 32, 4: 16}.get(len(readers), 32)
+
+    def pack(walker: LockstepExecutor) -> GroupValue:
+        return lift(partial(_pack_values, walker.symbolic_values, each), *[reader(walker) for reader in readers])
+
+    return pack
+
+
+def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
+    numbers = [part for part in parts if isinstance(part, int)]
+    if not parts or len(numbers) < len(parts):
+        return terms.intern(("pack", *parts))
+    return sum((number & bit_mask(each)) << each * position for position, number in enumerate(numbers))
+
+
+def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    """The answer to a request for the work of another cluster: the first ones are granted, the next are not, as seen by
+    each thread that asks for them in turn. Which it is lies with the GPU, so that it is no guess."""
+    source = operands.argument_reader(call.arguments[-1])
+
+    def ask(walker: LockstepExecutor) -> GroupValue:
+        response = source(walker)
+        if not isinstance(response, int | SymbolicValue | LaneValues):
+            response = 0
+        known = walker.granted_requests.get(response)
+        if known is None:
+            seen = len(walker.granted_requests)
+            granted = walker.scenario.decisions.setdefault(
+                walker.symbolic_values.intern(("is_canceled", seen)), seen < _GRANTED_REQUESTS
+            )
+            known = walker.granted_requests[response] = int(granted)
+        return known
+
+    return ask
+
+
+def _unknown(_operands: OperandCompiler, call: CallExpr) -> ValueReader:
+    name = call.function
+    return lambda walker: walker.fresh_symbol(name)
+
+
+#: The operations that need more than their arguments' values.
+LANE_OPS: dict[str, Callable[[OperandCompiler, CallExpr], ValueReader]] = {
+    "load": _load,
+    "elected": _elect,
+    "from_generic": from_generic,
+    "shuffle": _shuffle,
+    "redux": _redux,
+    "vote": _vote,
+    "pack": _pack,
+    "is_canceled": _is_canceled,
+    "unknown": _unknown,
+    "float": _unknown,
+}

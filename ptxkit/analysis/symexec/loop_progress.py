@@ -1,0 +1,215 @@
+"""How far a walk that finds nothing new is from the ways out of what it goes round in.
+
+Most loops in which a walk ends for want of budget count: up to a size that it was given, or to a number. After some of
+their rounds it can be told that no way out comes within the budget, and the walk may as well end there and then.
+
+A way out counts where the predicate behind it compares two numbers whose distance changes by the same in each round.
+What hangs on data has come by then, or nobody can tell when: only asynchronous kernels, whose rings come round late,
+are walked on for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.analysis.ir.budget import STALLED_ITERATIONS
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.type_info import is_float, width_of
+from ptxkit.analysis.symexec.lane_ops import LANE_OPS
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, to_signed, value_of_lane
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import CallExpr, ConstantExpr
+from ptxkit.syntax.tree import Name
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.block_compiler import CompiledBlock
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+#: So many times in a row a distance changes by the same before it is said to count.
+MIN_STEADY_ITERATIONS = 3
+#: From which distance on the first number of an ordered comparison is not below the second.
+_ORDER_THRESHOLDS = {"lt": 0, "lo": 0, "ge": 0, "hs": 0, "le": 1, "ls": 1, "gt": 1, "hi": 1}
+_EQUALITY_OPERATORS = ("eq", "ne")
+
+ComparisonReaders: TypeAlias = "tuple[str, str, ValueReader, ValueReader]"
+"""A comparison: its operator, the type as which it reads numbers, and the numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _GuardedStep:
+    """A guarded step. sides: the indices where control may go on, where it leaves (None: it ends the walk, or nobody
+    knows)."""
+
+    step: Step
+    predicate: str
+    transfers_control: bool
+    targets: tuple[int, ...] | None
+
+
+def _guarded_steps(block: CompiledBlock) -> Iterator[_GuardedStep]:
+    for step, guard, _ in block.steps:
+        if guard is not None:
+            predicate, _, _, leaves = guard
+            yield _GuardedStep(step, predicate, leaves, _branch_targets(step, block.next_index))
+
+
+def _written_registers(block: CompiledBlock) -> Iterator[tuple[str, ComparisonReaders | None]]:
+    """The registers that a block writes, each with the comparison that gives its value."""
+    for step, guard, _ in block.steps:
+        operands = OperandCompiler(step, LANE_OPS)
+        for effect in step.effects:
+            target = operands.operand_of_role(effect.result) if isinstance(effect, fx.Value) else None
+            if isinstance(effect, fx.Value) and isinstance(target, Name):
+                yield (
+                    operands.scope.register_name(target.text),
+                    None if guard else _comparison_readers(operands, effect),
+                )
+
+
+def _branch_targets(step: Step, after: int) -> tuple[int, ...] | None:
+    kinds = [effect.kind for effect in step.effects if isinstance(effect, fx.Control)]
+    target = step.instruction.operands[-1] if kinds == ["branch"] else None
+    there = step.scope.label(target.text) if isinstance(target, Name) else None
+    return None if there is None else (there, after)
+
+
+def _comparison_readers(operands: OperandCompiler, effect: fx.Value) -> ComparisonReaders | None:
+    match effect.value:
+        case CallExpr(
+            function="compare",
+            arguments=(ConstantExpr(value=str(operator)), ConstantExpr(value=str(kind)), left, right),
+        ):
+            first, second = operands.evaluator(left), operands.evaluator(right)
+            if (
+                first is not None
+                and second is not None
+                and not is_float(kind)
+                and operator in (*_ORDER_THRESHOLDS, *_EQUALITY_OPERATORS)
+            ):
+                return operator, kind, first, second
+    return None
+
+
+class _LoopCounter:
+    """How far the two numbers of a comparison are from each other, for the first and the last thread of a group."""
+
+    def __init__(self, compared: ComparisonReaders) -> None:
+        self._operator, self._kind, self._first, self._second = compared
+        self.is_known = True
+        self._distances: list[int] = []
+        self._changes: list[int] = []
+        self._steady_iterations = self._steady_since = 0
+
+    def update(self, walker: LockstepExecutor) -> None:
+        """Looks at them once more; never again where nobody knows the numbers."""
+        if not self.is_known:
+            return
+        first, second = self._first(walker), self._second(walker)
+        distances = [
+            self._distance(value_of_lane(first, at), value_of_lane(second, at)) for at in {0, len(walker.tids) - 1}
+        ]
+        before, self._distances = self._distances, [each for each in distances if each is not None]
+        self.is_known = len(self._distances) == len(distances)
+        if len(before) != len(distances) or not self.is_known:
+            self._steady_iterations = 0
+            return
+        changes = [now - then for then, now in zip(before, self._distances, strict=True)]
+        if changes != self._changes:
+            self._changes, self._steady_iterations, self._steady_since = changes, 0, walker.executed_steps
+        self._steady_iterations += 1
+
+    def _distance(self, first: Value, second: Value) -> int | None:
+        if isinstance(first, SymbolicValue) or isinstance(second, SymbolicValue):
+            same = (
+                isinstance(first, SymbolicValue)
+                and isinstance(second, SymbolicValue)
+                and first.identity == second.identity
+            )
+            return first.offset - second.offset if same else None  # type: ignore[union-attr]
+        if self._kind.startswith("s"):
+            width = width_of(self._kind)
+            return to_signed(first, width) - to_signed(second, width)
+        return first - second
+
+    def stays_unchanged(self, taken: int, left: int) -> bool:
+        """Whether the predicate surely stays as it is for so many more steps."""
+        if self._steady_iterations < MIN_STEADY_ITERATIONS:
+            return False
+        each = (taken - self._steady_since) / self._steady_iterations
+        rounds = [self._iterations_until_change(*one) for one in zip(self._distances, self._changes, strict=True)]
+        return all(number is None or number * each > left for number in rounds)
+
+    def _iterations_until_change(self, distance: int, change: int) -> int | None:
+        """After how many more rounds the predicate changes; None: never."""
+        if not change:
+            return None
+        if self._operator in _EQUALITY_OPERATORS:
+            rounds, rest = divmod(-distance, change)
+            return 1 if not distance else None if rest or rounds < 0 else rounds
+        missing = _ORDER_THRESHOLDS[self._operator] - distance
+        if missing > 0:
+            return -(-missing // change) if change > 0 else None
+        return -missing // -change + 1 if change < 0 else None
+
+
+class LoopProgress:
+    """The blocks that a walk goes round in. newest: how many steps it had taken when it last found something new."""
+
+    def __init__(self, walker: LockstepExecutor, newest: int) -> None:
+        self.last_progress = newest
+        self._awaits_unknown_conditions = walker.code.is_asynchronous
+        self._start = walker.executed_steps
+        self._counters: dict[int, list[_LoopCounter]] = {}
+        self._loop_length = 0
+        self._guarded_steps: list[_GuardedStep] = []
+        self._written_registers: dict[str, _LoopCounter | None] = {}
+        self._next_check = 0
+
+    def enter_block(self, walker: LockstepExecutor, block: CompiledBlock) -> None:
+        """The walk is before a block of the code at hand."""
+        first = block.next_index - block.length
+        counts = self._counters.get(first)
+        if counts is None:
+            counts = self._counters[first] = self._counters_in(block)
+            self._guarded_steps.extend(_guarded_steps(block))
+            self._loop_length += block.length
+        for count in counts:
+            count.update(walker)
+
+    def _counters_in(self, block: CompiledBlock) -> list[_LoopCounter]:
+        found: list[_LoopCounter] = []
+        for register, compared in _written_registers(block):
+            count = None if compared is None or register in self._written_registers else _LoopCounter(compared)
+            self._written_registers[register] = count
+            if count is not None:
+                found.append(count)
+        return found
+
+    def exceeds_budget(self, walker: LockstepExecutor, until: int) -> bool:
+        """Whether the walk surely finds nothing new before it has taken so many steps, as far as it has counted."""
+        taken = walker.executed_steps
+        if taken - self._start <= STALLED_ITERATIONS * self._loop_length or taken < self._next_check:
+            return False
+        self._next_check = taken + self._loop_length
+        return all(
+            self._stays_closed(way, taken, until) for way in self._guarded_steps if self._leads_to_new_code(way, walker)
+        )
+
+    def _leads_to_new_code(self, way: _GuardedStep, walker: LockstepExecutor) -> bool:
+        """Whether a guarded step leads, or is, where the walk was not since it began to count."""
+        if not way.transfers_control:
+            return way.step not in walker.trace.covered_steps
+        return way.targets is None or not all(side in self._counters for side in way.targets)
+
+    def _stays_closed(self, way: _GuardedStep, taken: int, until: int) -> bool:
+        """Whether what guards a step stays as it is: nothing here writes it, or it counts to something far off; or
+        nobody can tell, and that is not waited for."""
+        if way.predicate not in self._written_registers:
+            return True
+        count = self._written_registers[way.predicate]
+        if count is None or not count.is_known:
+            return not self._awaits_unknown_conditions
+        return count.stays_unchanged(taken, until - taken)

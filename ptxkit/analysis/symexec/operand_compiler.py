@@ -1,0 +1,187 @@
+"""Compiles operands and value expressions of one step to functions of a walker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, bit_mask
+from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.syntax.tree import (
+    Address,
+    Binary,
+    Element,
+    Integer,
+    Name,
+    Not,
+    Operand,
+    Unary,
+)
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+ValueReader: TypeAlias = "Callable[[LockstepExecutor], GroupValue]"
+ArgumentReader: TypeAlias = "Callable[[LockstepExecutor], GroupValue | str | bool | None]"
+
+#: Special registers that read differently each time.
+_VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
+
+
+class OperandCompiler:
+    """The operands of one step, by role, as readers.
+
+    in_thread: makers of readers for the value operations that need the thread (`ptxkit.analysis.symexec.lane_ops`).
+    """
+
+    def __init__(self, step: Step, in_thread: Mapping[str, Callable[[OperandCompiler, CallExpr], ValueReader]]) -> None:
+        self.step = step
+        self.scope = step.scope
+        self._lane_ops = in_thread
+
+    def operand_of_role(self, name: str) -> Operand | None:
+        """The operand that plays a role, or None."""
+        match = self.step.match
+        return match.operand(name, self.step.instruction) if match is not None else None
+
+    def is_variable_name(self, operand: Operand | None) -> bool:
+        """Whether an operand is the name of a variable, and no register."""
+        if not isinstance(operand, Name) or self.scope.register_name(operand.text) != operand.text:
+            return False
+        return self.scope.variable(operand.text) is not None
+
+    def reader(self, operand: Operand | None) -> ValueReader:
+        """A function that gives the value of an operand; of an address, the address itself."""
+        match operand:
+            case Integer(value=value):
+                return constant_reader(value & bit_mask(64))
+            case Name(text=text):
+                return self._name_reader(text)
+            case Address(base=base, offset=offset):
+                return self._offset_reader(base, offset)
+            case Element(base=base, index=index):  # an index counts bytes by now (`ptxkit.analysis.ir.program`)
+                return self.reader(Binary("+", base, index))
+            case Binary(operator="*", left=left, right=right):
+                first, second = self.reader(left), self.reader(right)
+                return lambda walker: walker.operations.apply(SymbolicOps.op_mul, 64, first(walker), second(walker))
+            case Not(operand=inner):
+                source = self.reader(inner)
+                return lambda walker: walker.operations.apply(SymbolicOps.op_not, 1, source(walker))
+            case Binary(operator="+", left=left, right=right):
+                first, second = self.reader(left), self.reader(right)
+                return lambda walker: walker.operations.apply(SymbolicOps.op_add, 64, first(walker), second(walker))
+            case Unary(operator="-", operand=inner):
+                source = self.reader(inner)
+                return lambda walker: walker.operations.apply(SymbolicOps.op_neg, 64, source(walker))
+        return lambda walker: walker.fresh_symbol("operand")
+
+    def _offset_reader(self, base: Operand, offset: int) -> ValueReader:
+        start = self.reader(base)
+        if not offset:
+            return start
+        amount = offset & bit_mask(64)
+        return lambda walker: walker.operations.apply(SymbolicOps.op_add, 64, start(walker), amount)
+
+    def _name_reader(self, text: str) -> ValueReader:
+        register = self.scope.register_name(text)
+        variable = self.scope.variable(text) if register == text else None
+        if variable is not None:
+            if variable.space in FIRST_ADDRESS:
+                return constant_reader(variable.address)
+            key, space = ("variable", variable.space, text), variable.space
+            known_space = space if space in ("global", "const") else None
+            return lambda walker: walker.symbolic_values.intern(key, pointer=True).with_space(known_space)
+
+        is_own = self.scope.shadows_special_register(text)
+
+        def read(walker: LockstepExecutor) -> GroupValue:
+            value = walker.registers.get(register)
+            if value is not None:
+                return value
+            known = None if is_own else walker.special_registers.get(text)
+            if known is not None:
+                return known
+            if text in _VOLATILE and not is_own:
+                return walker.fresh_symbol(text)
+            return walker.symbolic_values.intern(("register", text, walker.tids[0]))
+
+        return read
+
+    def evaluator(self, expression: Expression | None) -> ValueReader | None:
+        """A function that computes an expression of the table; None where it is absent or names no value."""
+        if isinstance(expression, ConstantExpr):
+            value = expression.value
+            return constant_reader(int(value) & bit_mask(64)) if isinstance(value, bool | int) else None
+        if isinstance(expression, OperandRole):
+            operand = self.operand_of_role(expression.name)
+            return None if operand is None else self.reader(operand)
+        return None if expression is None else self.call_reader(expression)
+
+    def call_reader(self, call: CallExpr) -> ValueReader:
+        """A value operation: one that needs the thread, or arithmetic."""
+        handler = self._lane_ops.get(call.function)
+        if handler is not None:
+            return handler(self, call)
+        operation = SymbolicOps.find(call.function)
+        fixed, *rest = _constants_first(call.arguments)
+        readers = [self.argument_reader(argument) for argument in rest]
+        if len(readers) == 1:
+            (only,) = readers
+
+            def of_one(walker: LockstepExecutor) -> GroupValue:
+                held = only(walker)
+                if isinstance(held, LaneValues):
+                    return walker.operations.apply(operation, *fixed, held)
+                return operation(walker.operations, *fixed, held)
+
+            return of_one
+        if len(readers) == 2:
+            first, second = readers
+
+            def of_two(walker: LockstepExecutor) -> GroupValue:
+                left, right = first(walker), second(walker)
+                if isinstance(left, LaneValues) or isinstance(right, LaneValues):
+                    return walker.operations.apply(operation, *fixed, left, right)
+                return operation(walker.operations, *fixed, left, right)
+
+            return of_two
+        return lambda walker: walker.operations.apply(operation, *fixed, *[reader(walker) for reader in readers])
+
+    def argument_reader(self, expression: Expression) -> ArgumentReader:
+        """Like `evaluator`, but strings and truth values of the table pass as they are."""
+        if isinstance(expression, ConstantExpr):
+            value = expression.value
+            return lambda walker: walker.fresh_symbol("number") if isinstance(value, float) else value
+        return self.evaluator(expression) or (lambda walker: walker.fresh_symbol("absent operand"))
+
+    def shared_offset_reader(self, role: str, space: str = "shared") -> ValueReader | None:
+        """Reads an address operand as an offset in shared memory; a generic address elsewhere gives a term.
+
+        A mbarrier may be named by a generic address in any of its forms, so a number in the shared window counts as
+        shared whatever the form says.
+        """
+        operand = self.operand_of_role(role)
+        if operand is None:
+            return None
+        reader = self.reader(operand)
+        return lambda walker: walker.operations.apply(SymbolicOps.op_in_shared, space, reader(walker))
+
+
+def _constants_first(
+    arguments: tuple[Expression, ...],
+) -> tuple[tuple[int | str | bool | None, ...], *tuple[Expression, ...]]:
+    """What the table fixed in front of a value operation's operands (widths, types, modes), and the operands."""
+    fixed: list[int | str | bool | None] = []
+    for argument in arguments:
+        if not isinstance(argument, ConstantExpr) or isinstance(argument.value, float):
+            break
+        fixed.append(argument.value)
+    return tuple(fixed), *arguments[len(fixed) :]
+
+
+def constant_reader(number: int) -> ValueReader:
+    """A reader that always gives `number`."""
+    return lambda _: number

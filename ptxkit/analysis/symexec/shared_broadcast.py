@@ -1,0 +1,229 @@
+"""What threads tell one another through shared memory, with a barrier of the whole CTA between the store and the load.
+
+Warps learn in this way which role they play, and what of. Groups of threads are walked one after the other, so that a
+later walk finds what earlier ones stored. Whether nobody else stores there is known only when all groups were walked:
+`contradicted` says which loads were given what may not be there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import MAX_ACCESS_BYTES, access_ranges_of_lanes
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value, bit_mask
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Access, Barrier
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+#: Bytes of the widest element that is stored at once.
+_MAX_STORE_BYTES = 8
+#: Readings times stores that are compared in one CTA, at most.
+_MAX_STORE_CHECKS = 500_000
+
+
+def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: int) -> bool:
+    """Whether all threads of a CTA meet at a barrier and wait there."""
+    return effect.level == "cta" and effect.action == "sync" and threads in (None, launched)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BroadcastStore:
+    """A value that a group stored at an address of shared memory, the same for all its threads.
+
+    size: bytes. value: None where it is not followed. meetings: the numbers of the barriers of the whole CTA that the
+    group had met, of which `met` had come by then. sure: no guess came before.
+    """
+
+    step: Step
+    start: int
+    size: int
+    value: Value | None
+    cta_barriers: Sequence[GroupValue]
+    barriers_passed: int
+    is_certain: bool
+
+    def extract(self, start: int, size: int) -> Value | None:
+        """The part of it that a load of some bytes gives."""
+        if isinstance(self.value, int):
+            return self.value >> 8 * (start - self.start) & bit_mask(8 * size)
+        return self.value if (start, size) == (self.start, self.size) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedLoad:
+    """A load that was given a notice; `met` as above, of the group that loads."""
+
+    step: Step
+    start: int
+    size: int
+    store: BroadcastStore
+    barriers_passed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _ExecutedStore:
+    """A store as a group executed it. ranges: the bytes that it touches; None where nobody knows. late: it is done
+    asynchronously, at some time."""
+
+    group: int
+    position: int
+    step: Step
+    barriers_passed: int
+    ranges: tuple[tuple[int, int], ...] | None
+    is_async: bool
+
+    def overlaps(self, low: int, high: int) -> bool:
+        return self.ranges is None or any(start < high and low < end for start, end in self.ranges)
+
+
+@dataclass(slots=True)
+class SharedBroadcasts:
+    """The notices of one exploration. distrusted: loads that are given none."""
+
+    excluded_loads: frozenset[Step] = frozenset()
+    stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
+    forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
+
+    def store(self, walker: LockstepExecutor, start: int, size: int, value: Value | None) -> None:
+        """The group stores a value."""
+        sure = walker.trace.first_guess is None
+        self.stores[start].append(
+            BroadcastStore(walker.step, start, size, value, walker.cta_barriers, len(walker.cta_barriers), sure)
+        )
+
+    def load(self, walker: LockstepExecutor, start: int, size: int) -> Value | None:
+        """What the group loads, if it was told before the last barrier of the whole CTA; None where nobody knows."""
+        if walker.step in self.excluded_loads:
+            return None
+        met = len(walker.cta_barriers)
+        told = [notice for notice in self._stores_covering(start, size) if notice.barriers_passed < met]
+        if not told:
+            return None
+        notice = max(reversed(told), key=lambda each: each.barriers_passed)
+        value = notice.extract(start, size)
+        if (
+            value is None
+            or notice.cta_barriers[: notice.barriers_passed] != walker.cta_barriers[: notice.barriers_passed]
+        ):
+            return None
+        if not notice.is_certain:
+            walker.note_guess()
+        self.forwarded_loads.setdefault(
+            ForwardedLoad(walker.step, start, size, notice, met), tuple(walker.cta_barriers)
+        )
+        return value
+
+    def _stores_covering(self, start: int, size: int) -> Iterator[BroadcastStore]:
+        """The notices that hold all of some bytes."""
+        for first in range(start + size - _MAX_STORE_BYTES, start + 1):
+            for notice in self.stores.get(first, ()):
+                if start + size <= first + notice.size:
+                    yield notice
+
+    def invalidated_loads(self, groups: Sequence[GroupTrace], launched: int) -> set[Step]:
+        """The loads that were given what need not be there, after all that the groups of the CTA did.
+
+        launched: the threads of the CTA.
+        """
+        if not self.forwarded_loads:
+            return set()
+        low = min(reading.start for reading in self.forwarded_loads)
+        high = max(reading.start + reading.size for reading in self.forwarded_loads)
+        stores: list[_ExecutedStore] = []
+        met: list[list[GroupValue]] = []
+        for number, group in enumerate(groups):
+            met.append([])
+            stores.extend(_executed_stores(number, group, launched, met[-1], (low, high)))
+        if len(self.forwarded_loads) * len(stores) > _MAX_STORE_CHECKS:
+            return {reading.step for reading in self.forwarded_loads}
+        cut = [len(numbers) for numbers, group in zip(met, groups, strict=True) if group.end_reason != "exit"]
+        return {
+            reading.step
+            for reading, meetings in self.forwarded_loads.items()
+            if any(reading.barriers_passed >= end for end in cut)
+            or any(not _passed_same_barriers(numbers, meetings) for numbers in met)
+            or self._is_invalidated(reading, [s for s in stores if s.overlaps(reading.start, _end_of_load(reading))])
+        }
+
+    def _is_invalidated(self, reading: ForwardedLoad, stores: list[_ExecutedStore]) -> bool:
+        notice = reading.store
+        last = {
+            s.group: s.position for s in stores if s.step is notice.step and s.barriers_passed == notice.barriers_passed
+        }
+        for store in stores:
+            if store.is_async and store.barriers_passed <= reading.barriers_passed:
+                return True
+            if notice.barriers_passed < store.barriers_passed <= reading.barriers_passed:
+                return True
+            if store.barriers_passed == notice.barriers_passed and store.position > last.get(store.group, -1):
+                return True
+        same = (
+            n
+            for n in self._stores_covering(reading.start, reading.size)
+            if (n.step, n.barriers_passed) == (notice.step, notice.barriers_passed)
+        )
+        value = notice.extract(reading.start, reading.size)
+        return any(each.extract(reading.start, reading.size) != value for each in same)
+
+
+def _end_of_load(reading: ForwardedLoad) -> int:
+    return reading.start + reading.size
+
+
+def _passed_same_barriers(one: Sequence[GroupValue], other: Sequence[GroupValue]) -> bool:
+    """Whether two groups met at the same barriers, as far as both went."""
+    return all(left == right for left, right in zip(one, other, strict=False))
+
+
+def _executed_stores(
+    number: int, group: GroupTrace, launched: int, met: list[GroupValue], within: tuple[int, int]
+) -> Iterator[_ExecutedStore]:
+    """What a group stores to some bytes of shared memory. met: is filled with the numbers of the barriers that it
+    meets."""
+    for position, event in enumerate(group.events):
+        if isinstance(event, UnknownCall):
+            yield _ExecutedStore(number, position, event.step, len(met), None, is_async=True)
+            continue
+        effect = event.effect
+        if isinstance(effect, Barrier):
+            size, amount = (event.size, event.amount) if isinstance(event, TraceEvent) else event.fields[1:3]
+            if is_full_cta_barrier(effect, size, launched):
+                met.append(0 if amount is None else amount)
+        elif isinstance(effect, Access) and effect.kind != "read" and effect.space.startswith(("shared", "generic")):
+            if _is_disjoint(event, within):
+                continue
+            ranges = _accessed_ranges(event, len(group.tids), elsewhere=effect.space == "generic")
+            store = _ExecutedStore(number, position, event.step, len(met), ranges, effect.completion is not None)
+            if store.overlaps(*within):
+                yield store
+
+
+def _is_disjoint(event: TraceEvent | GroupEvent, within: tuple[int, int]) -> bool:
+    """Whether the addresses of an access alone show that it touches none of some bytes: most do."""
+    if isinstance(event, TraceEvent):
+        return False
+    address, size = event.fields[:2]
+    if not isinstance(address, LaneValues) or not isinstance(size, int) or size <= 0 or not address.are_numbers:
+        return False
+    low, high = within
+    values: list[int] = address.values  # type: ignore[assignment]
+    return min(values) >= high or max(values) + min(size, MAX_ACCESS_BYTES) <= low
+
+
+def _accessed_ranges(
+    event: TraceEvent | GroupEvent, count: int, *, elsewhere: bool
+) -> tuple[tuple[int, int], ...] | None:
+    """The bytes that an access of a group touches; None where nobody knows. elsewhere: unknown addresses are outside
+    shared memory, as everywhere in the analyses."""
+    address = event.address if isinstance(event, TraceEvent) else event.fields[0]
+    is_known = address.are_numbers if isinstance(address, LaneValues) else isinstance(address, int)
+    if not elsewhere and not is_known:
+        return None
+    found = access_ranges_of_lanes(event, count if isinstance(event, GroupEvent) else 1)
+    return tuple(dict.fromkeys(each for each in found if each is not None))

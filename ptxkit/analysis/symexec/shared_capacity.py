@@ -1,0 +1,43 @@
+"""Whether walks keep to the shared memory that a CTA can have.
+
+How much of it a launch gives is not in a module; but no launch gives more than there is. A walk that uses more is one
+of a launch that fails, and proves nothing: matrix descriptors have no bits for such addresses either.
+
+Source: PTX ISA, "Shared State Space", "Matrix Descriptor Format".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.ir.shared_window import CTA_BITS, MAX_SHARED_BYTES
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
+from ptxkit.isa.effects import Access
+
+
+class SharedCapacity:
+    """How far the shared memory of a program's CTAs can reach."""
+
+    def __init__(self, program: Program) -> None:
+        given = [v.address for v in program.variables if v.space == "shared" and v.size is None]
+        #: Behind the last byte that a launch can give; None where it gives none.
+        self._end = max(given) + MAX_SHARED_BYTES if given else None
+
+    def fits(self, groups: Iterable[GroupTrace]) -> bool:
+        """Whether nothing that these groups access lies behind the end of what a launch can give."""
+        end = self._end
+        return end is None or not any(_accesses_beyond(event, end) for group in groups for event in group.events)
+
+
+def _accesses_beyond(event: TraceEvent | GroupEvent | UnknownCall, end: int) -> bool:
+    """Whether the first or the last of the threads accesses a place in shared memory from `end` on."""
+    if isinstance(event, UnknownCall) or not isinstance(event.effect, Access) or event.effect.space == "local":
+        return False
+    held = event.address if isinstance(event, TraceEvent) else event.fields[0]
+    return any(isinstance(place, int) and place & (1 << CTA_BITS) - 1 >= end for place in _first_and_last(held))
+
+
+def _first_and_last(held: GroupValue | None) -> tuple[object, ...]:
+    return (held.at(0), held.at(held.count - 1)) if isinstance(held, LaneValues) else (held,)

@@ -1,0 +1,99 @@
+"""Compiles the effects of a step to what a walker does there: set registers, record events, change control."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.dataflow.slicing import ProgramSlice
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_compiler import compile_access
+from ptxkit.analysis.symexec.check_address_space import address_space_checks
+from ptxkit.analysis.symexec.check_bounds import bound_checks
+from ptxkit.analysis.symexec.check_cta_rank import cta_rank_checks
+from ptxkit.analysis.symexec.check_generic_window import generic_window_checks
+from ptxkit.analysis.symexec.check_member_mask import member_mask_checks
+from ptxkit.analysis.symexec.check_operands import operand_checks
+from ptxkit.analysis.symexec.control_compiler import compile_control
+from ptxkit.analysis.symexec.convergence_compiler import (
+    compile_convergence,
+    compile_cta_barrier,
+    is_collective_instruction,
+)
+from ptxkit.analysis.symexec.event_compiler import compile_record, compile_wait
+from ptxkit.analysis.symexec.lane_ops import LANE_OPS
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
+from ptxkit.analysis.symexec.store_compiler import compile_broadcast_store
+from ptxkit.analysis.symexec.tensor_compiler import compile_tensor_access, compile_tensor_allocation
+from ptxkit.analysis.symexec.value_compiler import compile_assignment, compile_unknown_instruction
+from ptxkit.isa import effects as fx
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import StepAction
+
+
+def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:
+    """What a walker does at a step; without what only makes values that are not `wanted` (None: all are)."""
+    if step.match is None:
+        return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
+    operands = OperandCompiler(step, LANE_OPS)
+    events: list[StepAction | None] = []
+    values: list[StepAction | None] = []
+    control: list[StepAction | None] = []
+    for effect in step.match.effects:
+        match effect:
+            case fx.Value():
+                if wanted is None or wanted.is_needed(step, effect):
+                    values.append(compile_assignment(operands, effect))
+            case fx.Control():
+                control.append(compile_control(operands, effect))
+            case fx.MbarrierWait():
+                values.append(compile_wait(operands, effect))
+            case _:
+                keeps, outside = (
+                    (True, frozenset[str]())
+                    if wanted is None
+                    else (wanted.includes_private_stores, wanted.global_access_kinds)
+                )
+                events.extend(_compile_effect(operands, effect, keeps=keeps, outside=outside))
+                if isinstance(effect, fx.Access) and (wanted is None or wanted.includes_shared_stores):
+                    events.append(compile_broadcast_store(operands, effect, wanted))
+    if is_collective_instruction(step.match):
+        events.append(compile_convergence(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
+    # Effects read the registers as they were before the instruction; control leaves last.
+    checks = (
+        *address_space_checks(operands),
+        *generic_window_checks(operands),
+        *operand_checks(operands),
+        *bound_checks(operands, bounded),
+        *member_mask_checks(operands),
+        *cta_rank_checks(operands),
+    )
+    return [action for action in (*checks, *events, *values, *control) if action is not None]
+
+
+def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepAction]:
+    """What a walker does at a step that only computes values."""
+    effects = step.effects
+    chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.is_needed(step, e))]
+    operands = OperandCompiler(step, LANE_OPS)
+    return [action for effect in chosen if (action := compile_assignment(operands, effect)) is not None]
+
+
+def _compile_effect(
+    operands: OperandCompiler, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]
+) -> list[StepAction | None]:
+    """What is recorded of an effect."""
+    match effect:
+        case fx.Barrier(level="warp", order="relaxed"):
+            return [compile_convergence(operands, effect)]
+        case fx.Access(space="tensor"):
+            return [compile_tensor_access(operands, effect)]
+        case fx.Access():
+            return compile_access(operands, effect, keeps=keeps, outside=outside)
+        case fx.TensorMemory():
+            return [compile_tensor_allocation(operands, effect)]
+        case fx.CtaGroup() | fx.Home():
+            return []
+        case fx.Barrier(level="cta", action="sync"):
+            return [compile_record(operands, effect), compile_cta_barrier(operands, effect)]
+    return [compile_record(operands, effect)]

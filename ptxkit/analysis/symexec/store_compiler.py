@@ -1,0 +1,93 @@
+"""What a walker keeps of stores: the thread's own memory, and what it tells its whole CTA."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.dataflow.slicing import ProgramSlice
+from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
+from ptxkit.analysis.symexec.lane_ops import private_location
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, constant_reader
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, bit_mask, value_of_lane
+from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.syntax.tree import Address, Name, Operand, Vector
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+
+#: Bytes of an element that threads tell one another.
+_BROADCAST_SIZES = (1, 2, 4, 8)
+
+
+def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
+    """A store to local memory or to a parameter, whose value a later load of the thread gives back."""
+    target = operands.operand_of_role(effect.address)
+    sources, each = _stored_operands(operands, effect)
+    if effect.kind != "write" or not isinstance(target, Address) or not sources:
+        return None
+    readers = [operands.reader(source) for source in sources]
+    name, place = effect.space, operands.reader(target)
+    if effect.space.startswith("param") and isinstance(target.base, Name):
+        name, place = target.base.text, constant_reader(target.offset)
+
+    def store(walker: LockstepExecutor) -> None:
+        space, where = name, place(walker)
+        if space == "generic":
+            space, where = private_location(walker, where)
+            if space != "local":
+                if _may_be_private(value_of_lane(where, walker.first_active)):
+                    walker.private_memory.clear("local")
+                return
+        for position, reader in enumerate(readers):
+            cell = walker.operations.apply(SymbolicOps.op_add, 64, where, position * each)
+            walker.store_private(space, cell, reader(walker), each)
+
+    return store
+
+
+def _may_be_private(address: Value) -> bool:
+    """Whether a generic address, which is not known to be one in local memory, may be one nevertheless."""
+    return isinstance(address, SymbolicValue) and not address.pointer and address.space is None
+
+
+def compile_broadcast_store(
+    operands: OperandCompiler, effect: fx.Access, wanted: ProgramSlice | None
+) -> StepAction | None:
+    """A store of one value, at one address, by all threads of the group: others may load it behind a barrier."""
+    match = operands.step.match
+    sources, each = _stored_operands(operands, effect)
+    is_plain = effect.kind == "write" and (effect.proxy, effect.completion) == ("generic", None)
+    if match is None or is_collective_instruction(match) or not is_plain or not effect.space.startswith("shared"):
+        return None
+    address = operands.shared_offset_reader(effect.address)
+    if address is None or each not in _BROADCAST_SIZES:
+        return None
+    readers = [
+        operands.reader(source) if wanted is None or wanted.is_tracked(source, operands.scope) else None
+        for source in sources
+    ]
+
+    def tell(walker: LockstepExecutor) -> None:
+        place = address(walker)
+        if isinstance(place, int):
+            for position, reader in enumerate(readers):
+                held = reader(walker) if reader else None
+                value = None if isinstance(held, LaneValues) else held
+                if isinstance(value, int):
+                    value &= bit_mask(8 * each)
+                walker.exchange.broadcasts.store(walker, place + position * each, each, value)
+
+    return tell
+
+
+def _stored_operands(operands: OperandCompiler, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:
+    """What a store stores, and the bytes of each element."""
+    target = operands.operand_of_role(effect.address)
+    stored = [operand for operand in operands.step.instruction.operands if operand is not target]
+    if not stored:
+        return (), 0
+    sources = stored[0].elements if isinstance(stored[0], Vector) else (stored[0],)
+    total = effect.size.value if isinstance(effect.size, ConstantExpr) and isinstance(effect.size.value, int) else 0
+    return sources, total // len(sources)

@@ -1,0 +1,34 @@
+"""Programs of which a walk can tell nothing but whether each access is right by itself.
+
+They compute, load and store, and have nothing to do with other threads. A walk of one that has executed each of its
+accesses for many rounds has told what there is to tell, however many rounds its loops still have.
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
+from ptxkit.isa.effects import Access, Control, Effect, Value
+
+#: State spaces of which a walk records no accesses.
+_UNOBSERVED_SPACES = ("global", "const", "param", "local")
+
+
+def sync_free_accesses(program: Program) -> frozenset[Step] | None:
+    """The accesses of such a program; None where it does more, or calls functions other than the system's."""
+    found: set[Step] = set()
+    for step in program.effectful_steps:
+        if step.match is None or step.is_opaque_call or is_collective_instruction(step.match):
+            return None
+        if not all(map(_is_unobserved, step.effects)):
+            return None
+        if any(isinstance(effect, Access) for effect in step.effects):
+            found.add(step)
+    return frozenset(found)
+
+
+def _is_unobserved(effect: Effect) -> bool:
+    if isinstance(effect, Access):
+        is_at_once = (effect.completion, effect.proxy, effect.order) == (None, "generic", "weak")
+        return is_at_once and effect.space.startswith(_UNOBSERVED_SPACES)
+    return isinstance(effect, Control | Value)

@@ -1,0 +1,63 @@
+"""What a walker records of Tensor Memory: accesses by their addresses, allocations by columns.
+
+Source: PTX ISA, "Tensor Memory", "Tensor Memory Addressing", "tcgen05.alloc".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, lift
+from ptxkit.isa import effects as fx
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor
+
+#: The term that numbers count from: no number may be taken for an address of shared memory.
+BASE = ("tensor memory",)
+#: The space of such a term: the address counts from no allocation.
+ABSOLUTE = "tensor"
+
+
+def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Callable[[LockstepExecutor], None] | None:
+    """Records an access to Tensor Memory."""
+    address = _address_reader(operands, effect.address)
+    size = operands.evaluator(effect.size)
+    if address is None:
+        return None
+
+    def record(walker: LockstepExecutor) -> None:
+        walker.record(effect, address(walker), size(walker) if size else None)
+
+    return record
+
+
+def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory) -> Callable[[LockstepExecutor], None]:
+    """Records an allocation with the shared word that receives the address, a deallocation with the address itself;
+    the amount is the columns."""
+    written = effect.action == "allocate" and effect.address is not None
+    place = (
+        operands.shared_offset_reader(effect.address or "") if written else _address_reader(operands, effect.address)
+    )
+    columns = operands.evaluator(effect.columns)
+
+    def record(walker: LockstepExecutor) -> None:
+        where = place(walker) if place else None
+        walker.record(effect, where, None, columns(walker) if columns else None)
+
+    return record
+
+
+def _address_reader(operands: OperandCompiler, role: str | None) -> ValueReader | None:
+    operand = operands.operand_of_role(role) if role is not None else None
+    if operand is None:
+        return None
+    reader = operands.reader(operand)
+    return lambda walker: lift(partial(_with_tensor_base, walker.symbolic_values), reader(walker))
+
+
+def _with_tensor_base(terms: SymbolicValueTable, place: Value) -> Value:
+    return terms.intern(BASE).with_space(ABSOLUTE).plus(place) if isinstance(place, int) else place

@@ -1,0 +1,240 @@
+"""What threads do: the events of their walks, in order, with concrete places.
+
+A group of threads that take the same path is walked as one. Its `GroupTrace` holds each event once, with `Lanes` where
+the threads differ; `GroupTrace.of` gives one thread's own `Trace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ptxkit.analysis.ir.layout import DeclaredVariable
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value, select_lanes
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.isa.effects import Effect
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEvent:
+    """One effect as it happened to one thread.
+
+    step: the instruction. visit: how often the thread had executed that step before. address: of the access or the
+    mbarrier, a shared-memory offset where it is known to be shared, else a term or None. size: bytes, None where
+    unknown; of a barrier, the threads it waits for. amount: arrivals, pending groups, the barrier's number, the mask of
+    the CTAs that a copy goes to. barrier: the mbarrier of an access's completion. expect: bytes added by an
+    arrive.expect_tx. ctas: the mask of the CTAs whose mbarriers are operated on.
+    """
+
+    step: Step
+    visit: int
+    effect: Effect
+    address: Value | None = None
+    size: Value | None = None
+    amount: Value | None = None
+    barrier: Value | None = None
+    expect: Value | None = None
+    ctas: Value | None = None
+
+    @property
+    def range(self) -> tuple[int, int] | None:
+        """`[low, high)` in shared memory, or None where the place or the size is not known as a number."""
+        if isinstance(self.address, int) and isinstance(self.size, int):
+            return self.address, self.address + self.size
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEvent:
+    """One effect as it happened to a group whose threads differ in it.
+
+    fields: those of an `Event` from `address` on. who: which of the group's threads it happened to, by index; None for
+    all.
+    """
+
+    step: Step
+    visit: int
+    effect: Effect
+    fields: tuple[GroupValue | None, ...]
+    participants: tuple[bool, ...] | None = None
+
+    def for_thread(self, index: int) -> TraceEvent | None:
+        """What the thread at an index of the group saw; None where it took no part."""
+        if self.participants is not None and not self.participants[index]:
+            return None
+        own = [held.at(index) if isinstance(held, LaneValues) else held for held in self.fields]
+        return TraceEvent(self.step, self.visit, self.effect, *own)
+
+    def subset(self, indices: Sequence[int]) -> TraceEvent | GroupEvent | None:
+        """The event as a smaller group saw it; None where none of it took part."""
+        who = None if self.participants is None else tuple(self.participants[index] for index in indices)
+        if who is not None and not any(who):
+            return None
+        fields = tuple(None if held is None else select_lanes(held, indices) for held in self.fields)
+        return make_event(self.step, self.visit, self.effect, fields, who)
+
+
+def make_event(
+    step: Step, visit: int, effect: Effect, fields: tuple[GroupValue | None, ...], who: tuple[bool, ...] | None
+) -> TraceEvent | GroupEvent:
+    """The event of a group: an `Event` that its threads share, where they do not differ."""
+    if (who is None or all(who)) and not any(isinstance(held, LaneValues) for held in fields):
+        return TraceEvent(step, visit, effect, *fields)  # type: ignore[arg-type]
+    return GroupEvent(step, visit, effect, fields, None if who is None or all(who) else who)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownCall:
+    """A call of code that is not here: anything may have happened in it."""
+
+    step: Step
+    visit: int
+
+
+@dataclass(frozen=True, slots=True)
+class WrongAddressKind:
+    """An address operand that surely holds an address of another kind than its instruction takes.
+
+    role: of the operand. taken: the state space that the instruction takes (`generic` where it names none). value: what
+    it holds, a number or a term that came from a conversion. origin: `generic` for a generic address, or the space that
+    `value` is an address in; `shared::cluster` for shared memory of another CTA. exact: no guess led there.
+    """
+
+    step: Step
+    role: str
+    expected_space: str
+    value: Value
+    origin: str
+    is_certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperandViolation:
+    """An address or a number, by number, that its operand cannot take, or may not.
+
+    kind: `alignment` where an address must be a multiple of `needed` bytes and is `value` bytes into a `variable`;
+    `apart` where two addresses by one pointer, here and at `other`, must be multiples of `needed`, and are not a
+    multiple of it apart (`value` is by how much); `multiple` where a number is none of `needed`; `range` where it is
+    beyond the limit `needed`; `bounds` where `needed` bytes from `value` on leave the `variable`, or where none is
+    declared there; `window` where a generic address lies where the words of `rule` say, and must not: at a conversion
+    at `other`, or here; `member` where lane `value` is none of the mask `needed`; `rank` and `mask` where a CTA, or one
+    of several, is none of a cluster of `needed`; `rule` where it breaks the table's `rule` between operands; `home`
+    where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in another CTA than that of
+    role `rule`. surely: of an alignment, no place of the variable would do; else the declaration of the variable
+    promises less. thread: whose address it is, where that of the first two threads is aligned.
+    """
+
+    step: Step
+    role: str
+    value: int
+    kind: str
+    required: int
+    variable: DeclaredVariable | None = None
+    is_certain: bool = True
+    rule: str = ""
+    other: Step | None = None
+    thread: int | None = None
+
+
+@dataclass(slots=True)
+class ThreadTrace:
+    """The walk of thread `tid` (linear).
+
+    ended: `exit`, `trap`, or `budget` where the walk was cut short.
+
+    guessed: how many events there were when a decision first depended on data that nobody knows, None where none did;
+    up to there an input surely takes this path.
+
+    leader: the first of the threads that take the same path.
+    """
+
+    tid: int
+    events: list[TraceEvent | UnknownCall] = field(default_factory=list)
+    covered_steps: set[Step] = field(default_factory=set)
+    wrong_address_kinds: dict[tuple[Step, str], WrongAddressKind] = field(default_factory=dict)
+    operand_violations: dict[tuple[Step, str], OperandViolation] = field(default_factory=dict)
+    end_reason: str = "exit"
+    first_guess: int | None = None
+    has_unknown_call: bool = False
+    leader: int | None = None
+
+    def is_certain(self, position: int | None = None) -> bool:
+        """Whether no guess comes before a position; before the end, where none is given."""
+        return self.first_guess is None or (position is not None and position < self.first_guess)
+
+
+@dataclass(slots=True)
+class GroupTrace:
+    """The walk of the threads `tids` (linear, ascending), which all take one path; fields as those of `Trace`.
+
+    pointers: by term, the accesses where it stood: by bytes to which they are aligned, and how far it was from those.
+    tested: the arrivals, by step and visit, before which the threads asked for a phase and did not wait.
+    """
+
+    tids: tuple[int, ...]
+    events: list[TraceEvent | GroupEvent | UnknownCall] = field(default_factory=list)
+    covered_steps: set[Step] = field(default_factory=set)
+    wrong_address_kinds: dict[tuple[Step, str], WrongAddressKind] = field(default_factory=dict)
+    operand_violations: dict[tuple[Step, str], OperandViolation] = field(default_factory=dict)
+    pointer_alignments: dict[int, dict[tuple[int, int], Step]] = field(default_factory=dict)
+    polled_arrivals: set[tuple[Step, int]] = field(default_factory=set)
+    end_reason: str = "exit"
+    first_guess: int | None = None
+    has_unknown_call: bool = False
+
+    def for_thread(self, tid: int) -> ThreadTrace:
+        """One thread's part of it."""
+        index = self.tids.index(tid)
+        events: list[TraceEvent | UnknownCall] = []
+        guessed = None
+        for position, event in enumerate(self.events):
+            if position == self.first_guess:
+                guessed = len(events)
+            own = event.for_thread(index) if isinstance(event, GroupEvent) else event
+            if own is not None:
+                events.append(own)
+        if self.first_guess is not None and guessed is None:
+            guessed = len(events)
+        return ThreadTrace(
+            tid,
+            events,
+            self.covered_steps,
+            self.wrong_address_kinds,
+            self.operand_violations,
+            self.end_reason,
+            guessed,
+            self.has_unknown_call,
+            self.tids[0],
+        )
+
+    def fork(self, indices: Sequence[int]) -> GroupTrace:
+        """What a smaller group goes on from: with all but the events, which "
+        "`ptxkit.analysis.symexec.trace_prefix` tells."""
+        return replace(
+            self,
+            tids=tuple(self.tids[index] for index in indices),
+            events=[],
+            covered_steps=set(self.covered_steps),
+            wrong_address_kinds=dict(self.wrong_address_kinds),
+            operand_violations=dict(self.operand_violations),
+            pointer_alignments={term: dict(seen) for term, seen in self.pointer_alignments.items()},
+            polled_arrivals=set(self.polled_arrivals),
+            first_guess=None if self.first_guess is None else 0,
+        )
+
+    def filter_effects(self, *kinds: type) -> GroupTrace:
+        """The walk with no other events than those whose effect is of one of these classes, and calls away."""
+        kept = [isinstance(event, UnknownCall) or isinstance(event.effect, kinds) for event in self.events]
+        events = [event for event, keep in zip(self.events, kept, strict=True) if keep]
+        guessed = None if self.first_guess is None else sum(kept[: self.first_guess])
+        return replace(self, events=events, first_guess=guessed)
+
+    def thread_events(self, wanted: Callable[[TraceEvent | GroupEvent], bool]) -> Iterator[tuple[int, TraceEvent]]:
+        """(thread, event) of the events that are wanted, for each thread of the group."""
+        for event in self.events:
+            if isinstance(event, UnknownCall) or not wanted(event):
+                continue
+            for index, tid in enumerate(self.tids):
+                own = event.for_thread(index) if isinstance(event, GroupEvent) else event
+                if own is not None:
+                    yield tid, own

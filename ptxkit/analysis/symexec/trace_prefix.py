@@ -1,0 +1,55 @@
+"""What the threads of a group did before they parted from others: told once, when their walk has ended.
+
+To tell it at each parting would take all events of the walk each time, and threads may part one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.fast_dataclasses import dataclass
+
+Events: TypeAlias = "list[TraceEvent | GroupEvent | UnknownCall]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TracePrefix:
+    """The `events` of a larger group since it parted from others itself, which was `before`.
+
+    indices: the threads of the smaller group among those of the larger one. guessed: as that of a walk, among these
+    events; 0 where the guess came earlier.
+    """
+
+    events: Events
+    first_guess: int | None
+    indices: Sequence[int]
+    parent: TracePrefix | None
+
+
+def build_full_trace(past: TracePrefix, events: Events, guessed: int | None) -> tuple[Events, int | None]:
+    """All events of a group, given the last ones; and where among them the first guess is."""
+    chosen: list[tuple[TracePrefix, Sequence[int]]] = []
+    each: TracePrefix | None = past
+    indices = past.indices
+    while each is not None:
+        chosen.append((each, indices))
+        each = each.parent
+        if each is not None:
+            indices = [each.indices[index] for index in indices]
+    whole: Events = []
+    first: int | None = None
+    for part, among in reversed(chosen):
+        for position, event in enumerate(part.events):
+            if first is None and position == part.first_guess:
+                first = len(whole)
+            own = event.subset(among) if isinstance(event, GroupEvent) else event
+            if own is not None:
+                whole.append(own)
+        if first is None and part.first_guess is not None:
+            first = len(whole)
+    if first is None and guessed is not None:
+        first = len(whole) + guessed
+    whole.extend(events)
+    return whole, first

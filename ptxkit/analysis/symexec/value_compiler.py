@@ -1,0 +1,95 @@
+"""What a walker does where registers get values: those of the table's value expressions, of vectors part by part."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ptxkit.analysis.symexec.lane_ops import load_parts, load_value, reads_signed
+from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
+from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, bit_mask, lift
+from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.isa import effects as fx
+from ptxkit.isa.expressions import CallExpr, Expression
+from ptxkit.syntax.tree import Arguments, Name, Vector
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+
+
+def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepAction | None:
+    """Sets the register, or the vector of registers, that an effect gives a value."""
+    target = operands.operand_of_role(effect.result)
+    if isinstance(target, Vector):
+        return _compile_vector_assignment(operands, target, effect.value)
+    if not isinstance(target, Name) or target.is_sink:
+        return None
+    register = operands.scope.register_name(target.text)
+    source = operands.evaluator(effect.value) or (lambda walker: walker.fresh_symbol("value"))
+
+    def assign(walker: LockstepExecutor) -> None:
+        walker.write_register(register, source(walker))
+
+    return assign
+
+
+def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
+    """An instruction without a form: whatever it names may have changed, and anything may have happened."""
+    names: list[str] = []
+    for operand in operands.step.instruction.operands:
+        elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)
+        names.extend(operands.scope.register_name(e.text) for e in elements if isinstance(e, Name))
+
+    def forget(walker: LockstepExecutor) -> None:
+        walker.record_unknown_call()
+        for name in names:
+            walker.write_register(name, walker.fresh_symbol(name))
+
+    return forget
+
+
+def _compile_vector_assignment(operands: OperandCompiler, target: Vector, value: Expression) -> StepAction:
+    names = [operands.scope.register_name(e.text) if isinstance(e, Name) else "_" for e in target.elements]
+    function = value.function if isinstance(value, CallExpr) else ""
+    if isinstance(value, CallExpr) and function == "load":
+        return _compile_vector_load(operands, names, value)
+    if isinstance(value, CallExpr) and function == "unpack":
+        source = operands.evaluator(value.arguments[-1]) or (lambda walker: walker.fresh_symbol("value"))
+        return _compile_unpack(names, source)
+
+    def forget(walker: LockstepExecutor) -> None:
+        for position, name in enumerate(names):
+            walker.write_register(name, walker.fresh_symbol(f"element {position}"))
+
+    return forget
+
+
+def _compile_vector_load(operands: OperandCompiler, names: list[str], call: CallExpr) -> StepAction:
+    space, address, width = load_parts(operands, call)
+    is_signed = reads_signed(operands)
+
+    def load_all(walker: LockstepExecutor) -> None:
+        base = address(walker)
+        for position, name in enumerate(names):
+            place = walker.operations.apply(SymbolicOps.op_add, 64, base, position * (width // 8))
+            walker.write_register(name, load_value(walker, space, place, width, position, is_signed=is_signed))
+
+    return load_all
+
+
+def _compile_unpack(names: list[str], source: ValueReader) -> StepAction:
+    count = len(names)
+
+    def unpack(walker: LockstepExecutor) -> None:
+        whole = source(walker)
+        for position, name in enumerate(names):
+            walker.write_register(name, lift(partial(_vector_element, walker.symbolic_values, position, count), whole))
+
+    return unpack
+
+
+def _vector_element(terms: SymbolicValueTable, position: int, count: int, whole: Value) -> Value:
+    width = 64 // count
+    if isinstance(whole, int):
+        return whole >> position * width & bit_mask(width)
+    return terms.intern(("unpack", whole, position, count))

@@ -1,0 +1,68 @@
+"""Waits that give up: loops that ask an mbarrier for its phase, and are left by something else as well.
+
+A loop that only asks, and ends when a count or a clock has come to its end, goes on though the phase never does. It is
+told from one that waits by what decides over its ways out: a register that some answer of a wait leads to, or another.
+
+Source: PTX ISA, "mbarrier.test_wait / mbarrier.try_wait" (neither has to wait until the phase is complete).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.sync.thread_classes import is_sync_effect
+from ptxkit.isa.effects import Access, Effect, MbarrierWait
+
+
+def is_bounded_wait(program: Program, wait: Step) -> bool:
+    """Whether a thread may go on behind a wait of a function that never answers true."""
+    if wait.index >= len(program.steps) or program.steps[wait.index] is not wait:
+        return False  # of a function that is called
+    flow = ControlFlowGraph(program)
+    loop = flow.loop_of(wait)
+    if loop is None or not all(
+        _is_idle(effect) for at in loop.nodes for s in flow.steps_of_block(at) for effect in s.effects
+    ):
+        return False
+    definitions = ReachingDefinitions(program)
+    deciding = {flow.steps_of_block(inside)[-1] for inside, _ in flow.loops.exit_edges(loop)}
+    return any(
+        step.instruction.guard is not None and not _depends_on_wait_result(definitions, step) for step in deciding
+    )
+
+
+def _is_idle(effect: Effect) -> bool:
+    """Whether an effect is none that other threads may wait for."""
+    if isinstance(effect, Access):
+        return effect.kind == "read"
+    return isinstance(effect, MbarrierWait) or not is_sync_effect(effect)
+
+
+def _depends_on_wait_result(definitions: ReachingDefinitions, branch: Step) -> bool:
+    """Whether the answer of some wait decides over a branch."""
+    seen: set[tuple[Step, str]] = set()
+    waiting = [(branch, register) for register in _guard(branch)]
+    while waiting:
+        asked = waiting.pop()
+        if asked in seen:
+            continue
+        seen.add(asked)
+        for step in definitions.definitions_reaching(*asked):
+            if any(isinstance(effect, MbarrierWait) for effect in step.effects):
+                return True
+            waiting.extend((step, register) for register in (*_guard(step), *_read_registers(step)))
+    return False
+
+
+def _guard(step: Step) -> Iterator[str]:
+    if step.instruction.guard is not None:
+        yield step.scope.register_name(step.instruction.guard.predicate)
+
+
+def _read_registers(step: Step) -> Iterator[str]:
+    for operand in step.instruction.operands:
+        yield from registers_in(operand, step.scope)

@@ -1,0 +1,307 @@
+"""Plays through how the threads of a CTA, or of all CTAs of a cluster, synchronise: barriers, and phases of mbarriers.
+
+One actor comes first: it goes on whenever it can, the others take a step only while it waits, and what completes
+asynchronously is put off until nobody else can move. The manual allows this schedule as much as any other. So a wait of
+the first actor passes in the earliest phase that can let it pass, and where everybody waits and nothing is under way,
+the kernel can hang.
+
+Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
+"cp.async.mbarrier.arrive".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from heapq import heappop, heappush, heapreplace
+
+from ptxkit.analysis.ir.budget import MAX_SIMULATED_EVENTS
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.barrier_model import BarrierModel, BarrierState
+from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
+from ptxkit.analysis.sync.mbarrier_model import ExcessArrival, MbarrierModel, MbarrierState
+from ptxkit.analysis.sync.thread_classes import ThreadClass
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import (
+    Barrier,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedThread:
+    """An actor that waits for ever, since the event of that number. state: of the mbarrier it waits for; arrived:
+    threads at the barrier it waits at, of `wanted`."""
+
+    thread_class: int
+    event: TraceEvent
+    position: int
+    mbarrier: MbarrierState | None = None
+    arrived_threads: int = 0
+    expected_threads: int = 0
+
+
+@dataclass(slots=True)
+class ScheduleResult:
+    """What came of it. phases: by (actor, number of its event): of a wait, the phases complete when it passed; of an
+    arrival or a copy, the number of the phase that it counts in, from 1: that of the mbarrier which its operand names,
+    where it counts for those of several CTAs. Where one mbarrier is made after the other in the same place, the later
+    one's phases are counted on.
+
+    stuck: who waits at the end, if nobody can move. uneven: events at one barrier that name different numbers of
+    threads. vague: something could not be played as it is: a parity or an address that nobody knows. finished: it was
+    played to its end. uneven_bytes: mbarriers that are due bytes at the end, or have had some that nobody announced.
+    overfull: the first announcement after which an mbarrier was due more bytes than it can count, with these bytes.
+    """
+
+    phases: dict[tuple[int, int], int] = field(default_factory=dict)
+    blocked_threads: list[BlockedThread] = field(default_factory=list)
+    excess_arrivals: list[ExcessArrival] = field(default_factory=list)
+    count_mismatches: list[tuple[TraceEvent, TraceEvent]] = field(default_factory=list)
+    tx_mismatches: list[MbarrierLocation] = field(default_factory=list)
+    tx_overflows: list[tuple[TraceEvent, int]] = field(default_factory=list)
+    is_approximate: bool = False
+    is_complete: bool = True
+
+
+class _ScheduleSimulator:
+    """The state of one rehearsal. size: CTAs of the cluster. hasty: asynchronous arrivals are not put off."""
+
+    def __init__(self, actors: Sequence[ThreadClass], size: int, hasty: bool) -> None:
+        self.thread_classes = actors
+        self.cluster_size = size
+        self.eager_async = hasty
+        self.result = ScheduleResult()
+        self.mbarriers = MbarrierModel(actors)
+        self.barriers = BarrierModel(actors, self._has_exited)
+        self.positions = [0] * len(actors)
+        self.awaited_barriers: list[tuple[BarrierState, int] | None] = [None] * len(actors)
+        #: By actor: the mbarrier that it waited for in vain, and the phases that were complete then.
+        self.failed_waits: list[tuple[MbarrierLocation, MbarrierState, int] | None] = [None] * len(actors)
+        self.result.is_approximate = has_unknown_copies_of_several_ctas(actors)
+        self.pending_async: deque[tuple[int, int, TraceEvent, MbarrierLocation]] = deque()
+        self.executed_events = 0
+
+    def blocker_of(self, actor: int) -> BarrierState | MbarrierState | None:
+        """What holds up an actor that could not step; None where it is at its end."""
+        waiting, held = self.awaited_barriers[actor], self.failed_waits[actor]
+        return waiting[0] if waiting is not None else held[1] if held is not None else None
+
+    def take_changes(self) -> Sequence[BarrierState | MbarrierState]:
+        """What has changed since it was asked last, so that it may let somebody pass."""
+        changed, opened = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
+        if not changed and not opened:
+            return ()
+        found: tuple[BarrierState | MbarrierState, ...] = (*changed, *opened)
+        changed.clear()
+        opened.clear()
+        return found
+
+    def step(self, actor: int) -> bool:
+        """Plays the next event of an actor; whether it could."""
+        waiting = self.awaited_barriers[actor]
+        if waiting is not None:
+            if waiting[0].completed_phases < waiting[1]:
+                return False
+            self.awaited_barriers[actor] = None
+            self._note_possible_exit(actor)
+            return True
+        held = self.failed_waits[actor]
+        if held is not None and held[1].completed_phases == held[2] and self.mbarriers.get(held[0]) is held[1]:
+            return False
+        number = self.positions[actor]
+        events = self.thread_classes[actor].events
+        if number >= len(events):
+            return False
+        event = events[number]
+        if not self._execute(actor, number, event):
+            return False
+        self.positions[actor] = number + 1
+        self.executed_events += 1
+        self._note_possible_exit(actor)
+        # Behind the end of a walk that was cut short nobody knows who else would have come, or waited.
+        self.mbarriers.is_truncated |= number + 1 == len(events) and self.thread_classes[actor].end_reason != "exit"
+        return True
+
+    def _execute(self, actor: int, number: int, event: TraceEvent) -> bool:
+        effect = event.effect
+        if isinstance(effect, Barrier):
+            self.awaited_barriers[actor] = self.barriers.arrive(actor, effect, event)
+            return True
+        own = self.thread_classes[actor].rank
+        places = locations_of(own, event)
+        if places is None or any(rank >= self.cluster_size for rank, _ in places):
+            self.result.is_approximate = True
+            return True
+        if isinstance(effect, MbarrierInit):
+            self.mbarriers.initialize(
+                places[0], event.amount, (event.step, event.visit, self.thread_classes[actor].warps)
+            )
+            return True
+        self.mbarriers.clock = self.executed_events
+        for place in places:
+            known = self.mbarriers.get(place)
+            if known is None:
+                self.result.is_approximate = True  # PTX501 speaks of it
+            elif isinstance(effect, MbarrierWait):
+                return self._wait(actor, number, event, place, known)
+            else:
+                self._signal(actor, number, event, place, known)
+        return True
+
+    def _wait(self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState) -> bool:
+        assert isinstance(event.effect, MbarrierWait)
+        passes = self.mbarriers.test_wait(actor, event.effect, event, place, known)
+        self.failed_waits[actor] = None if passes else (place, known, known.completed_phases)
+        if passes:
+            self.result.phases[(actor, number)] = known.earlier_phases + known.completed_phases
+        self.result.is_approximate |= place[0] != self.thread_classes[actor].rank  # no thread can wait in another CTA
+        return passes
+
+    def _signal(
+        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
+    ) -> None:
+        """An operation on an mbarrier that holds up nobody."""
+        times = len(self.thread_classes[actor].tids)
+        match event.effect:
+            case MbarrierInvalidate():
+                self.mbarriers.invalidate(place)
+            case MbarrierExpect():
+                self.mbarriers.expect_tx(known, event, event.size, times)
+            case MbarrierTrack() as effect:
+                known.pending_arrivals += 0 if effect.counted else times
+                self._defer(actor, number, event, place)
+            case MbarrierComplete():
+                self._note_phase(actor, number, event, place, known)
+                self.mbarriers.begin_copy(known, event.size, times)
+                self.pending_async.append((actor, number, event, place))
+            case MbarrierArrive(asynchronous=True):
+                self._defer(actor, number, event, place)
+            case MbarrierArrive():
+                self._note_phase(actor, number, event, place, known)
+                self.mbarriers.arrive(actor, event, place, known)
+
+    def _defer(self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation) -> None:
+        """Puts an asynchronous arrival off; a hasty one comes at once."""
+        self.pending_async.append((actor, number, event, place))
+        if self.eager_async:
+            self.pending_async.rotate(1)
+            self.complete_oldest()
+
+    def _note_phase(
+        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
+    ) -> None:
+        """Notes the phase of an operation: of one on several mbarriers, that of the one which is named."""
+        if place == location_of(self.thread_classes[actor].rank, event):
+            self.result.phases[(actor, number)] = known.earlier_phases + known.completed_phases + 1
+
+    def complete_oldest(self) -> bool:
+        """Lets the oldest asynchronous operation complete; whether there was one."""
+        if not self.pending_async:
+            return False
+        actor, number, event, place = self.pending_async.popleft()
+        known = self.mbarriers.get(place)
+        if known is None:
+            return True
+        times = len(self.thread_classes[actor].tids)
+        if isinstance(event.effect, MbarrierComplete):
+            self.mbarriers.end_copy(known, event.size, times)
+            return True
+        each = event.amount if isinstance(event.amount, int) else 1
+        self._note_phase(actor, number, event, place, known)
+        self.mbarriers.count_arrivals(known, each * times, actor, event, place)
+        return True
+
+    def _has_exited(self, actor: int) -> bool:
+        told = self.thread_classes[actor]
+        return (
+            self.awaited_barriers[actor] is None
+            and self.positions[actor] >= len(told.events)
+            and told.end_reason == "exit"
+        )
+
+    def _note_possible_exit(self, actor: int) -> None:
+        if self.positions[actor] >= len(self.thread_classes[actor].events) and self._has_exited(actor):
+            self.barriers.note_exit()
+
+    # ------------------------------------------------------------------------------------ the end
+
+    def finish(self) -> ScheduleResult:
+        """What came of it, once nobody can move."""
+        result = self.result
+        result.excess_arrivals, result.count_mismatches = self.mbarriers.excess_arrivals, self.barriers.count_mismatches
+        result.tx_overflows = self.mbarriers.tx_overflows
+        result.is_approximate |= self.mbarriers.is_approximate or self.barriers.is_approximate
+        result.is_complete = self.executed_events < MAX_SIMULATED_EVENTS
+        if result.is_complete:
+            result.blocked_threads, result.tx_mismatches = (
+                self._find_blocked_threads(),
+                self.mbarriers.unbalanced_locations(),
+            )
+        return result
+
+    def _find_blocked_threads(self) -> list[BlockedThread]:
+        """Who waits."""
+        found: list[BlockedThread] = []
+        for actor, told in enumerate(self.thread_classes):
+            waiting = self.awaited_barriers[actor]
+            if waiting is not None:
+                number, meeting = self.positions[actor] - 1, waiting[0]
+                wanted = self.barriers.expected_threads(meeting)
+                found.append(BlockedThread(actor, told.events[number], number, None, meeting.arrived_threads, wanted))
+            elif self.positions[actor] < len(told.events):
+                event = told.events[self.positions[actor]]
+                place = location_of(told.rank, event)
+                known = None if place is None else self.mbarriers.get(place)
+                found.append(BlockedThread(actor, event, self.positions[actor], known))
+        return found
+
+
+def has_unknown_copies_of_several_ctas(actors: Sequence[ThreadClass]) -> bool:
+    """Whether copies of unknown size complete on one mbarrier from several CTAs: then nobody knows which of them are
+    enough for a phase."""
+    feeders: dict[MbarrierLocation, int] = {}
+    for actor in actors:
+        for event in actor.events:
+            if isinstance(event.effect, MbarrierComplete) and not isinstance(event.size, int):
+                for place in locations_of(actor.rank, event) or ():
+                    if feeders.setdefault(place, actor.rank) != actor.rank:
+                        return True
+    return False
+
+
+def simulate_schedule(
+    actors: Sequence[ThreadClass], first: int = 0, size: int = 1, *, hasty: bool = False, in_turn: bool = False
+) -> ScheduleResult:
+    """Plays the actors of a CTA, or of the CTAs of a cluster of a size, one of them first.
+
+    hasty: asynchronous arrivals come at once, which the manual allows as well: some may then be too many. in_turn: each
+    actor that can takes one step, and then the next one does, which it allows as well.
+    """
+    stage = _ScheduleSimulator(actors, size, hasty)
+    order = [first, *(n for n in range(len(actors)) if n != first)]
+    ready = list(range(len(order)))  # places in the order, as a heap: who is not known to wait; later turns are behind
+    waiting: dict[int, list[int]] = defaultdict(list)  # by what they wait for
+    while stage.executed_events < MAX_SIMULATED_EVENTS:
+        if ready:
+            actor = order[ready[0] % len(order)]
+            if not stage.step(actor):
+                place, held_by = heappop(ready), stage.blocker_of(actor)
+                if held_by is not None:
+                    waiting[id(held_by)].append(place)
+            elif in_turn:
+                heapreplace(ready, ready[0] + len(order))
+        elif (
+            not stage.barriers.release_all() and not stage.complete_oldest() and not stage.barriers.count_partial_warp()
+        ):
+            break
+        for thing in stage.take_changes():
+            for place in waiting.pop(id(thing), ()):
+                heappush(ready, place)
+    return stage.finish()

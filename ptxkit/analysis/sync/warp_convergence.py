@@ -1,0 +1,97 @@
+"""Where the lanes of one warp may know what another one did: behind the next thing at which both of them meet.
+
+Lanes run together or not, as the GPU likes. A barrier of the warp, or of more threads, orders them; an instruction that
+they execute together is taken for one. Source: PTX ISA, "bar.warp.sync", "Program Order", "Causality Order".
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
+from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
+
+#: Events that are looked at for a place behind an instruction of the whole warp, and meetings for one of two groups.
+MAX_AHEAD, MAX_CONVERGENCE_BARRIERS = 300, 50
+
+
+class ConvergencePoints:
+    """What the lanes of a group do together, or those that take the path of one of them. events: positions of what may
+    order them; collective: where instructions stand, in order of the text, that are no event where all lanes of a warp
+    take one path."""
+
+    def __init__(self, group: GroupTrace | ThreadTrace) -> None:
+        self._group = group
+        self._events = [at for at, event in enumerate(group.events) if _is_ordering_point(event)]
+        self._barriers = [at for at in self._events if isinstance(getattr(group.events[at], "effect", None), Barrier)]
+        self._collective = sorted(_collective_positions(group.covered_steps))
+
+    def may_order_between(self, since: int, until: int) -> bool:
+        """Whether lanes may be ordered by what they do from one position on and up to another one."""
+        first = bisect_left(self._events, since)
+        if first < len(self._events) and self._events[first] <= until:
+            return True
+        return self.converges_between(since, until)
+
+    def converges_between(self, since: int, until: int) -> bool:
+        """Whether an instruction that all lanes execute together stands between two positions, or is the later one."""
+        return self._has_collective_between(self._group.events[since].step.start, self._group.events[until].step.start)
+
+    def _has_collective_between(self, since: int, until: int) -> bool:
+        """Whether an instruction of the whole warp stands between two places of the text, round a loop where the later
+        comes first."""
+        known = self._collective
+        if since < until:
+            return bisect_left(known, since) < bisect_right(known, until)
+        return bool(known) and (known[-1] >= since or known[0] <= until)
+
+    def next_point(self, position: int) -> int | None:
+        """The first position from one on at which another lane of the same path may know of that one; None for none."""
+        first = bisect_left(self._events, position)
+        meeting = self._events[first] if first < len(self._events) else None
+        ahead = min(position + MAX_AHEAD, len(self._group.events)) if self._collective else 0
+        own = self._group.events[position].step
+        if is_collective_step(own):
+            return position
+        for at in range(position + 1, ahead if meeting is None else min(ahead, meeting)):
+            if self._has_collective_between(own.start, self._group.events[at].step.start):
+                return at
+        if meeting is None and ahead == position + MAX_AHEAD:
+            return ahead
+        return meeting
+
+    def barriers_from(self, position: int) -> list[TraceEvent | GroupEvent | UnknownCall]:
+        """The next barriers from a position on."""
+        first = bisect_left(self._barriers, position)
+        return [self._group.events[at] for at in self._barriers[first : first + MAX_CONVERGENCE_BARRIERS]]
+
+
+def _is_ordering_point(event: TraceEvent | GroupEvent | UnknownCall) -> bool:
+    """Whether lanes may learn there of what others did: where they meet, wait, or use memory in a strong way."""
+    if isinstance(event, UnknownCall):
+        return True
+    effect = event.effect
+    if isinstance(effect, Access):
+        return effect.order != "weak"
+    return isinstance(effect, Barrier | MbarrierWait | MemoryFence)
+
+
+def _collective_positions(steps: Iterable[Step]) -> Iterator[int]:
+    """Where those of some steps stand that lanes execute together."""
+    known: dict[int, bool] = {}  # by match, which many steps share
+    for step in steps:
+        answer = known.get(id(step.match))
+        if answer is None:
+            answer = known[id(step.match)] = is_collective_step(step)
+        if answer:
+            yield step.start
+
+
+def is_collective_step(step: Step) -> bool:
+    """Whether the lanes of a warp execute a step together: it is no event where all of them take one path."""
+    if step.match is None:
+        return False
+    meets = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in step.match.effects)
+    return meets or {"sync", "aligned"}.issubset(step.match.canonical.split("."))

@@ -1,0 +1,88 @@
+"""Where shared memory that a tensor-core operation of `tcgen05` read is stored to again through the generic proxy.
+
+The manual names no proxy fence that comes with the completion of such an operation, as it does for bulk copies and
+`wgmma`. Source: PTX ISA, "Async Proxy", "tcgen05: Shared Memory Accesses", "membar / fence".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access
+
+
+@dataclass(frozen=True, slots=True)
+class OperandOverwrite:
+    """A store of bytes that an operation read before, ordered behind it by `sync` (None: one thread does both)."""
+
+    operation: TraceEvent
+    store: TraceEvent
+    sync: Step | None
+    is_fenced: bool
+    is_certain: bool
+    threads: int
+
+
+def find_operand_overwrites(world: ScenarioFacts) -> Iterator[OperandOverwrite]:
+    """Such stores between the walked threads of one scenario, each pair of instructions looked at a few times."""
+    issuers = [(thread, _operand_reads(thread)) for thread in world.threads.values()]
+    issuers = [(thread, operands) for thread, operands in issuers if operands]
+    if not issuers:
+        return
+    looks = PairBudget(world.budget)
+    for writer in world.threads.values():
+        for position, event in writer.accesses:
+            if not _is_store(event):
+                continue
+            for issuer, operands in issuers:
+                for at, operation in operands.overlapping(*(access_range(event) or (0, 1))):
+                    key = (issuer.tid, writer.tid, operation.step, event.step)
+                    if (issuer is not writer or at < position) and looks.allow(key):
+                        yield from _check_pair(world, (issuer, at, operation), (writer, position, event))
+            if world.budget.is_exhausted:
+                return
+
+
+def _operand_reads(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
+    """What a thread's operations read in shared memory."""
+    found: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
+    for position, event in thread.accesses:
+        effect = event.effect
+        if is_async_read(event) and isinstance(effect, Access) and effect.completion == "tcgen05":
+            found.add(*(access_range(event) or (0, 0)), (position, event))
+    return found
+
+
+def _is_store(event: TraceEvent) -> bool:
+    return is_generic_write(event) and isinstance(event.effect, Access) and event.effect.completion is None
+
+
+def _check_pair(
+    world: ScenarioFacts, operation: tuple[ThreadView, int, TraceEvent], store: tuple[ThreadView, int, TraceEvent]
+) -> Iterator[OperandOverwrite]:
+    issuer, at, first = operation
+    writer, position, second = store
+    if issuer is writer:
+        spans, sync = [(issuer, at, position)], None
+    else:
+        ways = list(world.sync_edges(issuer, at, writer, position))
+        spans = [
+            span
+            for way in ways
+            for span in ((issuer, at, way.release_position), (writer, way.acquire_position, position))
+        ]
+        sync = writer.trace.events[ways[-1].acquire_position].step if ways else None
+    if not spans or any(
+        world.async_overwrites.may_overwrite_between(*span, access_range(second) or (0, 1)) for span in spans
+    ):
+        return
+    fenced = any(thread.may_fence_between(since, until) for thread, since, until in spans)
+    sure = issuer.trace.is_certain(at) and writer.trace.is_certain(position)
+    yield OperandOverwrite(first, second, sync, fenced, sure, 1 if issuer is writer else 2)

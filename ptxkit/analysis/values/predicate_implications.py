@@ -1,0 +1,142 @@
+"""What decided conditions say of others: what is at most 3 is not at least 4, and what is in `.shared` not in `.local`.
+
+A guess at one branch settles the branches that ask the same of the same unknown in other words, as the roles of warps
+do. Without that, walks would take paths that no thread can take.
+
+Source: PTX ISA, "isspacep", "Generic Addressing" (the windows of state spaces do not overlap, but for that of kernel
+parameters, which lies in `global`), "Shared State Space" (`.shared::cta` lies in `.shared::cluster`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from ptxkit.analysis.values.symbolic_values import SymbolicValue
+from ptxkit.analysis.values.value_ops import evaluate_comparison
+from ptxkit.fast_dataclasses import dataclass, field
+
+_WIDTHS = {"16": 16, "32": 32, "64": 64}
+_SPACE = "space"
+#: By a state space: the one whose window its own lies in.
+_ENCLOSING_SPACE = {"param": "global", "shared": "shared::cluster", "shared::cta": "shared::cluster"}
+_MAX_COMPARISONS = 8
+"""Comparisons of one unknown that are kept; more are rare, and each costs time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`unknown operator constant`, of numbers of a type such as `u32`."""
+
+    unknown: SymbolicValue
+    kind: str
+    operator: str
+    constant: int
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the largest number of the type."""
+        width = _WIDTHS[self.kind[1:]]
+        return (-1 << width - 1, (1 << width - 1) - 1) if self.kind[0] == "s" else (0, (1 << width) - 1)
+
+    def holds(self, number: int) -> bool:
+        """For a number in place of the unknown, as the type reads it."""
+        return evaluate_comparison(self.operator, self.kind, number, self.constant)
+
+
+def comparison_of(key: Hashable) -> Comparison | None:
+    """The comparison that a condition came about by; None for any other condition."""
+    if not isinstance(key, tuple) or len(key) != 5 or subject_of(key) is None:
+        return None
+    _, operator, kind, unknown, constant = key
+    return Comparison(unknown, kind, operator, constant)
+
+
+def subject_of(key: Hashable) -> tuple[SymbolicValue, str] | None:
+    """What a condition compares with a constant: the unknown, and the width; or the unknown whose state space it tests,
+    wherever in the object it points. None for any other condition.
+
+    (Written out, and apart from the comparison: each lane asks it in each round, and mostly of an unknown of its own.)
+    """
+    if not isinstance(key, tuple) or len(key) != 5 or key[0] != "compare":
+        if isinstance(key, tuple) and len(key) == 3 and key[0] == "is_space" and isinstance(key[2], SymbolicValue):
+            return key[2].with_offset(0), _SPACE
+        return None
+    kind, unknown, constant = key[2:]
+    if not isinstance(unknown, SymbolicValue) or not isinstance(constant, int) or kind[0] not in "usb":
+        return None
+    return (unknown, kind[1:]) if kind[1:] in _WIDTHS else None
+
+
+@dataclass(slots=True)
+class Implications:
+    """The comparisons and tests of state spaces that were decided in one scenario, by what they are of."""
+
+    decided_conditions: dict[tuple[SymbolicValue, str], list[tuple[Hashable, bool]]] = field(default_factory=dict)
+    _cache: dict[Hashable, bool | None] = field(default_factory=dict)
+    """What `of` said since the last one was decided: lanes and rounds ask the same again and again."""
+
+    def note(self, key: Hashable, side: bool) -> None:
+        """A condition was decided."""
+        subject = subject_of(key)
+        if subject is not None:
+            decided = self.decided_conditions.setdefault(subject, [])
+            if len(decided) < _MAX_COMPARISONS:
+                decided.append((key, side))
+                self._cache.clear()
+
+    def implied_side(self, key: Hashable) -> bool | None:
+        """What those that were decided say of a condition; None where it may be either."""
+        if not self.decided_conditions:
+            return None
+        subject = subject_of(key)
+        decided = self.decided_conditions.get(subject) if subject is not None else None
+        if decided is None:
+            return None
+        if key not in self._cache:
+            self._cache[key] = _implied_side(key, decided)
+        return self._cache[key]
+
+
+def _implied_side(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | None:
+    found = comparison_of(key)
+    if found is None:
+        return _implied_space(_space_of(key), [(_space_of(other), side) for other, side in before])
+    decided = [(each, side) for other, side in before if (each := comparison_of(other)) is not None]
+    fitting = (
+        number
+        for number in _sample_points(found, decided)
+        if all(comparison.holds(number) == side for comparison, side in decided)
+    )
+    sides = {found.holds(number) for number in fitting}
+    return sides.pop() if len(sides) == 1 else None
+
+
+def _space_of(key: Hashable) -> str:
+    """The state space that a test of an address asks for; `param::entry` is part of `param`."""
+    assert isinstance(key, tuple)
+    space = str(key[1])
+    return "param" if space.startswith("param") else space
+
+
+def _implied_space(asked: str, before: list[tuple[str, bool]]) -> bool | None:
+    """What tests of the state space of the same address say of another one."""
+    for known, side in before:
+        if side and (known == asked or _ENCLOSING_SPACE.get(known) == asked):
+            return True
+        if not side and (known == asked or _ENCLOSING_SPACE.get(asked) == known):
+            return False
+        if side and _outermost(known) != _outermost(asked):
+            return False
+    return None
+
+
+def _outermost(space: str) -> str:
+    return _ENCLOSING_SPACE.get(space, space)
+
+
+def _sample_points(found: Comparison, decided: list[tuple[Comparison, bool]]) -> Iterator[int]:
+    """A number of each stretch in which all the comparisons come out alike."""
+    for comparison in (found, *(each for each, _ in decided)):
+        least, largest = comparison.bounds
+        yield from (least, largest, 0)
+        yield from (comparison.constant + step for step in (-1, 0, 1))

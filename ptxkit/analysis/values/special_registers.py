@@ -1,0 +1,67 @@
+"""The special registers whose values a launch fixes.
+
+Source: PTX ISA, "Special Registers". The grid has two clusters in x; a walk is in the first of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.analysis.values.symbolic_values import GroupValue, bit_mask, group_value_of, lift
+
+#: Bytes of shared memory that a launch asks for, and what a CTA has in all.
+_DYNAMIC, _TOTAL = 96 << 10, 128 << 10
+
+#: By name: the value in a thread, given its linear number and the launch.
+_OF_THREAD: dict[str, Callable[[int, LaunchConfig], int]] = {
+    "%laneid": lambda tid, _: tid % 32,
+    "%warpid": lambda tid, _: tid // 32,
+    "%lanemask_eq": lambda tid, _: 1 << tid % 32,
+    "%lanemask_lt": lambda tid, _: bit_mask(tid % 32),
+    "%lanemask_le": lambda tid, _: bit_mask(tid % 32 + 1),
+    "%lanemask_gt": lambda tid, _: bit_mask(32) & ~bit_mask(tid % 32 + 1),
+    "%lanemask_ge": lambda tid, _: bit_mask(32) & ~bit_mask(tid % 32),
+    "%tid.x": lambda tid, launch: tid % launch.block[0],
+    "%tid.y": lambda tid, launch: tid // launch.block[0] % launch.block[1],
+    "%tid.z": lambda tid, launch: tid // (launch.block[0] * launch.block[1]),
+}
+
+
+class SpecialRegisters:
+    """Special registers as the threads `tids` of CTA `rank` read them."""
+
+    def __init__(self, launch: LaunchConfig, rank: int, tids: tuple[int, ...]) -> None:
+        self._launch = launch
+        self._threads = group_value_of(tids)
+        self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank))
+
+    def get(self, name: str) -> GroupValue | None:
+        """The value of a register; None where the launch does not fix it."""
+        known = self._known.get(name)
+        if known is None and name in _OF_THREAD:
+            known = self._known[name] = lift(_OF_THREAD[name], self._threads, self._launch)
+        return known
+
+
+def _of_cta(launch: LaunchConfig, rank: int) -> dict[str, int]:
+    cx, cy, cz = launch.cluster
+    size = launch.cluster_size
+    place = (rank % cx, rank // cx % cy, rank // (cx * cy))
+    known = {
+        "%nwarpid": -(-launch.threads // 32), "WARP_SZ": 32,
+        "%cluster_ctarank": rank, "%cluster_nctarank": size, "%is_explicit_cluster": int(size > 1),
+        "%dynamic_smem_size": _DYNAMIC, "%total_smem_size": _TOTAL, "%gridid": 1, "%smid": 0, "%nsmid": 1,
+    }  # fmt: skip
+    vectors = {
+        "%ntid": launch.block,
+        "%ctaid": place,
+        "%nctaid": (2 * cx, cy, cz),
+        "%cluster_ctaid": place,
+        "%cluster_nctaid": launch.cluster,
+        "%clusterid": (0, 0, 0),
+        "%nclusterid": (2, 1, 1),
+    }
+    for name, parts in vectors.items():
+        known.update({f"{name}.{axis}": part for axis, part in zip("xyz", parts, strict=True)})
+    return known

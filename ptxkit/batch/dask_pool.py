@@ -1,0 +1,139 @@
+"""Texts checked on other machines: joblib hands them to workers of dask.distributed (`pip install ptxkit[cluster]`).
+
+    dask scheduler                                                    # on one machine
+    dask worker tcp://HOST:8786 --nthreads 1 --nworkers 16            # on each
+    ptxkit lint --cluster tcp://HOST:8786 FOLDER
+
+The texts are sent; the workers need no files but ptxkit, in the same state. Each thread of a worker keeps one watched
+process, so a text that hangs or kills costs nobody else.
+
+Whoever can speak to a scheduler runs code on its workers and clients, and plain `tcp://` authenticates nobody. So
+`--cluster local:2` begins no scheduler, which the other users of this machine could reach: it is two processes that
+are spoken to through pipes, as `--jobs 2` is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from ptxkit.batch.errors import CannotRunError
+from ptxkit.batch.job import Job, JobResult, JobSlot
+from ptxkit.batch.result_codec import EncodedResult, decode_result, encode_result
+from ptxkit.batch.supervised_process import SupervisedChecker
+from ptxkit.cache import installation_checksum
+from ptxkit.limits import MAX_QUEUED_TEXT
+
+LOCAL_PREFIX = "local:"
+_MAX_PROCESSES = 1024
+_JOBS_AHEAD_PER_THREAD = 32
+"""Texts for each thread of the cluster that are sent together, at most: behind the last of them some have to wait."""
+
+
+class DaskRunner:
+    """Texts on a cluster. address: of the scheduler. seconds: for one text."""
+
+    def __init__(self, address: str, seconds: float) -> None:
+        self._address = address
+        self._seconds = seconds
+        self._client: Any = None
+
+    def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
+        """An answer to each, in their order. Raises CannotRunError."""
+        arriving = iter(items)
+        for item in arriving:
+            if not _needs_run(item):
+                yield _known_result(item)
+                continue
+            if self._client is None:
+                self._client = connect(self._address)
+            yield from self._run_batch(
+                list(_take_batch(item, arriving, _JOBS_AHEAD_PER_THREAD * self._count_threads()))
+            )
+
+    def _count_threads(self) -> int:
+        return sum(self._client.nthreads().values()) or 1
+
+    def _run_batch(self, items: list[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
+        from joblib import Parallel, delayed, parallel_config
+
+        questions = [item.job for item in items if _needs_run(item) and item.job is not None]
+        with parallel_config(backend="dask"):
+            tasks = (delayed(run_on_worker)(each, self._seconds, installation_checksum()) for each in questions)
+            answers = iter(Parallel(return_as="generator")(tasks))
+            for item in items:
+                if not _needs_run(item) or item.job is None:
+                    yield _known_result(item)
+                    continue
+                data: EncodedResult | None = next(answers)
+                if data is None:
+                    raise CannotRunError(f"the workers at {self._address} have another ptxkit: install this one there")
+                yield item, decode_result(data, item.job.source)
+
+    def close(self) -> None:
+        """Leaves the cluster."""
+        if self._client is not None:
+            self._client.close()
+
+
+def local_process_count(address: str) -> int | None:
+    """How many processes of this machine `local:2` stands for; None for the address of a scheduler. Raises
+    CannotRunError."""
+    if not address.startswith(LOCAL_PREFIX):
+        return None
+    count = address.removeprefix(LOCAL_PREFIX)
+    if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= _MAX_PROCESSES):
+        raise CannotRunError(f"{address!r}: write local:2 for two processes on this machine")
+    return int(count)
+
+
+def connect(address: str) -> Any:
+    """A client of the scheduler at an address. Raises CannotRunError."""
+    try:
+        import distributed
+        import joblib  # noqa: F401
+    except ImportError as error:
+        raise CannotRunError(f"{error.name} is not installed: pip install ptxkit[cluster]") from error
+    library: Any = distributed
+    try:
+        return library.Client(address)  # waits as long as dask.distributed is set to
+    except (OSError, ValueError) as error:
+        raise CannotRunError(f"no scheduler answers at {address}: {error}") from error
+
+
+def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | None:
+    """What runs on a worker of the cluster; None where its ptxkit is in another state than the one that asks."""
+    if installation_checksum() != state:
+        return None
+    return encode_result(_supervised_checker(threading.get_ident(), seconds).run_job(question))
+
+
+@cache
+def _supervised_checker(_thread: int, seconds: float) -> SupervisedChecker:
+    """The process of one thread of this worker, which ends with the worker: nobody asks it any more."""
+    return SupervisedChecker(seconds)
+
+
+def _needs_run(item: JobSlot) -> bool:
+    return item.job is not None and item.result is None and item.error is None
+
+
+def _known_result(item: JobSlot) -> tuple[JobSlot, JobResult]:
+    if item.error is not None:
+        raise item.error
+    assert item.result is not None
+    return item, item.result
+
+
+def _take_batch(first: JobSlot, others: Iterator[JobSlot], most: int) -> Iterator[JobSlot]:
+    """Items to be sent together: at most so many texts, and no more characters than may wait."""
+    count = length = 0
+    for item in chain([first], others):
+        yield item
+        if item.job is not None:
+            count, length = count + 1, length + len(item.job.source.text)
+        if count >= most or length > MAX_QUEUED_TEXT:
+            return

@@ -1,0 +1,117 @@
+"""Answers as plain data, without the text that they are about: to be kept, and to be sent from process to process.
+
+Places are offsets into the text, which whoever asked has. What only mending reads (`proposals`) is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from ptxkit.batch.job import JobResult
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
+from ptxkit.fast_dataclasses import replace
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile, SourceLine, Span
+
+EncodedResult: TypeAlias = "tuple[Any, ...]"
+"""Numbers, texts, booleans, None, and tuples, lists and dictionaries of them."""
+
+
+def encode_result(answer: JobResult) -> EncodedResult:
+    """The answer as plain data."""
+    result = answer.result
+    return (
+        str(result.status),
+        tuple(map(_encode_diagnostic, result.diagnostics)),
+        tuple(
+            (each.code, each.reason, *_encode_span(each.span), each.missing, each.kernel) for each in result.undecided
+        ),
+        result.suppressed,
+        result.fixed,
+        answer.fixed_text,
+    )
+
+
+def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
+    """The answer that `data` was made of, about a text. Raises ValueError, TypeError or KeyError where it is none."""
+    status, diagnostics, undecided, suppressed, fixed, mended = data
+    about = source if mended is None else replace(source, text=mended)
+    result = FileResult(
+        source.path,
+        Status(status),
+        tuple(_decode_diagnostic(each, about) for each in diagnostics),
+        tuple(
+            Undecided(code, reason, about, Span(start, end), missing, kernel)
+            for code, reason, start, end, missing, kernel in undecided
+        ),
+        suppressed=suppressed,
+        fixed=fixed,
+    )
+    return JobResult(result, mended)
+
+
+def _encode_diagnostic(item: Diagnostic) -> EncodedResult:
+    return (
+        item.code,
+        str(item.severity),
+        item.message,
+        bool(item.source.text),
+        *_encode_span(item.span),
+        tuple((*_encode_span(label.span), label.message, _encode_origin(label.origin)) for label in item.labels),
+        item.notes,
+        item.help,
+        item.isa,
+        None if item.fix is None else _encode_fix(item.fix),
+        _encode_property(item.properties),
+        _encode_origin(item.origin),
+        item.wording,
+    )
+
+
+def _decode_diagnostic(data: EncodedResult, source: SourceFile) -> Diagnostic:
+    code, severity, message, placed, start, end, labels, notes, remedy, isa, fix, properties, origin, wording = data
+    return Diagnostic(
+        code,
+        Severity(severity),
+        message,
+        source if placed else SourceFile(source.path, ""),
+        Span(start, end),
+        tuple(Label(Span(first, last), text, _decode_origin(places)) for first, last, text, places in labels),
+        tuple(notes),
+        remedy,
+        tuple(isa),
+        None if fix is None else Fix(fix[0], tuple(Edit(Span(*each[:2]), each[2]) for each in fix[1]), fix[2]),
+        properties,
+        _decode_origin(origin),
+        wording=wording,
+    )
+
+
+def _encode_span(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _encode_fix(fix: Fix) -> EncodedResult:
+    return fix.message, tuple((*_encode_span(edit.span), edit.replacement) for edit in fix.edits), fix.safe
+
+
+def _encode_origin(origin: Sequence[SourceLine]) -> EncodedResult:
+    return tuple((place.file, place.line) for place in origin)
+
+
+def _decode_origin(places: EncodedResult) -> tuple[SourceLine, ...]:
+    return tuple(SourceLine(file, line) for file, line in places)
+
+
+def _encode_property(value: object) -> Any:
+    """A property as every report shows it: names of an enumeration are texts, and what else is no JSON is its text."""
+    if isinstance(value, Mapping):
+        return {str(key): _encode_property(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encode_property(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,188 @@
+"""Arguments of the wrong kind, told at the caller's line.
+
+Public methods say by their annotations what they take. Where one fails over what it was given, its arguments are held
+against them, and the first that does not fit is named: `memcpy_async: group is a Group, not the method this_cta; call
+it`. Where nothing fails, nothing is looked at, and an error for another reason stays what it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, wraps
+from typing import Any
+
+from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import Scalar
+
+_EXPLAINED_EXCEPTIONS = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
+_Function = Callable[..., Any]
+
+
+def add_argument_checks(kinds: Iterable[type]) -> None:
+    """Lets the public methods of these classes, and of those of this package that they inherit from, tell of it."""
+    package = __name__.rpartition(".")[0]
+    done: set[type] = set()
+    for kind in kinds:
+        for each in kind.__mro__:
+            if each.__module__.startswith(package) and each not in done:
+                done.add(each)
+                _wrap_methods(each)
+
+
+def _wrap_methods(kind: type) -> None:
+    for name, found in list(vars(kind).items()):
+        if name.startswith("_") or not inspect.isfunction(found):
+            continue
+        if found.__code__.co_argcount > 1 or _is_context_manager_function(found):
+            setattr(kind, name, _guard(found))
+
+
+def _is_context_manager_function(found: object) -> bool:
+    """Whether `contextlib.contextmanager` made a function."""
+    return inspect.isfunction(found) and inspect.isgeneratorfunction(getattr(found, "__wrapped__", None))
+
+
+@cache  # a method of two names stays one
+def _guard(function: _Function) -> _Function:
+    if _is_context_manager_function(function):
+        return _guard_context_manager(function)
+    if inspect.isgeneratorfunction(function):
+        return _guard_generator(function)
+
+    @wraps(function)
+    def guarded(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except BuildError:
+            raise
+        except _EXPLAINED_EXCEPTIONS as failure:
+            _raise_for_mismatch(function, arguments, named, failure)
+            raise
+
+    return guarded
+
+
+def _guard_generator(function: _Function) -> _Function:
+    @wraps(function)
+    def guarded(*arguments: Any, **named: Any) -> Iterator[Any]:
+        try:
+            yield from function(*arguments, **named)
+        except BuildError:
+            raise
+        except _EXPLAINED_EXCEPTIONS as failure:
+            _raise_for_mismatch(function, arguments, named, failure)
+            raise
+
+    return guarded
+
+
+def _guard_context_manager(function: _Function) -> _Function:
+    @wraps(function)
+    def guarded(*arguments: Any, **named: Any) -> Any:
+        return _GuardedContextManager(function, arguments, named)
+
+    return guarded
+
+
+class _GuardedContextManager:
+    """A context manager; only how it is entered is watched, and not what stands inside."""
+
+    __slots__ = ("_call", "_inner")
+
+    def __init__(self, function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        self._call = function, arguments, named
+        self._inner = function(*arguments, **named)
+
+    def __enter__(self) -> Any:
+        try:
+            return self._inner.__enter__()
+        except BuildError:
+            raise
+        except _EXPLAINED_EXCEPTIONS as failure:
+            _raise_for_mismatch(*self._call, failure)
+            raise
+
+    def __exit__(self, *failure: Any) -> Any:
+        return self._inner.__exit__(*failure)
+
+
+def _raise_for_mismatch(
+    function: _Function, arguments: tuple[Any, ...], named: Mapping[str, Any], failure: BaseException
+) -> None:
+    """`BuildTypeError` for the first argument that is not what the annotation says; nothing where all are, or where
+    the error is one of this project, which says itself what is wrong."""
+    if type(failure).__module__.startswith("ptxkit"):
+        return
+    try:
+        given = inspect.signature(function).bind(*arguments, **named).arguments
+    except TypeError:
+        return
+    hints = _resolve_annotations(function)
+    for name, value in given.items():
+        hint = hints.get(name, Any)
+        values = value if isinstance(value, tuple) and _is_variadic(function, name) else (value,)
+        for each in values:
+            if not _matches_annotation(each, hint):
+                said = str(inspect.signature(function).parameters[name].annotation)
+                raise BuildTypeError(
+                    f"{function.__name__}: `{name}` is {said}, not {_describe_value(each)}"
+                ) from failure
+
+
+def _is_variadic(function: _Function, name: str) -> bool:
+    return inspect.signature(function).parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+
+
+def _describe_value(value: object) -> str:
+    if inspect.ismethod(value):
+        return f"the method {value.__name__}; call it: `.{value.__name__}()`"
+    if isinstance(value, int | float | str | bytes | Register | type) or value is None:
+        return repr(value)
+    return f"a {type(value).__name__}"
+
+
+@cache
+def _resolve_annotations(function: _Function) -> dict[str, Any]:
+    """What the parameters are annotated with; `Any` for what has no meaning when the program runs."""
+    import ptxkit.build as package
+
+    names = {**vars(typing), **vars(package), **function.__globals__}
+    found = {}
+    for name, annotation in inspect.get_annotations(function).items():
+        try:
+            found[name] = eval(annotation, names) if isinstance(annotation, str) else annotation
+        except (NameError, TypeError, SyntaxError):
+            found[name] = Any
+    return found
+
+
+def _matches_annotation(value: object, hint: Any) -> bool:
+    """Whether a value is of the annotated kind, as far as that can be seen."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if hint is None:
+        return value is None
+    if isinstance(hint, typing.TypeVar):
+        return hint.__bound__ is None or _matches_annotation(value, hint.__bound__)
+    if origin in (typing.Union, types.UnionType):
+        return any(_matches_annotation(value, each) for each in inner)
+    if origin is typing.Literal:
+        return value in inner
+    if origin is type:
+        return isinstance(value, type) and (not inner or not isinstance(inner[0], type) or issubclass(value, inner[0]))
+    if isinstance(hint, type) and origin is None:
+        return isinstance(value, hint) or (hint in (int, float) and hasattr(type(value), "__index__"))
+    if not isinstance(origin, type):
+        return True
+    if not isinstance(value, origin):
+        return False
+    if isinstance(value, Register) and inner and isinstance(inner[0], type) and issubclass(inner[0], Scalar):
+        return issubclass(value.type, inner[0])
+    if isinstance(value, tuple | list) and inner:
+        return all(_matches_annotation(each, inner[0]) for each in value) or len(inner) > 1
+    return True

@@ -1,0 +1,192 @@
+"""Warnings about kernels that cannot be what was meant, with the line that made them.
+
+`UnusedWarning`: a kernel or function with instructions that was never printed, verified, compiled, launched or called.
+`NeverWaitedWarning`: a kernel that commits groups of copies, or has copies report to an mbarrier, and has no wait for
+them anywhere. `FindingWarning`: what the verifier warns of. All are `BuildWarning`, and can be filtered as any of
+Python's warnings.
+
+They are silent about what they cannot know: a barrier whose address left the builder's sight, functions of other
+modules, kernels that an exception cut short.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptxkit.build.errors import BuildError, Location
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import table
+from ptxkit.isa.effects import CommitGroup, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, WaitGroup
+from ptxkit.isa.forms import Match
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.build.function_builder import FunctionBuilder
+
+
+class BuildWarning(UserWarning):
+    """What the builder finds strange."""
+
+
+class UnusedWarning(BuildWarning):
+    """A kernel was built and never used."""
+
+
+class NeverWaitedWarning(BuildWarning):
+    """Copies are committed, and nothing ever waits for them."""
+
+
+class FindingWarning(BuildWarning):
+    """What the verifier warns of: it is no proven error, and the kernel is compiled."""
+
+
+_MAIN_FILE = os.path.realpath(getattr(sys.modules.get("__main__"), "__file__", None) or "")
+"""The file that Python was started with, which it forgets before the end."""
+_WARNING_REGISTRY: dict[Any, Any] = {}
+"""Where Python notes which warnings were shown."""
+
+
+def warn_at(message: str, kind: type[BuildWarning], where: Location) -> None:
+    """Warns at a line of the user's."""
+    warnings.warn_explicit(message, kind, where.file, where.line, registry=_WARNING_REGISTRY)
+
+
+# ---------------------------------------------------------------------------------------------- never used
+
+
+class UsageState:
+    """Whether a kernel or function was of any use. used: what it is written for has happened. cut: an exception ended
+    a block of it. errors: how many the builder had raised when it began."""
+
+    __slots__ = ("errors_at_start", "was_interrupted", "was_used")
+
+    def __init__(self) -> None:
+        self.was_used = self.was_interrupted = False
+        self.errors_at_start = BuildError.raised_count
+
+
+def warn_when_unused(owner: FunctionBuilder) -> None:
+    """Warns when it is gone, or the program ends, and it was of no use though something stands in its body."""
+    weakref.finalize(owner, _warn_if_unused, owner.usage, owner.body, repr(owner), owner.location)
+
+
+def _warn_if_unused(use: UsageState, body: Sequence[object], what: str, where: Location) -> None:
+    cut_short = use.was_interrupted or BuildError.raised_count != use.errors_at_start
+    if not use.was_used and not cut_short and body and _is_in_program(where):
+        uses = "call, print or verify" if what.startswith("Function") else "print, verify, compile or launch"
+        warn_at(f"{what} was built and never used: {uses} it", UnusedWarning, where)
+
+
+def _is_in_program(where: Location) -> bool:
+    """Whether the line belongs to the program, where it ends: a module may offer kernels that this program leaves."""
+    if not sys.is_finalizing() and not _is_interpreter_exiting():
+        return True
+    own = where.file.startswith("<") or os.path.realpath(where.file) == _MAIN_FILE
+    return own and getattr(sys, "last_value", None) is None
+
+
+def _is_interpreter_exiting() -> bool:
+    """Whether the functions that Python calls at its end are being called, `weakref`'s among them."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code.co_name == "_exitfunc" and frame.f_code.co_filename == weakref.__file__:
+            return True
+    return False
+
+
+# ------------------------------------------------------------------------------------------- never waited for
+
+
+@dataclass(frozen=True, slots=True)
+class EffectSite:
+    """An effect of an instruction, with the variable or register that its mbarrier is addressed by."""
+
+    effect: object
+    base: str | None
+    location: Location
+    statement: tree.Instruction
+
+
+def warn_of_unwaited_copies(kernel: FunctionBuilder) -> None:
+    """Warns of groups and of mbarriers that no instruction of the kernel and its functions waits for."""
+    routines = kernel.list_call_graph()
+    if any(len(each.callees) > sum(called in routines for called in each.callees.values()) for each in routines):
+        return  # a function of another module may wait
+    seen = [(routine, list(iterate_effects(routine))) for routine in routines]
+    for message, where in (
+        *_find_unwaited_groups([each for _, some in seen for each in some]),
+        *_find_unwaited_barriers(seen),
+    ):
+        if (message, where) not in kernel.issued_warnings:
+            kernel.issued_warnings.add((message, where))
+            warn_at(message, NeverWaitedWarning, where)
+
+
+def _find_unwaited_groups(seen: Sequence[EffectSite]) -> Iterator[tuple[str, Location]]:
+    waited = {each.effect.group for each in seen if isinstance(each.effect, WaitGroup)}
+    if any(isinstance(each.effect, MbarrierTrack) for each in seen):
+        waited.add("cp.async")  # an mbarrier tells when they are complete
+    first: dict[str, Location] = {}
+    for each in seen:
+        if isinstance(each.effect, CommitGroup) and each.effect.group not in waited:
+            first.setdefault(each.effect.group, each.location)
+    for group, where in first.items():
+        yield f"groups of {group} copies are committed here, and nothing waits for any", where
+
+
+def _find_unwaited_barriers(seen: Sequence[tuple[FunctionBuilder, list[EffectSite]]]) -> Iterator[tuple[str, Location]]:
+    for routine, some in seen:
+        waits = {routine.find_origin_variable(each.base) for each in some if isinstance(each.effect, MbarrierWait)}
+        if None in waits:
+            continue  # a wait at an address that could be any
+        settled = waits | routine.escaped_barriers
+        reported = {
+            name: each.location
+            for each in reversed(some)
+            if _is_copy_completion(each.effect) and (name := routine.find_origin_variable(each.base)) is not None
+        }
+        for name, where in {**reported, **routine.commit_locations}.items():
+            if name not in settled:
+                yield f"mbarrier `{name}` is told of what is brought here, and no thread waits for it", where
+
+
+def _is_copy_completion(effect: object) -> bool:
+    """Whether an effect tells an mbarrier of copies."""
+    if isinstance(effect, MbarrierArrive):
+        return effect.expect is not None or effect.asynchronous
+    return isinstance(effect, MbarrierComplete | MbarrierTrack)
+
+
+def iterate_effects(routine: FunctionBuilder) -> Iterator[EffectSite]:
+    """What the instructions of a routine do, those inside raw PTX included."""
+    for entry in routine.entries():
+        for statement in iterate_instructions(entry.statement):
+            match = entry.match or table().match(statement)
+            for effect in match.effects if isinstance(match, Match) else ():
+                base = _address_base(statement, match, getattr(effect, "barrier", None))
+                yield EffectSite(effect, base, entry.location, statement)
+
+
+def iterate_instructions(statement: tree.Statement) -> Iterator[tree.Instruction]:
+    """The instructions of a statement: itself, or those inside a block of raw PTX."""
+    if isinstance(statement, tree.Instruction):
+        yield statement
+    elif isinstance(statement, tree.Block):
+        for each in statement.body.statements:
+            yield from iterate_instructions(each)
+
+
+def _address_base(instruction: tree.Instruction, match: Match | object, role: str | None) -> str | None:
+    """The name that an operand's address begins with."""
+    if role is None or not isinstance(match, Match):
+        return None
+    for form, operand in zip(match.operands, instruction.operands, strict=False):
+        if form.role == role and isinstance(operand, tree.Address) and isinstance(operand.base, tree.Name):
+            return operand.base.text
+    return None

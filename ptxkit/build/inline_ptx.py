@@ -1,0 +1,137 @@
+"""Raw PTX inside a built kernel: `k.asm("...")`.
+
+    rounded = k.register(b32)
+    k.asm("cvt.rna.tf32.f32 {d}, {a};", d=rounded, a=value)
+    k.asm("{ .reg .b32 low; mov.b64 {low, _}, {wide}; st.shared.b32 [{to}], low; }", wide=pair, to=tile[3])
+
+`{name}` stands for an operand given by that name: a register, an address (inside `[ ]`), a label, or a number. Other
+braces are PTX's own. The text is parsed here, at the caller's line, and verified with the rest of the kernel.
+
+Source: PTX ISA, "Instruction Statements".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from ptxkit.build.addresses import Address
+from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.operand_assignment import OperandAssignment, assign_operands
+from ptxkit.build.operand_fitting import float_operand
+from ptxkit.build.recorder import Label
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import pred
+from ptxkit.build.warp_roles import WarpRoleBuilder
+from ptxkit.isa import table
+from ptxkit.isa.forms import Match
+from ptxkit.isa.table import Mismatch
+from ptxkit.syntax import PTXSyntaxError, parse, tree
+
+_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_MODULE_PREFIX = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry asm()\n{\n"
+"""What stands before the text to make it a module; its lines are not the user's."""
+_MODULE_ITEMS = 4
+"""Of that module: three directives and the function."""
+
+
+class InlinePtxBuilder(WarpRoleBuilder):
+    """Takes raw PTX."""
+
+    def asm(self, text: str, **operands: object) -> None:
+        """Appends statements in PTX; `{name}` in the text is the operand of that name.
+
+        BuildError at the caller's line where the text is no PTX, or has an instruction that the table does not know.
+        """
+        self.check_owner(tuple(operands.values()))
+        used: set[str] = set()
+
+        def spelled(found: re.Match[str]) -> str:
+            name = found[1]
+            if name not in operands:
+                return found[0]  # a vector of one, or a block with nothing but a label: PTX's own braces
+            used.add(name)
+            return _format_operand(name, operands[name])
+
+        filled = _PLACEHOLDER.sub(spelled, text)
+        unused = sorted(operands.keys() - used)
+        if unused:
+            raise BuildError(f"the text has no {{{unused[0]}}}, which is given")
+        statements = _parse_statements(filled)
+        gates = [
+            gate for instruction in _iterate_instructions(statements) for gate in self._select_form(instruction).gates
+        ]
+        self.raw_gates += gates
+        for statement in statements:
+            self._record(statement, None)
+
+    def _select_form(self, instruction: tree.Instruction) -> Match:
+        """The form of an instruction: of several that are spelled alike, the one that its predicates fit."""
+        found = _match_or_raise(instruction)
+        values = [self._value(each) for each in instruction.operands]
+        if len(values) == len(found.operands):
+            tried = [
+                assign_operands(each, values, results_given=True) for each in table().candidates(instruction.opcode)
+            ]
+            fitting = [each for each in tried if isinstance(each, OperandAssignment)]
+            return min(fitting, key=lambda each: each.distance).match if fitting else found
+        return found
+
+    def _value(self, operand: tree.Operand) -> object:
+        """A predicate of the kernel with its type; anything else as it is written, which fits everywhere."""
+        if isinstance(operand, tree.Not):
+            return self._value(operand.operand)
+        if isinstance(operand, tree.Name) and operand.text.startswith("%p") and operand.text[2:].isdigit():
+            return Register(self, pred, operand.text)
+        return operand
+
+
+def _format_operand(name: str, operand: object) -> str:
+    if isinstance(operand, Register | Label):
+        return operand.name
+    if isinstance(operand, Address):
+        base = operand.base if isinstance(operand.base, str) else operand.base.name
+        return base + (f"+{operand.offset}" if operand.offset else "")
+    if isinstance(operand, float):
+        return float_operand(operand, 32).text
+    if isinstance(operand, int) and not isinstance(operand, bool):
+        return str(operand)
+    raise BuildTypeError(f"{{{name}}} is a register, an address, a label or a number, not {type(operand).__name__}")
+
+
+def _parse_statements(text: str) -> tuple[tree.Statement, ...]:
+    try:
+        module = parse(f"{_MODULE_PREFIX}{text}\n}}\n")
+    except PTXSyntaxError as error:
+        first = error.diagnostics[0]
+        line = first.source.position(first.span.start)[0] - _MODULE_PREFIX.count("\n")
+        message = first.message
+        if first.span.start >= len(_MODULE_PREFIX) + len(text.rstrip()) - 1:
+            message = message.replace("found `}`", "found its end")  # the brace is not the user's
+        raise BuildError(f"line {line} of the text: {message}") from None
+    function = module.items[-1]
+    if len(module.items) != _MODULE_ITEMS or not isinstance(function, tree.Function) or function.body is None:
+        raise BuildError("the text has a brace that closes nothing")
+    return tuple(_strip_offsets(each) for each in function.body.statements)
+
+
+def _strip_offsets(statement: tree.Statement) -> tree.Statement:
+    """A built tree has no offsets."""
+    if isinstance(statement, tree.Block):
+        return tree.Block(tree.Body(tuple(_strip_offsets(each) for each in statement.body.statements)))
+    return statement
+
+
+def _iterate_instructions(statements: Iterable[tree.Statement]) -> Iterator[tree.Instruction]:
+    for statement in statements:
+        if isinstance(statement, tree.Instruction):
+            yield statement
+        elif isinstance(statement, tree.Block):
+            yield from _iterate_instructions(statement.body.statements)
+
+
+def _match_or_raise(instruction: tree.Instruction) -> Match:
+    match = table().match(instruction)
+    if isinstance(match, Mismatch):
+        raise BuildError(match.message)
+    return match

@@ -1,0 +1,213 @@
+"""From method names to opcodes: `cp_async_cg` is `cp.async.cg...`.
+
+A method's name is the opcode with `_` for its dots and colons. Modifiers may be left out where they follow from the
+form (`.shared.global` of cp.async) or from the operands: their types, state spaces and vector lengths. All others are
+left out only where the form makes them optional.
+
+Nothing here knows an instruction: the table's forms are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import table
+from ptxkit.isa.constant_folding import fold, is_true
+from ptxkit.isa.forms import Form, Modifier
+from ptxkit.isa.functions import as_bits, is_type
+
+_SPACES = frozenset(
+    ("shared", "shared::cta", "shared::cluster", "global", "local", "const", "param", "param::entry", "param::func")
+)
+_VECTORS = frozenset(("v2", "v4", "v8"))
+_SEPARATOR = re.compile(r"\W+")
+
+
+@dataclass(frozen=True, slots=True)
+class MethodNameReading:
+    """One way to read a method's name: a form, and the modifiers that the name says, by their place."""
+
+    form: Form
+    explicit_words: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperandHints:
+    """What operands tell of modifiers. types: their type words. vectors: lengths of tuples."""
+
+    types: tuple[str, ...] = ()
+    vectors: tuple[int, ...] = ()
+
+
+def to_name_part(word: str) -> str:
+    """A modifier as part of a method's name."""
+    return _SEPARATOR.sub("_", word)
+
+
+@lru_cache(maxsize=4096)
+def find_readings(name: str) -> tuple[MethodNameReading, ...]:
+    """Every form of the manual that the name may mean; empty where there is none."""
+    head, _, rest = name.rstrip("_").partition("_")
+    forms = [form for form in table().forms(head) if not form.tolerated]
+    stems = frozenset(_stem_words(form) for form in forms)
+    return tuple(MethodNameReading(form, said) for form in forms for said in _parse_modifiers(form, rest, stems))
+
+
+def _stem_words(form: Form) -> tuple[str, ...]:
+    return tuple(slot.name for slot in form.modifiers if slot.stem)
+
+
+def _parse_modifiers(form: Form, rest: str, stems: frozenset[tuple[str, ...]]) -> list[tuple[str | None, ...]]:
+    """The ways to take `rest` apart into values for some of the slots: the stem first, the others in any order.
+
+    A word of the stem may be left out where no other form goes on differently: `wgmma_fence` of `wgmma.fence.sync...`.
+    """
+    stem = _stem_words(form)
+    said: list[str | None] = [None] * len(form.modifiers)
+    for index, word in enumerate(stem):
+        tail = _strip_word(word, rest)
+        if tail is not None:
+            said[index], rest = word, tail
+        elif not is_type(word) and len({each[: index + 1] for each in stems if each[:index] == stem[:index]}) > 1:
+            return []
+    return list(dict.fromkeys(_assign_modifiers(form.modifiers, rest, tuple(said))))
+
+
+def _assign_modifiers(
+    slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]
+) -> Iterator[tuple[str | None, ...]]:
+    if not rest:
+        yield said
+        return
+    for index, slot in enumerate(slots):
+        if said[index] is not None or slot.stem:
+            continue
+        for value in slot.values:
+            tail = _strip_word(value, rest)
+            if tail is None or (is_type(value) and any(word and is_type(word) for word in said[index + 1 :])):
+                continue  # two types mean different things: they keep their order
+            yield from _assign_modifiers(slots, tail, (*said[:index], value, *said[index + 1 :]))
+
+
+def _strip_word(word: str, rest: str) -> str | None:
+    """What follows a modifier in a name; None where the name does not go on with it."""
+    text = to_name_part(word)
+    if rest == text:
+        return ""
+    return rest[len(text) + 1 :] if rest.startswith(text + "_") else None
+
+
+def count_implied_words(reading: MethodNameReading) -> int:
+    """How many words a reading takes for granted beyond those that operands tell: `.noComplete`, `.bulk_group`."""
+    slots = zip(reading.form.modifiers, reading.explicit_words, strict=True)
+    return sum(
+        said is None
+        and not (slot.optional or slot.stem or frozenset(slot.values) <= _SPACES | _VECTORS)
+        and not any(map(is_type, slot.values))
+        for slot, said in slots
+    )
+
+
+def find_expected_words(name: str) -> tuple[str, ...]:
+    """What could follow the longest beginning of a name that means something, for a message."""
+    parts = name.rstrip("_").split("_")
+    for length in range(len(parts), 0, -1):
+        found = {
+            to_name_part(value)
+            for form in table().forms(parts[0])
+            for said in _parse_name_prefix(form.modifiers, "_".join(parts[1:length]))
+            for value in _next_words(form.modifiers, said)
+        }
+        if found:
+            return tuple(sorted(found))
+    return ()
+
+
+def _parse_name_prefix(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
+    """As `_read`, but the head need not be said to its end."""
+    free = tuple(Modifier(slot.name, slot.values, slot.optional) for slot in slots)
+    return list(_assign_modifiers(free, rest, (None,) * len(free)))
+
+
+def _next_words(slots: tuple[Modifier, ...], said: tuple[str | None, ...]) -> tuple[str, ...]:
+    """The values of the next slot that must be said."""
+    for slot, value in zip(slots, said, strict=True):
+        if value is None and (slot.stem or not (slot.optional or slot.is_literal)):
+            return slot.values
+    return ()
+
+
+class MissingModifierError(Exception):
+    """A modifier that must be said and was not."""
+
+    def __init__(self, slot: Modifier, form: Form) -> None:
+        super().__init__(slot.name)
+        self.slot = slot
+        self.form = form
+
+
+def enumerate_opcodes(
+    reading: MethodNameReading, keywords: Mapping[str, str | bool], hints: OperandHints
+) -> Iterator[tuple[str, int]]:
+    """The opcodes that a reading may stand for, each with how far its types are from the operands' (0: the same).
+
+    keywords: modifiers given by the name of their place in the form. `MissingModifierError` where one is missing.
+    """
+    choices = [
+        _list_choices(slot, said, keywords, hints, reading.form)
+        for slot, said in zip(reading.form.modifiers, reading.explicit_words, strict=True)
+    ]
+    for chosen in product(*choices):
+        words = [value for value, _ in chosen if value is not None]
+        yield ".".join([reading.form.name, *words]), sum(far for _, far in chosen)
+
+
+def _list_choices(
+    slot: Modifier, said: str | None, keywords: Mapping[str, str | bool], hints: OperandHints, form: Form
+) -> list[tuple[str | None, int]]:
+    if said is not None:
+        return [(said, 0)]
+    keyword = keywords.get(slot.name)
+    if isinstance(keyword, str):
+        return [(keyword.removeprefix("."), 0)]
+    usual = [value for value in slot.values if not _is_only_tolerated(form, slot, value)]
+    if keyword is True or (len(usual) == 1 and not slot.optional):
+        return [(usual[0], int(is_type(usual[0])))]  # a type that nobody said ranks behind one that follows
+    absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
+    values = frozenset(slot.values)
+    if keyword is False:
+        return absent
+    if values <= _SPACES:
+        return absent + [(value, 0) for value in slot.values]
+    if values <= _VECTORS:
+        return absent + [(f"v{length}", 0) for length in hints.vectors if f"v{length}" in values]
+    if slot.optional:
+        # `.aligned` of wgmma: assemblers let it be left out, the manual does not
+        return absent + [(value, 0) for value in slot.values if form.tolerances and len(slot.values) == 1]
+    if any(is_type(value) for value in values):
+        return _list_type_choices(values, hints)
+    raise MissingModifierError(slot, form)
+
+
+def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
+    """Whether assemblers take the value and the manual does not have it; asked where it alone decides that."""
+    others = [other for other in form.modifiers if other is not slot]
+    if not form.tolerances or any(other.optional or len(other.values) > 1 for other in others):
+        return False
+    chosen = {other.name: other.values[0] for other in others} | {slot.name: value}
+    return any(is_true(fold(each.condition, form, chosen)) for each in form.tolerances)
+
+
+def _list_type_choices(values: frozenset[str], hints: OperandHints) -> list[tuple[str | None, int]]:
+    """The operands' types that a slot takes; and behind them the untyped ones of their widths."""
+    found: dict[str | None, int] = {}
+    for word in hints.types:
+        if word in values:
+            found.setdefault(word, 0)
+        if (untyped := as_bits(word)) in values and word != "pred":
+            found.setdefault(untyped, 1)
+    return list(found.items())

@@ -1,0 +1,272 @@
+"""From what was recorded to the tree that the parser would make of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ptxkit.build.errors import BuildError, Location
+from ptxkit.build.expected_bytes_check import check_expected_bytes
+from ptxkit.build.memory_declarations import DYNAMIC_SHARED, STATIC_SHARED_LIMIT
+from ptxkit.build.recorder import RecordedStatement
+from ptxkit.build.scalar_types import memory_word
+from ptxkit.build.target_inference import infer_lowest_target
+from ptxkit.build.tensormap import TENSOR_MAP_BYTES
+from ptxkit.build.uninitialized_registers import check_registers_initialized
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.build.function_builder import FunctionBuilder
+    from ptxkit.build.kernel import Kernel, Parameter
+    from ptxkit.isa.forms import Gate
+    from ptxkit.isa.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A module, and for each statement of its kernel's body the user's line (None for declarations).
+
+    functions: the same for each function beside the kernel, by its name. boxes: the bytes that tensor copies bring, by
+    the name of the kernel or function and the number of the statement in its body.
+    """
+
+    module: tree.Module
+    locations: tuple[Location | None, ...]
+    functions: tuple[tuple[str, tuple[Location | None, ...]], ...] = ()
+    boxes: tuple[tuple[str, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _FunctionEntries:
+    """One routine on its way into the module."""
+
+    routine: FunctionBuilder
+    entries: tuple[RecordedStatement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _AssembledBody:
+    """The body of one routine. locations, boxes: as of `Assembled`."""
+
+    tree: tree.Body
+    locations: tuple[Location | None, ...]
+    boxes: tuple[tuple[int, int], ...]
+
+
+def assemble_module(routine: FunctionBuilder) -> Assembled:
+    """The module of a kernel or a function, and of the functions that it calls.
+
+    `BuildError` for a label that is nowhere, gates that exclude each other, or two things of one name.
+    """
+    parts = _select_fallbacks([_FunctionEntries(each, _with_final_return(each)) for each in routine.list_call_graph()])
+    for part in parts:
+        part.routine.check_complete()
+        check_expected_bytes(part.routine)
+        _check_labels(part.entries)
+        check_registers_initialized(part.routine)
+    _check_static_shared_size(parts)
+    files = _number_files(parts) if routine.debug else {}
+    bodies = [_assemble_body(part, files) for part in parts]
+    items: tuple[tree.Item, ...] = (
+        *_make_header(parts),
+        *_debug_files(files),
+        *(constant for part in parts for constant in part.routine.constants),
+        *_dynamic_shared_declaration(routine),
+        *_forward_declarations(parts),
+        *(part.routine.to_function(body.tree) for part, body in zip(parts, bodies, strict=True)),
+    )
+    _check_names(items, parts)
+    locations = [(part.routine.name, body.locations) for part, body in zip(parts, bodies, strict=True)]
+    boxes = [(part.routine.name, *box) for part, body in zip(parts, bodies, strict=True) for box in body.boxes]
+    return Assembled(tree.Module(items), locations[-1][1], tuple(locations[:-1]), tuple(boxes))
+
+
+def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledBody:
+    """The statements of one routine, and what is known of them."""
+    statements: list[tree.Statement] = [*_register_declarations(part.routine), *part.routine.variables]
+    locations: list[Location | None] = [None] * len(statements)
+    boxes: list[tuple[int, int]] = []
+    for entry in part.entries:
+        if files and isinstance(entry.statement, tree.Instruction | tree.Block):
+            words = (str(files[entry.location.file]), str(entry.location.line), "0")
+            statements.append(tree.Directive("loc", words))
+            locations.append(entry.location)
+        if entry.copy_bytes is not None:
+            boxes.append((len(statements), entry.copy_bytes))
+        statements.append(entry.statement)
+        locations.append(entry.location)
+    return _AssembledBody(tree.Body(tuple(statements)), tuple(locations), tuple(boxes))
+
+
+def _with_final_return(routine: FunctionBuilder) -> tuple[RecordedStatement, ...]:
+    """The entries, with a `ret` at the end where the user wrote none."""
+    entries = routine.entries()
+    last = entries[-1].statement if entries else None
+    if isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit"):
+        return entries
+    return (*entries, RecordedStatement(tree.Instruction("ret"), routine.location))
+
+
+def _forward_declarations(parts: Sequence[_FunctionEntries]) -> Iterator[tree.Function]:
+    """External functions, and those that are called before they stand in the module."""
+    standing: set[str] = set()
+    declared: set[str] = set()
+    for part in parts:
+        standing.add(part.routine.name)
+        for name, called in part.routine.callees.items():
+            if name not in standing | declared:
+                declared.add(name)
+                yield called.prototype.to_function()
+
+
+# ----------------------------------------------------------------------------------------------- checks
+
+
+def _check_labels(entries: tuple[RecordedStatement, ...]) -> None:
+    placed = {entry.statement.name for entry in entries if isinstance(entry.statement, tree.LabelStatement)}
+    for entry in entries:
+        statement = entry.statement
+        for operand in statement.operands if isinstance(statement, tree.Instruction) else ():
+            if isinstance(operand, tree.Name) and operand.text.startswith("$") and operand.text not in placed:
+                raise BuildError(f"label {operand.text} is branched to and never placed", entry.location)
+
+
+def _check_static_shared_size(parts: Sequence[_FunctionEntries]) -> None:
+    size = sum(part.routine.static_bytes for part in parts)
+    if size > STATIC_SHARED_LIMIT:
+        raise BuildError(
+            f"{size} bytes of shared arrays in {', '.join(part.routine.name for part in parts)} together; "
+            f"more than {STATIC_SHARED_LIMIT} must be launch-sized: k.dynamic_shared(...)",
+            parts[-1].routine.location,
+        )
+
+
+def _check_names(items: Sequence[tree.Item], parts: Sequence[_FunctionEntries]) -> None:
+    """What stands in the module has names of its own: a function and an array of constants could share one."""
+    standing = {part.routine.name for part in parts}
+    names = Counter(item.name for item in items if isinstance(item, tree.Function) and item.body is not None)
+    names += Counter(each.name for item in items if isinstance(item, tree.Declaration) for each in item.declarators)
+    names += Counter({called.name for part in parts for called in part.routine.callees.values()} - standing)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise BuildError(f"the name {twice[0]!r} stands for two things in one module", parts[-1].routine.location)
+
+
+# ----------------------------------------------------------------------------------------------- header
+
+
+def _select_fallbacks(parts: list[_FunctionEntries]) -> list[_FunctionEntries]:
+    """Chooses between instructions of which one serves older targets: that one, where it lets the module be for one."""
+    if not any(entry.fallback for part in parts for entry in part.entries):
+        return parts
+    low = [_FunctionEntries(part.routine, tuple(entry.fallback or entry for entry in part.entries)) for part in parts]
+    try:
+        _, lower = infer_lowest_target(_collect_gates(low), _explicit_target(parts))
+        infer_lowest_target(_collect_gates(parts), lower)
+    except ValueError:
+        return low
+    return parts
+
+
+def _collect_gates(parts: Sequence[_FunctionEntries]) -> list[Gate]:
+    """What the instructions and the special registers need."""
+    gates = [gate for part in parts for entry in part.entries if entry.match is not None for gate in entry.match.gates]
+    return gates + [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
+
+
+def _make_header(parts: Sequence[_FunctionEntries]) -> tuple[tree.Directive, ...]:
+    gates = _collect_gates(parts)
+    root = parts[-1].routine
+    target = _explicit_target(parts)
+    try:
+        (major, minor), lowest_target = infer_lowest_target(gates, target)
+    except ValueError as error:
+        raise BuildError(f"kernel {root.name!r}: {error}", _find_excluded_instruction(parts, target)) from None
+    return (
+        tree.Directive("version", (f"{major}.{minor}",)),
+        tree.Directive("target", (str(lowest_target),)),
+        tree.Directive("address_size", ("64",)),
+    )
+
+
+def _explicit_target(parts: Sequence[_FunctionEntries]) -> Target | None:
+    """What the kernel or one of its functions says; a module has one."""
+    named = {part.routine.target: part.routine for part in parts if part.routine.target is not None}
+    if len(named) > 1:
+        words = " and ".join(f"{routine.name!r} for {target}" for target, routine in named.items())
+        raise BuildError(f"a module has one target, and here is {words}", parts[-1].routine.location)
+    return next(iter(named), None)
+
+
+def _find_excluded_instruction(parts: Sequence[_FunctionEntries], target: Target | None) -> Location:
+    """The first instruction that the target, or what stands before it, excludes."""
+    gates = [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
+    for entry in (entry for part in reversed(parts) for entry in part.entries):
+        gates += entry.match.gates if entry.match else ()
+        try:
+            infer_lowest_target(gates, target)
+        except ValueError:
+            return entry.location
+    return parts[-1].routine.location
+
+
+def _number_files(parts: Sequence[_FunctionEntries]) -> dict[str, int]:
+    names = dict.fromkeys(entry.location.file for part in parts for entry in part.entries)
+    return {name: number for number, name in enumerate(names, start=1)}
+
+
+def _debug_files(files: dict[str, int]) -> tuple[tree.Directive, ...]:
+    return tuple(tree.Directive("file", (str(number), f'"{name}"')) for name, number in files.items())
+
+
+# ---------------------------------------------------------------------------------------- declarations
+
+
+def _dynamic_shared_declaration(routine: FunctionBuilder) -> tuple[tree.Declaration, ...]:
+    if not routine.dynamic_alignment:
+        return ()
+    declarator = tree.Declarator(DYNAMIC_SHARED, dimensions=(None,))
+    return (tree.Declaration("shared", "b8", (declarator,), linkage=("extern",), alignment=routine.dynamic_alignment),)
+
+
+def make_entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
+    """A kernel in its module."""
+    return tree.Function(
+        "entry",
+        kernel.name,
+        parameters=tuple(_parameter_declaration(parameter) for parameter in kernel.parameters),
+        linkage=("visible",),
+        directives=_launch_bounds(kernel),
+        body=body,
+    )
+
+
+def _parameter_declaration(parameter: Parameter) -> tree.Declaration:
+    if parameter.tensor is not None:
+        block = (tree.Declarator(parameter.name, dimensions=(TENSOR_MAP_BYTES,)),)
+        return tree.Declaration("param", "b8", block, alignment=parameter.alignment)
+    declarators = (tree.Declarator(parameter.name),)
+    if parameter.space is None:
+        return tree.Declaration("param", memory_word(parameter.type), declarators)
+    pointer = () if parameter.space == "generic" else (parameter.space,)
+    return tree.Declaration("param", "u64", declarators, pointer=pointer, pointer_alignment=parameter.alignment)
+
+
+def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
+    found = []
+    if kernel.threads is not None:
+        found.append(tree.Directive("reqntid", tuple(map(str, kernel.threads))))
+    if kernel.cluster is not None:
+        found.append(tree.Directive("reqnctapercluster", tuple(map(str, kernel.cluster))))
+    if kernel.registers is not None:
+        found.append(tree.Directive("maxnreg", (str(kernel.registers),)))
+    return tuple(found)
+
+
+def _register_declarations(routine: FunctionBuilder) -> list[tree.Declaration]:
+    return [
+        tree.Declaration("reg", word, (tree.Declarator(prefix, count=count),))
+        for (word, prefix), count in sorted(routine.register_counts.items())
+    ]

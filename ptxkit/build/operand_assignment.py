@@ -1,0 +1,199 @@
+"""Which operand stands where: the given values and the result registers in the order of a form.
+
+Results are not passed but returned, so a form's operands are the given values with the results' places between them.
+Which places are results, the form's effects say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, cast
+
+from ptxkit.build.addresses import Address
+from ptxkit.build.operand_fitting import FittedOperand, OperandMismatch, constant_value, fit_operand, type_word
+from ptxkit.build.registers import Register
+from ptxkit.build.scalar_types import SCALARS, Scalar, b32
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
+from ptxkit.isa.expressions import ConstantExpr, OperandRole
+from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPlaceholder:
+    """Where the instruction writes a register. count: None for one register, else a vector of so many."""
+
+    type: type[Scalar]
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairPlaceholder:
+    """Two destinations joined by a bar."""
+
+    first: OperandPart
+    second: OperandPart
+
+
+OperandPart: TypeAlias = tree.Operand | ResultPlaceholder | PairPlaceholder
+
+
+@dataclass(frozen=True, slots=True)
+class OperandAssignment:
+    """A form with every place filled. distance: how far the values' types are from the form's. sources: which of the
+    given values stands in each place, None for results and sinks."""
+
+    match: Match
+    parts: tuple[OperandPart, ...]
+    distance: int
+    sources: tuple[int | None, ...] = ()
+
+    def with_operands(self, given: Sequence[object]) -> tuple[OperandPart, ...]:
+        """The parts for other values, which are like the first ones in all that was looked at."""
+        pairs = zip(self.parts, self.sources, strict=True)
+        return tuple(part if at is None else _refit(cast("tree.Operand", part), given[at]) for part, at in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class FormRejection:
+    """Why a form does not take the values. reached: how far it did, in halves of a value; the highest explains best."""
+
+    match: Match
+    progress: int
+    reason: str
+
+
+def find_result_roles(match: Match) -> frozenset[str]:
+    """The roles of the registers that the instruction writes when it is executed."""
+    found = set()
+    for effect in match.effects:
+        if isinstance(effect, Value | MbarrierWait):
+            found.add(effect.result)
+        elif isinstance(effect, MbarrierArrive) and effect.state is not None:
+            found.add(effect.state)
+    return frozenset(found)
+
+
+def assign_operands(
+    match: Match, given: Sequence[object], *, results_given: bool = False
+) -> OperandAssignment | FormRejection:
+    """`given` in the places of `match`; with `results_given`, as in the raw layer, every place takes a given value."""
+    roles = frozenset[str]() if results_given else find_result_roles(match)
+    names = [form.role for form in match.operands] if results_given else list_input_roles(match.operands, roles)
+    if len(names) != len(given):
+        reason = f"takes {len(names)} operand{'s' * (len(names) != 1)} ({', '.join(names) or 'none'}), got {len(given)}"
+        return FormRejection(match, -abs(len(names) - len(given)) - 1, reason)
+    values = dict(zip(names, given, strict=True))
+    parts: list[OperandPart] = []
+    sources: list[int | None] = []
+    reached = distance = 0
+    for form in match.operands:
+        filled = _fill_operand(form, roles, values)
+        if isinstance(filled, OperandMismatch):
+            return FormRejection(match, reached + filled.is_near_match, f"operand `{form.role}` {filled.reason}")
+        if isinstance(filled, FittedOperand):
+            distance += filled.distance
+            reached += 2
+            parts.append(filled.operand)
+            sources.append(names.index(form.role) if form.role in values else None)
+        else:
+            parts.append(filled)
+            sources.append(None)
+    return OperandAssignment(match, tuple(parts), distance, tuple(sources))
+
+
+def _refit(operand: tree.Operand, value: object) -> tree.Operand:
+    """What `fit` makes of a value that is like the one of which it made `operand`: constants are the same."""
+    if isinstance(value, Register):
+        return tree.Name(value.name)
+    if isinstance(value, Address):
+        return value.operand()
+    if not isinstance(value, tuple | list):
+        return operand
+    match operand:
+        case tree.Vector(elements):
+            pairs = zip(elements, value, strict=False)
+            return tree.Vector(
+                tuple([tree.Name(each.name) if type(each) is Register else _refit(old, each) for old, each in pairs])
+            )
+        case tree.Pair(first, second):
+            return tree.Pair(_refit(first, value[0]), _refit(second, value[1]))
+        case tree.Address():
+            plain = value[0].operand()
+            return tree.Address(plain.base, plain.offset, tuple(map(_refit, operand.index, value[1:])))
+    raise AssertionError(f"{operand!r} is not made of several values")
+
+
+def list_input_roles(forms: Sequence[OperandForm], roles: frozenset[str]) -> list[str]:
+    """The names of the places that take a given value, in order."""
+    names: list[str] = []
+    for form in forms:
+        if _holds_results(form, roles):
+            names += list_input_roles(form.elements, roles)
+        elif form.kind != "sink":
+            names.append(form.role)
+    return names
+
+
+def _holds_results(form: OperandForm, roles: frozenset[str]) -> bool:
+    if form.kind in ("pair", "vector") and form.elements:
+        return any(element.role in roles for element in form.elements)
+    return form.role in roles and form.kind in ("register", "vector")
+
+
+def _fill_operand(
+    form: OperandForm, roles: frozenset[str], values: Mapping[str, object]
+) -> FittedOperand | OperandMismatch | OperandPart:
+    if form.kind == "sink" and form.role not in values:
+        return FittedOperand(tree.Name("_"))
+    if not _holds_results(form, roles):
+        return fit_operand(values[form.role], _with_alignment(form, values))
+    if not form.elements:
+        count = constant_value(form.count)
+        return ResultPlaceholder(
+            _result_type(form), count if form.kind == "vector" and isinstance(count, int) else None
+        )
+    inner = [_fill_operand(element, roles, values) for element in form.elements]
+    if len(inner) != 2 or form.kind != "pair" or not all(isinstance(part, ResultPlaceholder) for part in inner):
+        return OperandMismatch("has a shape that only k.emit(...) can write")
+    first, second = inner
+    assert isinstance(first, ResultPlaceholder)
+    assert isinstance(second, ResultPlaceholder)
+    return PairPlaceholder(first, second)
+
+
+def _with_alignment(form: OperandForm, values: Mapping[str, object]) -> OperandForm:
+    """Where another operand decides the alignment, as the size of a copy does, its constant."""
+    if not isinstance(form.alignment, OperandRole):
+        return form
+    value = values.get(form.alignment.name)
+    return replace(form, alignment=ConstantExpr(value) if isinstance(value, int) else None)
+
+
+def _result_type(form: OperandForm) -> type[Scalar]:
+    return SCALARS.get(type_word(form) or "", b32)
+
+
+# ------------------------------------------------------------------------------------------------- results
+
+
+def allocate_results(
+    parts: Sequence[OperandPart], register: Callable[[ResultPlaceholder], Register[Scalar]]
+) -> tuple[tuple[tree.Operand, ...], list[object]]:
+    """The operands with registers in the places of results, and those registers (tuples for vectors)."""
+    results: list[object] = []
+
+    def written(part: OperandPart) -> tree.Operand:
+        if isinstance(part, PairPlaceholder):
+            return tree.Pair(written(part.first), written(part.second))
+        if not isinstance(part, ResultPlaceholder):
+            return part
+        if part.count is None:
+            results.append(single := register(part))
+            return tree.Name(single.name)
+        several = tuple(register(part) for _ in range(part.count))
+        results.append(several)
+        return tree.Vector(tuple(tree.Name(each.name) for each in several))
+
+    return tuple(written(part) for part in parts), results

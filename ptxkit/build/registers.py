@@ -1,0 +1,277 @@
+"""Typed values: a register of the kernel under construction, with Python's operators.
+
+`a + b` emits the instruction that layer 1 would emit for `k.add(a, b)` and gives the register of its result. Registers
+never change once written, except a `Variable`, which says so. Nothing is converted silently: `u32 + s32` and
+`u32 + f32` fail at the caller's line; `.reinterpret(s32)` costs nothing, `.convert(f32)` emits a `cvt`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
+
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
+from ptxkit.build.scalar_types import FloatScalar, IntegerScalar, OtherT, ScalarT, UnsignedScalar, pred, register_class
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from ptxkit.build.instructions import InstructionBuilder
+
+Number: TypeAlias = int | float
+
+_MAX_MULTIPLE = 1 << 30
+
+
+def largest_power_of_two_factor(number: int) -> int:
+    """The largest power of two that divides a constant; everything divides 0."""
+    return number & -number or _MAX_MULTIPLE
+
+
+class Register(Generic[ScalarT]):
+    """A register that holds a value of one type.
+
+    multiple: a power of two that divides the value for certain (1: nothing is known). It follows from constants, so
+    that `array[thread * 4]` is known to be aligned to four elements.
+    """
+
+    __slots__ = ("builder", "multiple", "name", "type")
+
+    def __init__(self, builder: InstructionBuilder, scalar: type[ScalarT], name: str, multiple: int = 1) -> None:
+        self.builder = builder
+        self.type = scalar
+        self.name = name
+        self.multiple = multiple
+
+    def __repr__(self) -> str:
+        return f"{self.name}: .{self.type.word}"
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise BuildError(f"{self!r} has no value while the kernel is being built; branch with `k.if_(...)`")
+
+    # ------------------------------------------------------------------------------------- arithmetic
+
+    def __add__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        nothing = isinstance(other, int) and other == 0 and issubclass(self.type, IntegerScalar)
+        if nothing and not isinstance(self, Variable):
+            return Register(self.builder, self.type, self.name, self.multiple)  # unrolled loops begin so
+        return self._arithmetic("add", self, other, min(self.multiple, known_multiple(other)))
+
+    def __radd__(self, other: Number) -> Register[ScalarT]:
+        return self + other
+
+    def __sub__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        return self._arithmetic("sub", self, other, min(self.multiple, known_multiple(other)))
+
+    def __rsub__(self, other: Number) -> Register[ScalarT]:
+        return self._arithmetic("sub", other, self, min(self.multiple, known_multiple(other)))
+
+    def __mul__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        name = "mul_lo" if issubclass(self.type, IntegerScalar) else "mul"
+        return self._arithmetic(name, self, other, min(self.multiple * known_multiple(other), _MAX_MULTIPLE))
+
+    def __rmul__(self, other: Number) -> Register[ScalarT]:
+        return self * other
+
+    def __floordiv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        if not issubclass(self.type, IntegerScalar):
+            raise BuildTypeError(f"`//` divides integers, not .{self.type.word}")
+        power = self._power_of_two_divisor(other)
+        if power is not None:
+            return self >> power.bit_length() - 1
+        return self._arithmetic("div", self, other)
+
+    def __truediv__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        if not issubclass(self.type, FloatScalar):
+            raise BuildTypeError(f"`/` divides floating-point values, not .{self.type.word}; use `//`")
+        return self._arithmetic("div_rn", self, other)
+
+    def __mod__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
+        power = self._power_of_two_divisor(other)
+        if power is not None:
+            return self._bitwise(f"and_b{self.type.bits}", (self, power - 1), self.multiple)
+        return self._arithmetic("rem", self, other, min(self.multiple, known_multiple(other)))
+
+    def __neg__(self) -> Register[ScalarT]:
+        return cast("Register[ScalarT]", self.builder.instruction("neg", (self,)))
+
+    # ------------------------------------------------------------------------------------------- logic
+
+    def __and__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
+        return self._logic("and", other, max(self.multiple, known_multiple(other)))
+
+    def __or__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
+        return self._logic("or", other, min(self.multiple, known_multiple(other)))
+
+    def __xor__(self, other: Register[ScalarT] | int) -> Register[ScalarT]:
+        return self._logic("xor", other, min(self.multiple, known_multiple(other)))
+
+    def __invert__(self) -> Register[ScalarT]:
+        return self._logic("not", None, 1)
+
+    def __lshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
+        known = min(self.multiple << amount, _MAX_MULTIPLE) if isinstance(amount, int) and 0 <= amount < 64 else 1
+        return self._bitwise(f"shl_b{self.type.bits}", (self, amount), known)
+
+    def __rshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
+        if not issubclass(self.type, IntegerScalar):
+            raise BuildTypeError(f"`>>` shifts integers, not .{self.type.word}; reinterpret the value first")
+        result = cast("Register[ScalarT]", self.builder.instruction("shr", (self, amount)))
+        result.multiple = max(self.multiple >> amount, 1) if isinstance(amount, int) else 1
+        return result
+
+    # -------------------------------------------------------------------------------------- comparison
+
+    def __eq__(self, other: object) -> Register[pred]:  # type: ignore[override]
+        return self._compare("eq", other)
+
+    def __ne__(self, other: object) -> Register[pred]:  # type: ignore[override]
+        return self._compare("ne", other)
+
+    def __lt__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("gt", other)
+
+    def __ge__(self, other: Register[ScalarT] | Number) -> Register[pred]:
+        return self._compare("ge", other)
+
+    # -------------------------------------------------------------------------------------- conversion
+
+    def reinterpret(self, scalar: type[OtherT]) -> Register[OtherT]:
+        """The same bits as another type of the same register class: no instruction."""
+        if register_class(scalar) != register_class(self.type) or scalar.bits != self.type.bits:
+            move = f"move them: k.mov_b{self.type.bits}(value, into=k.register({scalar.__name__}))"
+            remedy = move if scalar.bits == self.type.bits else f"say .convert({scalar.__name__}) for the value"
+            raise BuildTypeError(
+                f"the bits of .{self.type.word} stand in other registers than those of .{scalar.word}; {remedy}"
+            )
+        return Register(self.builder, scalar, self.name, self.multiple)
+
+    def convert(self, scalar: type[OtherT], rounding: str = "") -> Register[OtherT]:
+        """The same value as another type, by `cvt`; `rounding` as in PTX (`rn`, `rzi`) where one is needed."""
+        words = ["cvt", rounding, scalar.word, self.type.word]
+        result = self.builder.instruction("_".join(word for word in words if word), (self,))
+        register = cast("Register[OtherT]", result)
+        if issubclass(scalar, IntegerScalar) and issubclass(self.type, IntegerScalar):
+            register.multiple = min(self.multiple, 1 << (scalar.bits - 1))
+        return register
+
+    # ------------------------------------------------------------------------------------------ workings
+
+    def _power_of_two_divisor(self, divisor: object) -> int | None:
+        """A constant power of two by which unsigned values of this type are divided: bits then tell the answer, where
+        a division takes many instructions. Signed ones round towards zero, which shifts do not."""
+        if isinstance(divisor, bool) or not isinstance(divisor, int) or not issubclass(self.type, UnsignedScalar):
+            return None
+        return divisor if 0 < divisor < 1 << self.type.bits and not divisor & (divisor - 1) else None
+
+    def _arithmetic(
+        self, name: str, left: object, right: object, multiple: int = 1, into: Variable[ScalarT] | None = None
+    ) -> Register[ScalarT]:
+        if not issubclass(self.type, IntegerScalar | FloatScalar):
+            raise BuildTypeError(f"arithmetic on .{self.type.word}: reinterpret the value as a number first")
+        _check_same_type(self, left if right is self else right)
+        if name in ("div", "rem") and isinstance(right, int) and right == 0:
+            raise BuildValueError(f"{self!r} is divided by 0, which gives no defined value")
+        result = cast("Register[ScalarT]", self.builder.instruction(name, (left, right), into=into))
+        if into is None:
+            result.multiple = multiple
+        return result
+
+    def _logic(
+        self, name: str, other: object, multiple: int, into: Variable[ScalarT] | None = None
+    ) -> Register[ScalarT]:
+        if other is not None:
+            _check_same_type(self, other)
+        word = "pred" if self.type is pred else f"b{self.type.bits}"
+        return self._bitwise(f"{name}_{word}", (self,) if other is None else (self, other), multiple, into)
+
+    def _bitwise(
+        self, name: str, operands: tuple[object, ...], multiple: int, into: Variable[ScalarT] | None = None
+    ) -> Register[ScalarT]:
+        """An instruction on `.bN` whose result keeps the type of its operand."""
+        if issubclass(self.type, FloatScalar):
+            raise BuildTypeError(f"bitwise operation on .{self.type.word}; move its bits to .b{self.type.bits} first")
+        result = cast("Register[Any]", self.builder.instruction(name, operands, into=into))
+        return Register(self.builder, self.type, result.name, multiple)
+
+    def _compare(self, operator: str, other: object) -> Register[pred]:
+        if self.type is pred:
+            raise BuildTypeError("predicates are combined with `&`, `|`, `^` and `~`, not compared")
+        _check_same_type(self, other)
+        return cast("Register[pred]", self.builder.instruction(f"setp_{operator}", (self, other)))
+
+
+class Variable(Register[ScalarT]):
+    """A register that may be written again: `k.variable(u32, 0)`, then `total += x` or `total.set(y)`."""
+
+    __slots__ = ()
+
+    def set(self, value: Register[ScalarT] | Number) -> None:
+        """Writes the variable: one `mov`."""
+        _check_same_type(self, value)
+        self._check_multiple(known_multiple(value), value)
+        self.builder.instruction(f"mov_{self.type.word}", (value,), into=self)
+
+    def __iadd__(self, other: Register[ScalarT] | Number) -> Self:
+        return self._update_arithmetic("add", other)
+
+    def __isub__(self, other: Register[ScalarT] | Number) -> Self:
+        return self._update_arithmetic("sub", other)
+
+    def __imul__(self, other: Register[ScalarT] | Number) -> Self:
+        return self._update_arithmetic("mul_lo" if issubclass(self.type, IntegerScalar) else "mul", other)
+
+    def __iand__(self, other: Register[ScalarT] | int) -> Self:
+        self._logic("and", other, 1, into=self)
+        return self
+
+    def __ior__(self, other: Register[ScalarT] | int) -> Self:
+        return self._update_bitwise("or", other)
+
+    def __ixor__(self, other: Register[ScalarT] | int) -> Self:
+        return self._update_bitwise("xor", other)
+
+    def _update_arithmetic(self, name: str, other: Register[ScalarT] | Number) -> Self:
+        """Writes the variable by the instruction that computes its next value, and gives the variable."""
+        if not name.startswith("mul"):
+            self._check_multiple(known_multiple(other), other)
+        self._arithmetic(name, self, other, into=self)
+        return self
+
+    def _update_bitwise(self, name: str, other: Register[ScalarT] | int) -> Self:
+        self._check_multiple(known_multiple(other), other)
+        self._logic(name, other, 1, into=self)
+        return self
+
+    def _check_multiple(self, multiple: int, value: object) -> None:
+        if multiple < self.multiple:
+            raise BuildTypeError(f"{self!r} keeps multiples of {self.multiple}, and {value!r} is not known to be one")
+
+
+def _check_same_type(register: Register[Any], other: object) -> None:
+    """Both sides of an operator have one type; an untyped constant takes that of the register."""
+    if isinstance(other, Register):
+        if other.builder is not register.builder:
+            raise BuildTypeError(f"{other!r} belongs to another kernel than {register!r}")
+        if other.type is not register.type:
+            raise BuildTypeError(
+                f"{register!r} and {other!r} have different types; say .reinterpret(...) to take the bits "
+                "or .convert(...) for the value"
+            )
+        return
+    if isinstance(other, bool) or not isinstance(other, int | float):
+        raise BuildTypeError(f"{register!r} with {type(other).__name__}: an operand is a register or a number")
+
+
+def known_multiple(value: object) -> int:
+    """A power of two that divides a register's value, or a number, for certain."""
+    if isinstance(value, Register):
+        return value.multiple
+    return largest_power_of_two_factor(value) if isinstance(value, int) else 1

@@ -1,0 +1,40 @@
+"""`ptxkit lint --fix`, `--diff`: what becomes of a text that was mended."""
+
+from __future__ import annotations
+
+import sys
+
+from ptxkit.batch.job import Job, JobMode, JobResult, without_proposals
+from ptxkit.cli.lint_options import LintOptions
+from ptxkit.linter import lint_source
+from ptxkit.results import FileResult
+
+
+def job_mode(options: LintOptions) -> JobMode:
+    """What is wanted of each text."""
+    if options.fixes is None:
+        return "find"
+    if options.fixes == "show":
+        return "offer"
+    return "mend unsafely" if options.unsafe_fixes else "mend"
+
+
+def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileResult:
+    """The result of one text, after its mends are written or their difference is printed.
+
+    A text inside another file is told of, and left as it is.
+    """
+    if answer.fixed_text is None:
+        return answer.result
+    from ptxkit.cli.file_replacement import encode, render_diff, rewrite_file
+    from ptxkit.untrusted_text import escape_path
+
+    source = question.source
+    if options.fixes == "diff":
+        sys.stdout.buffer.write(encode(render_diff(source, answer.fixed_text, "mended")))
+        return answer.result
+    failure = rewrite_file(source.origin, answer.fixed_text)
+    if failure is None:
+        return answer.result
+    sys.stderr.write(f"{escape_path(source.path)}: cannot be rewritten: {failure}\n")
+    return without_proposals(lint_source(source, question.settings))

@@ -1,0 +1,276 @@
+"""Where the texts come from: files, folders and standard input. Whatever cannot be read becomes a failed result."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from errno import EACCES, EISDIR, ENOENT, EPERM
+from io import BytesIO
+from stat import S_ISDIR
+from typing import IO, TYPE_CHECKING
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.limits import MAX_FILE_BYTES
+from ptxkit.linter import crash_result, unchecked_result
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile, TextOrigin
+
+if TYPE_CHECKING:
+    from ptxkit.inputs import ContainerEntry
+
+_MAX_NAMED = 8
+"""Texts of one file that a message names."""
+
+STDIN = "-"
+STDIN_NAME = "<stdin>"
+SUFFIX = ".ptx"
+
+_REMEDIES = {
+    ENOENT: "check the spelling, and the folder that the path is relative to",
+    EACCES: "you lack the permission to read it",
+    EPERM: "you lack the permission to read it",
+}
+_NOT_TEXT = {
+    b"\x1f\x8b": ("compressed by gzip", "decompress it first: gzip -dc FILE | ptxkit lint -"),
+    b"\xff\xfe": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
+    b"\xfe\xff": ("UTF-16 text", "PTX is ASCII: convert it with iconv -f UTF-16 -t UTF-8"),
+}
+"""How a file that is certainly no PTX begins; what it is, and what to do."""
+
+_CUDA = (".cu", ".cuh")
+
+_MAY_HOLD_PTX = (b"\x7fELF", b"\x50\xed\x55\xba", b"!<arch>\n", b"PK\x03\x04")
+"""How files begin that `ptxkit.inputs` knows to look into; it is loaded for them alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file to read. folder: the one that was named, and in which the file was found; None where it was named itself,
+    or by a pattern."""
+
+    path: str
+    folder: str | None = None
+
+
+def read_sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
+    """The texts at `paths`, in their order and each once, or why there is none. A folder stands for its `*.ptx`, and a
+    library or the like for the texts in it."""
+    for found in expand_paths(paths):
+        if isinstance(found, FileResult):
+            yield found
+        else:
+            yield from read_texts(found)
+
+
+def expand_paths(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[InputFile | FileResult]:
+    """The files at `paths`, in their order and each once, or why there is none.
+
+    binaries: a folder stands, too, for its files that may hold PTX, whatever their names; None where the command does
+    not offer that. A pattern that no shell has expanded is expanded here.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for found in _expand_path(path, binaries=binaries):
+            if isinstance(found, FileResult):
+                yield found
+            elif found.path not in seen:
+                seen.add(found.path)
+                yield found
+
+
+def cache_folder_paths(caches: Sequence[str]) -> list[str]:
+    """The folders of the caches of compilers."""
+    from ptxkit.inputs.compiler_caches import cache_folders
+
+    return [folder for cache in caches for folder in cache_folders(cache, os.environ)]
+
+
+def read_text(path: str, stdin_name: str | None = None) -> SourceFile | FileResult:
+    """The only text at a path, or on standard input for `-`; why there is none."""
+    found = list(read_texts(InputFile(path), stdin_name))
+    texts = [each for each in found if isinstance(each, SourceFile)]
+    if len(found) == 1 or not texts:
+        return found[0]
+    what = f"holds {len(texts)} texts, and one is needed{_list_names(found)}"
+    if path == STDIN:
+        return unchecked_result(
+            stdin_name or STDIN_NAME, what, remedy="take it out first: ptxkit extract --target SM -o - -"
+        )
+    return unchecked_result(path, what, remedy="name one of them, e.g. " + texts[0].path)
+
+
+def read_texts(given: InputFile, stdin_name: str | None = None) -> Iterator[SourceFile | FileResult]:
+    """The text of one file, or of standard input for `-`, which may have a name; of a file that holds several, all, or
+    the one to which the path leads (`libfoo.so!1.sm_90a.ptx`).
+
+    Bytes that are not UTF-8 become lone surrogates, one each: in a comment they do no harm, and elsewhere the parser
+    points at them.
+    """
+    path = given.path
+    outer = _container_path(path)
+    if outer is not None:
+        found = list(read_texts(InputFile(outer)))
+        missing = unchecked_result(
+            path, f"holds no such text{_list_names(found)}", remedy="ptxkit extract --list names all"
+        )
+        yield from [each for each in found if each.path == path] or [missing]
+        return
+    name = (stdin_name or STDIN_NAME) if path == STDIN else path
+    try:
+        if path == STDIN:
+            if sys.stdin is None:
+                yield unchecked_result(
+                    name, "cannot be read: standard input is closed", remedy="give it something to read"
+                )
+                return
+            data = _read_limited(sys.stdin.buffer)
+            if data is not None and data.startswith(_MAY_HOLD_PTX):
+                yield from _embedded_texts(name, BytesIO(data))
+                return
+        else:
+            with open(path, "rb") as stream:
+                if stream.peek(8).startswith(_MAY_HOLD_PTX):
+                    yield from _embedded_texts(name, stream)
+                    return
+                data = _read_limited(stream)
+    except (OSError, ValueError) as error:
+        yield _unreadable_result(name, error)
+        return
+    yield _decode_text(name, data, TextOrigin() if path == STDIN else TextOrigin(path, given.folder))
+
+
+def _container_path(path: str) -> str | None:
+    """The file that a path leads into; None where it names a file itself, or nothing."""
+    if "!" not in path or os.path.lexists(path):
+        return None
+    parts = path.split("!")
+    ways = ("!".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+    return next((way for way in ways if os.path.lexists(way)), None)
+
+
+def _list_names(found: Sequence[SourceFile | FileResult]) -> str:
+    names = [each.path for each in found if isinstance(each, SourceFile)]
+    more = ", ..." if len(names) > _MAX_NAMED else ""
+    return f": {', '.join(names[:_MAX_NAMED])}{more}" if names else ""
+
+
+def _decode_text(name: str, data: bytes | None, origin: TextOrigin) -> SourceFile | FileResult:
+    if data is None:
+        return unchecked_result(name, f"longer than {MAX_FILE_BYTES:,} bytes, the most that is read", remedy="split it")
+    for magic, (what, remedy) in _NOT_TEXT.items():
+        if data.startswith(magic):
+            return unchecked_result(name, f"not PTX text: {what}", remedy=remedy)
+    if name.endswith(_CUDA) and b".version" not in data:
+        return unchecked_result(
+            name, "not PTX text: CUDA C++", remedy="compile it: nvcc -ptx FILE -o - | ptxkit lint -"
+        )
+    return SourceFile(name, data.decode("utf-8", "surrogateescape"), origin)
+
+
+def _embedded_texts(name: str, stream: IO[bytes]) -> Iterator[SourceFile | FileResult]:
+    """The texts in a file of another kind, each under the file's name and its own."""
+    from ptxkit.inputs import texts_in
+
+    try:
+        yield from _container_texts(name, texts_in(stream))
+    except Exception as error:  # a fault of ours: the other files are read all the same
+        yield crash_result(name, error)
+
+
+def _container_texts(name: str, everything: Iterable[ContainerEntry]) -> Iterator[SourceFile | FileResult]:
+    from ptxkit.inputs import ContainerProblem, EmbeddedPtx, SkippedCode, display_name
+
+    found_any = False
+    passed: dict[str, None] = {}
+    number = 0
+    for found in everything:
+        if isinstance(found, SkippedCode):
+            passed[found.what] = None
+            continue
+        found_any = True
+        if isinstance(found, ContainerProblem):
+            yield unchecked_result("!".join((name, *found.inside)), found.message, remedy=found.remedy)
+        elif isinstance(found, EmbeddedPtx):
+            number += 1
+            yield _decode_text(display_name(name, found, number), found.data, TextOrigin(container=name))
+    if not found_any:
+        only = f", only {' and '.join(passed)}" if passed else ""
+        remedy = "let the compiler put PTX in: nvcc -gencode arch=compute_90a,code=compute_90a"
+        yield unchecked_result(name, f"holds no PTX{only}", remedy=remedy)
+
+
+def _read_limited(stream: IO[bytes]) -> bytes | None:
+    """The contents; None where they are longer than the limit, and then not much of them is kept in memory."""
+    try:
+        if os.fstat(stream.fileno()).st_size > MAX_FILE_BYTES:
+            return None
+    except (OSError, ValueError):
+        pass  # not a file of the system: it is read as far as the limit
+    data = stream.read(MAX_FILE_BYTES + 1)
+    return data if len(data) <= MAX_FILE_BYTES else None
+
+
+def _expand_path(path: str, *, binaries: bool | None) -> Iterator[InputFile | FileResult]:
+    if path == STDIN or not _is_folder(path):
+        yield from map(InputFile, _match_pattern(path) or [path])
+        return
+    failures: list[OSError] = []
+    found = [
+        file
+        for folder, _, names in os.walk(path, onerror=failures.append)
+        for name in names
+        if (name.endswith(SUFFIX) and _is_readable_file(file := os.path.join(folder, name)))
+        or (binaries and _may_hold_ptx(file := os.path.join(folder, name)))
+    ]
+    yield from (InputFile(file, path) for file in sorted(found))
+    for failure in failures:
+        yield _unreadable_result(os.fsdecode(failure.filename or path), failure)
+    if not found and not failures:
+        what = f"named *{SUFFIX}" + (" or that may hold PTX" if binaries else "")
+        remedy = "name the files themselves" + (", or look into others with --binaries" if binaries is False else "")
+        yield unchecked_result(path, f"the folder holds no file {what}", remedy=remedy)
+
+
+def _match_pattern(path: str) -> list[str]:
+    """What a pattern stands for, where there is no file of that name: shells leave patterns alone that are quoted."""
+    if not set(path) & set("*?[") or os.path.lexists(path):
+        return []
+    from glob import glob
+
+    return sorted(glob(path, recursive=True))
+
+
+def _may_hold_ptx(path: str) -> bool:
+    """Whether a file in a folder begins as those do that PTX can stand in."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(8).startswith(_MAY_HOLD_PTX)
+    except OSError:
+        return False  # it may hold anything; what is named *.ptx is told
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False  # reading it says why
+
+
+def _is_readable_file(path: str) -> bool:
+    """Whether to read a file found in a folder: a pipe or device there could keep the command waiting for ever.
+
+    A link that leads nowhere is read all the same, which fails and says so.
+    """
+    return os.path.isfile(path) or not os.path.exists(path)
+
+
+def _unreadable_result(name: str, error: OSError | ValueError) -> FileResult:
+    if isinstance(error, OSError) and error.strerror:
+        number = error.errno or 0
+        remedy = _REMEDIES.get(number, "name a file that can be read, a folder, or - for standard input")
+        reason = "is a folder" if number == EISDIR else error.strerror[0].lower() + error.strerror[1:]
+        return unchecked_result(name, f"cannot be read: {reason}", remedy=remedy)
+    return unchecked_result(name, f"cannot be read: {error}", remedy="name a file that can be read")

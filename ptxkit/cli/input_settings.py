@@ -1,0 +1,106 @@
+"""The settings of each input of a run: the nearest file's, with the command line's over them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ptxkit.cli.input_files import STDIN
+from ptxkit.cli.lint_options import COMMAND_LINE, LintOptions
+from ptxkit.settings.errors import SettingsError, nearest_hint
+from ptxkit.settings.files import SettingsFiles, read_level
+from ptxkit.settings.model import DEFAULT, ConfigLayer, Settings
+from ptxkit.small_files import is_inside
+
+if TYPE_CHECKING:
+    from ptxkit.baseline import Baseline
+    from ptxkit.results import FileResult
+    from ptxkit.source import SourceFile
+
+
+class InputSettings:
+    """The settings of one run. Settings files and baselines are read once each, when an input first needs them."""
+
+    def __init__(self, options: LintOptions) -> None:
+        self.options = options
+        self._files = SettingsFiles()
+        self._baselines: dict[str, Baseline] = {}
+        self._config_layer: ConfigLayer | None = None
+        self._unmatched_launches = {
+            each.kernel for each in options.level.launch if each.kernel and not set(each.kernel) & set("*?[")
+        }
+        self._kernels: set[str] = set()
+
+    def layers_for(self, path: str) -> list[ConfigLayer]:
+        """The levels that count for an input, the command line's last. Raises SettingsError."""
+        name = path if path != STDIN else self.options.stdin_name or ""
+        level = None
+        if self.options.config is not None:
+            if self._config_layer is None:
+                self._config_layer = read_level(self.options.config)
+            level = self._config_layer
+        elif not self.options.isolated:
+            level = self._files.find_level(os.path.dirname(name))
+        return [each for each in (level, self.options.level) if each is not None]
+
+    def settings_for(self, path: str, name: str | None = None) -> Settings:
+        """What counts for an input. name: of a text in it, which patterns of files may fit, too.
+
+        Raises SettingsError.
+        """
+        levels = self.layers_for(path)
+        if levels == [ConfigLayer(COMMAND_LINE)]:
+            return DEFAULT
+        if path == STDIN:
+            path, name = self.options.stdin_name or "", None
+        return Settings.of(levels, *dict.fromkeys(filter(None, (path, name))))
+
+    def remove_known(self, result: FileResult, settings: Settings) -> FileResult:
+        """The result without the findings of its baseline. Raises SettingsError."""
+        if settings.baseline is None or self.options.write_baseline:
+            return result
+        from ptxkit.baseline import remove_known
+
+        if settings.baseline not in self._baselines:
+            self._baselines[settings.baseline] = self._read_baseline(settings.baseline)
+        return remove_known(result, self._baselines[settings.baseline], settings.baseline)
+
+    def baseline_path(self) -> str:
+        """Where to write the baseline, over another baseline or where there is nothing. Raises SettingsError.
+
+        A settings file may come with a folder of somebody else, so it may name a place inside its own folder only.
+        """
+        level = next((each for each in reversed(self.layers_for("")) if each.baseline is not None), None)
+        if level is None or level.baseline is None:
+            raise SettingsError("--write-baseline needs --baseline FILE, or `baseline` in the settings")
+        path = level.baseline
+        if level.origin != COMMAND_LINE and not is_inside(path, level.folder):
+            what = f"the baseline {path} stands outside of the folder of these settings"
+            raise SettingsError(f"{what}; to write it there, name it: --baseline {path}", level.origin)
+        if os.path.exists(path):
+            self._read_baseline(path)
+        return path
+
+    def _read_baseline(self, path: str) -> Baseline:
+        """The known findings at a path. Raises SettingsError."""
+        from ptxkit.baseline import BaselineError, read_baseline
+
+        try:
+            return read_baseline(path)
+        except BaselineError as error:
+            raise SettingsError(str(error)) from error
+
+    def note_kernels(self, source: SourceFile) -> None:
+        """Takes note of the kernels of an input, where launches were given for some by name."""
+        if self._unmatched_launches:
+            import re
+
+            kernels = set(re.findall(r"\.entry[ \t\r\n]+([\w$]+)", source.text))
+            self._kernels |= kernels
+            self._unmatched_launches -= kernels
+
+    def check_launches(self) -> None:
+        """Raises SettingsError where a launch of the command line is for a kernel that no input has."""
+        for kernel in sorted(filter(None, self._unmatched_launches)):
+            hint = nearest_hint(kernel, self._kernels) if self._kernels else ""
+            raise SettingsError(f"--launch: no input has a kernel `{kernel}`{hint}")

@@ -1,0 +1,170 @@
+"""What `ptxkit lint` does, without the reading of its command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from ptxkit.batch.errors import CannotRunError
+from ptxkit.batch.job import Job, JobResult, JobRunner, JobSlot
+from ptxkit.batch.local_pool import LocalRunner
+from ptxkit.batch.result_cache import ResultCache, UnusableCacheError, result_folder
+from ptxkit.cli.fix_output import job_mode, write_fixed
+from ptxkit.cli.input_files import InputFile, expand_paths, read_texts
+from ptxkit.cli.input_settings import InputSettings
+from ptxkit.cli.lint_options import DEFAULT, LintOptions
+from ptxkit.cli.output import write_lines
+from ptxkit.cli.reporting import write_report
+from ptxkit.fast_dataclasses import replace
+from ptxkit.report.formats import STYLED
+from ptxkit.results import ExitStatus, FileResult, ResultCounter, Status
+from ptxkit.settings.errors import SettingsError
+from ptxkit.untrusted_text import escape_text
+
+if TYPE_CHECKING:
+    from ptxkit.report.progress import ProgressBar
+
+
+def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
+    """Lint what stands at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
+    configured = InputSettings(options)
+    counted = ResultCounter()
+    try:
+        with closing(_lint_inputs(paths, configured, counted)) as arriving:
+            if options.write_baseline:
+                path = configured.baseline_path()  # what cannot be written is told before all is checked
+                return _write_baseline(list(arriving), path)
+            if options.add_ignores is not None:
+                return _add_ignores(list(arriving), options.add_ignores)
+            if options.fixes == "diff":
+                return _print_differences(arriving)
+            write_report(arriving, options.form, show_undecided=options.show_undecided, statistics=options.statistics)
+        configured.check_launches()
+    except (SettingsError, CannotRunError, UnusableCacheError) as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"ptxkit: {escape_text(str(error))}\n")
+        return ExitStatus.COULD_NOT_RUN
+    return counted.summary.exit_status
+
+
+def _lint_inputs(
+    paths: Sequence[str], configured: InputSettings, counted: ResultCounter
+) -> Generator[FileResult, None, None]:
+    """Each input's result as soon as there is one, in the order of the inputs."""
+    options = configured.options
+    kept = ResultCache(_cache_folder(options))
+    inputs = list(expand_paths(paths, binaries=options.binaries))
+    bar = _bar(options, len(inputs))
+    runner = _runner(options, bar)
+    try:
+        for item, answer in runner.run_all(_job_slots(inputs, configured, kept)):
+            result = answer.result
+            if item.job is not None:
+                if item.result is None:
+                    kept.store(item.job, answer)
+                result = write_fixed(item.job, answer, options)
+                result = configured.remove_known(result, item.job.settings)
+                result = replace(result, origin=item.job.source.origin)
+            if bar is not None:
+                bar.advance(item.number)
+            yield counted.add(result)
+    finally:
+        if bar is not None:
+            bar.hide()
+        runner.close()
+        kept.evict()
+
+
+def _job_slots(
+    inputs: Sequence[InputFile | FileResult], configured: InputSettings, kept: ResultCache
+) -> Iterator[JobSlot]:
+    """What to ask about each text, and what is known without asking."""
+    wish = job_mode(configured.options)
+    for number, given in enumerate(inputs):
+        if isinstance(given, FileResult):
+            yield JobSlot(number, result=JobResult(given))
+            continue
+        path = given.path
+        try:
+            configured.settings_for(path)  # before the input is read: what is wrong here is told first
+        except SettingsError as mistake:
+            yield JobSlot(number, error=mistake)
+            return
+        for source in read_texts(given, configured.options.stdin_name):
+            if isinstance(source, FileResult):
+                yield JobSlot(number, result=JobResult(source))
+                continue
+            configured.note_kernels(source)
+            settings = configured.settings_for(path, source.path)
+            question, answer = kept.lookup(Job(source, settings, wish))
+            yield JobSlot(number, question, answer)
+
+
+def _runner(options: LintOptions, bar: ProgressBar | None) -> JobRunner:
+    jobs = options.jobs
+    if options.cluster is not None:
+        from ptxkit.batch.dask_pool import DaskRunner, local_process_count
+
+        jobs = local_process_count(options.cluster)
+        if jobs is None:
+            return DaskRunner(options.cluster, options.timeout)
+    return LocalRunner(jobs, options.timeout, (lambda: None) if bar is None else bar.refresh)
+
+
+def _bar(options: LintOptions, count: int) -> ProgressBar | None:
+    """A bar for who looks on: on a terminal that no report for machines is written to."""
+    if count < 2 or not sys.stderr.isatty() or (options.form not in STYLED and sys.stdout.isatty()):
+        return None
+    from ptxkit.report.progress import ProgressBar
+
+    return ProgressBar(sys.stderr, count)
+
+
+def _cache_folder(options: LintOptions) -> str | None:
+    """Where results are kept; None where they are not. Raises NotOursError."""
+    given = options.cache_folder or os.environ.get("PTXKIT_CACHE_DIR")
+    if not options.is_cached or (os.environ.get("PTXKIT_NO_CACHE") and options.cache_folder is None):
+        return None
+    return result_folder(given)
+
+
+def _print_differences(arriving: Iterator[FileResult]) -> int:
+    """The exit status of `--diff`, which prints differences as results arrive, and no findings."""
+    from ptxkit.report import diagnostic_lines
+
+    results = list(arriving)
+    failed = [result for result in results if result.status is Status.FAILED]
+    write_lines(diagnostic_lines(item for result in failed for item in result.diagnostics), error=True)
+    if failed:
+        return ExitStatus.COULD_NOT_RUN
+    return ExitStatus.FINDINGS if any(result.fixed for result in results) else ExitStatus.CLEAN
+
+
+def _write_baseline(results: list[FileResult], path: str) -> int:
+    """Keep all findings as known; what could not be checked is reported."""
+    from ptxkit.baseline import baseline_text
+    from ptxkit.cli.page_files import write_atomically
+    from ptxkit.limits import MAX_SETTINGS_BYTES
+    from ptxkit.report import diagnostic_lines
+
+    failed = [result for result in results if result.status is Status.FAILED]
+    write_lines(diagnostic_lines(item for result in failed for item in result.diagnostics), error=True)
+    text = baseline_text(path, results).encode()
+    if len(text) > MAX_SETTINGS_BYTES:
+        what = f"the baseline would have {len(text):,} bytes, and {MAX_SETTINGS_BYTES:,} are read at most"
+        raise SettingsError(f"{what}: keep one for each of several folders", path)
+    failure = write_atomically(path, text)
+    if failure is not None:
+        raise SettingsError(f"the baseline cannot be written: {failure}", path)
+    count = sum(len(result.diagnostics) for result in results if result.status is not Status.FAILED)
+    sys.stdout.write(f"{count} finding{'' if count == 1 else 's'} in {escape_text(path)}\n")
+    return ExitStatus.COULD_NOT_RUN if failed else ExitStatus.CLEAN
+
+
+def _add_ignores(results: list[FileResult], reason: str) -> int:
+    from ptxkit.cli.ignores import add_ignores
+
+    return add_ignores(results, reason)

@@ -1,0 +1,30 @@
+"""What a shell offers when the tab key is pressed, where click does not know it by itself."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+
+def complete_paths(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Leaves it to the shell, which knows what files there are."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The codes of rules, and their names where one is begun; behind a comma another one."""
+    from ptxkit.settings.parsers import known_codes
+
+    before, comma, begun = incomplete.rpartition(",")
+    known = known_codes()
+    found = [(code, name) for code, name in known.items() if code.startswith(begun.upper())]
+    if begun and not found:
+        found = [(name, code) for code, name in known.items() if name.startswith(begun)]
+    return [CompletionItem(f"{before}{comma}{word}", help=other) for word, other in found]
+
+
+def complete_targets(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words that `.target` takes."""
+    from ptxkit.isa import table
+
+    return [CompletionItem(each.name) for each in table().module.targets if each.name.startswith(incomplete)]

@@ -1,0 +1,27 @@
+"""`ptxkit lint --show-settings`: what counts for each path."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ptxkit.cli.input_settings import InputSettings
+from ptxkit.cli.lint_options import LintOptions
+from ptxkit.results import ExitStatus
+from ptxkit.settings.errors import SettingsError
+from ptxkit.settings.render import render_settings
+
+
+def print_settings(paths: Sequence[str], options: LintOptions) -> int:
+    """Print the settings of each path, or of the working directory; the exit status."""
+    configured = InputSettings(options)
+    try:
+        texts = [
+            render_settings(path or ".", configured.layers_for(path), configured.settings_for(path))
+            for path in paths or [""]
+        ]
+    except SettingsError as error:
+        sys.stderr.write(f"ptxkit: {error}\n")
+        return ExitStatus.COULD_NOT_RUN
+    sys.stdout.write("\n".join(texts))
+    return ExitStatus.CLEAN

@@ -1,0 +1,89 @@
+"""What can be linked: kernels and functions of the builder, PTX, cubins, LTO-IR, fat binaries, objects and libraries.
+
+Files are told by what they begin with, not by their names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ptxkit.build import Kernel
+from ptxkit.build.function_builder import FunctionBuilder
+from ptxkit.device import cubin_reader
+from ptxkit.device.compiler import Cubin
+from ptxkit.device.errors import DeviceError
+from ptxkit.device.nvjitlink import NvJitLinkInput
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.syntax import tree
+
+Linkable: TypeAlias = "FunctionBuilder | tree.Module | Cubin | str | bytes | Path | Any"
+"""Also what `cuda.core` calls `ObjectCode`."""
+
+_MAGIC = {
+    b"!<arch>\n": "LIBRARY",
+    b"\xed\x43\x4e\x7f": "LTOIR",
+    b"\x50\xed\x55\xba": "FATBIN",
+    b"BC\xc0\xde": "LTOIR",
+    cubin_reader.MAGIC: "OBJECT",  # of the host, with device code inside
+}
+_KINDS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR", "fatbin": "FATBIN", "object": "OBJECT"}
+"""nvJitLink's words, by those of `cuda.core`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkInput:
+    """One input. name: for messages. source: what is PTX, or becomes that; else `piece` holds the bytes."""
+
+    name: str
+    source: FunctionBuilder | tree.Module | str | None = None
+    piece: NvJitLinkInput | None = None
+
+
+def make_link_input(value: Linkable, number: int) -> LinkInput:
+    """One input of a link; `DeviceError` for what cannot be one. number: from 1, for messages."""
+    if isinstance(value, FunctionBuilder):
+        return LinkInput(f"{'kernel' if isinstance(value, Kernel) else 'function'} {value.name!r}", value)
+    if isinstance(value, tree.Module):
+        path = value.source.path if value.source is not None else ""
+        return LinkInput(path or f"input {number} (a module)", value)
+    if isinstance(value, Cubin):
+        if not value.ptx:
+            raise DeviceError(f"input {number} is a linked cubin, which cannot be linked again")
+        return LinkInput(f"input {number} (a cubin, from its PTX)", value.ptx)
+    if isinstance(value, str):
+        if ".version" not in value:
+            raise DeviceError(f"input {number} is text without .version, so it is no PTX; a file is given as a Path")
+        return LinkInput(f"input {number} (PTX)", value)
+    if isinstance(value, Path):
+        return _identify_bytes(str(value), value.read_bytes())
+    if isinstance(value, bytes | bytearray):
+        return _identify_bytes(f"input {number}", bytes(value))
+    return _read_object_code(value, number)
+
+
+def _read_object_code(value: Any, number: int) -> LinkInput:
+    """Code of `cuda.core`, which says of which kind it is; its bytes may be those of a file that it names."""
+    kind, code = getattr(value, "code_type", None), getattr(value, "code", None)
+    if isinstance(code, str):
+        code = Path(code).read_bytes()
+    if kind is None or not isinstance(code, bytes | bytearray):
+        raise DeviceError(f"input {number}: kernels, PTX, bytes and paths can be linked, not {type(value).__name__}")
+    name = getattr(value, "name", "") or f"input {number}"
+    if kind in _KINDS and kind != "ptx":
+        return LinkInput(name, piece=NvJitLinkInput(name, _KINDS[kind], bytes(code)))
+    return _identify_bytes(name, bytes(code))
+
+
+def _identify_bytes(name: str, data: bytes) -> LinkInput:
+    if cubin_reader.is_cubin(data):
+        return LinkInput(name, piece=NvJitLinkInput(name, "CUBIN", data))
+    for magic, kind in _MAGIC.items():
+        if data.startswith(magic):
+            return LinkInput(name, piece=NvJitLinkInput(name, kind, data))
+    text = data.rstrip(b"\0").decode(errors="replace")
+    if ".version" not in text:
+        raise DeviceError(f"{name} is neither PTX nor a cubin, LTO-IR, a fat binary, an object file or a library")
+    from ptxkit import parse
+
+    return LinkInput(name, parse(text, path=name))

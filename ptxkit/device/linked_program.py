@@ -1,0 +1,66 @@
+"""What is linked: kernels by name, each launched as one of the builder is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptxkit.build.launchable import Launchable
+from ptxkit.device.compiler import Cubin
+from ptxkit.device.device_memory import use_device
+from ptxkit.device.errors import DeviceError
+from ptxkit.device.loaded_kernel import Loaded, make_object_code
+from ptxkit.device.signature import Signature
+
+
+class Program:
+    """A cubin and its kernels: `program["scale"][grid, block](...)`. It is loaded once for each device, so that its
+    kernels share their variables."""
+
+    def __init__(self, cubin: Cubin) -> None:
+        self.cubin = cubin
+        self._libraries: dict[int, Any] = {}
+        self._kernels = {each.name: LinkedKernel(self, each) for each in cubin.kernels}
+
+    def __getitem__(self, name: str) -> LinkedKernel:
+        """The kernel of that name."""
+        found = self._kernels.get(name)
+        if found is None:
+            names = ", ".join(self._kernels) or "none"
+            raise DeviceError(f"no kernel is called {name!r}; the program holds {names}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def __repr__(self) -> str:
+        return f"Program({', '.join(self._kernels)})"
+
+    def library(self) -> tuple[Any, Any]:
+        """(`cuda.core`'s object code, device): the program on the current device."""
+        device = use_device()
+        found = self._libraries.get(device.device_id)
+        if found is None:
+            found = self._libraries[device.device_id] = make_object_code(self.cubin)
+        return found, device
+
+
+class LinkedKernel(Launchable):
+    """A kernel of a program."""
+
+    def __init__(self, program: Program, signature: Signature) -> None:
+        super().__init__()
+        self._program = program
+        self.signature = signature
+        self.name = signature.name
+
+    def __repr__(self) -> str:
+        return f"LinkedKernel({self.name!r})"
+
+    def load(self) -> Loaded:
+        """The kernel on the current device; `NoDeviceError` where there is none."""
+        code, device = self._program.library()
+        return Loaded(self.signature, code.get_kernel(self.name), device, self._program.cubin.undecided)

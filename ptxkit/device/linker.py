@@ -1,0 +1,236 @@
+"""Several inputs, one cubin: names that one of them declares `.extern` are found in the others.
+
+    program = link([kernel, Path("helpers.ptx"), Path("libmath.a")], "sm_90a")
+    program["scale"][grid, block](data, count)
+
+Each input is first made a relocatable cubin of its own, which tells what it defines and needs. So an error is one
+input's, two definitions of a name are told apart before nvJitLink meets them (it ends the process over some), and
+LTO-IR keeps what only PTX calls (linked at once with PTX, it is dropped as unused). LTO-IR alone is compiled as one
+program.
+
+Source: nvJitLink documentation, "Supported Link Options"; PTX ISA, "Linking Directives".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ptxkit.build import verify_assembled
+from ptxkit.device import cubin_cache, cubin_reader, dynamic_shared_placement, ptxas_program
+from ptxkit.device.compiler import Cubin, PreparedSource, format_undecided, parse_complaints, prepare_source
+from ptxkit.device.cuda_libraries import import_nvjitlink
+from ptxkit.device.errors import CompileError, DeviceError, LinkError
+from ptxkit.device.link_inputs import Linkable, LinkInput, make_link_input
+from ptxkit.device.linked_program import Program
+from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, link_cubin
+from ptxkit.device.prototype_checks import check_prototypes
+from ptxkit.device.targets import check_target
+from ptxkit.fast_dataclasses import dataclass, replace
+
+_UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
+_NO_LTO = "ERROR_LTO_NOT_ENABLED"
+
+
+def link(
+    inputs: Iterable[Linkable],
+    target: str = "sm_90a",
+    *,
+    verify: bool = True,
+    options: Sequence[str] = (),
+    cache: bool = True,
+) -> Program:
+    """The kernels of several inputs, linked for one target; needs no GPU.
+
+    inputs: kernels and functions of the builder, parsed modules, PTX text, paths, bytes, code of `cuda.core`: PTX,
+    relocatable cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, objects and static libraries. verify: all that
+    is PTX. options: nvJitLink's. Errors: `LinkError` with the input and the name that is missing or is defined twice,
+    `CompileError`, `VerificationError`, `OSError` for a path that cannot be read, `DeviceError` for what else cannot be
+    linked.
+    """
+    check_target(target)
+    if not isinstance(inputs, Iterable) or isinstance(inputs, str | bytes):
+        raise DeviceError(f"what is linked is given as a list, link([kernel, ...]), not as one {type(inputs).__name__}")
+    given = [make_link_input(value, number) for number, value in enumerate(inputs, 1)]
+    if not given:
+        raise DeviceError("there is nothing to link")
+    texts = _prepare_sources(given)
+    check_prototypes([(each.name, text.assembled.module) for each, text in texts])
+    entry = _make_cache_key(given, texts, target, options, verify)
+    found = cubin_cache.load_cubin(entry) if cache else None
+    if found is None:
+        found = _link_and_verify(given, texts, target, [f"-arch={target}", *options], verify)
+        if cache:
+            cubin_cache.save_cubin(entry, found)
+    known = {signature.name: signature for _, text in texts for signature in text.kernels}
+    kernels = tuple(known.get(each.name, each) for each in cubin_reader.read_cubin(found.code).kernels)
+    return Program(Cubin(found.code, target, kernels, "", found.log, found.undecided, found.compiler))
+
+
+def _prepare_sources(given: Sequence[LinkInput]) -> list[tuple[LinkInput, PreparedSource]]:
+    """What is PTX; launch-sized shared memory is aligned alike in all of it."""
+    first = [(each, prepare_source(each.source)) for each in given if each.source is not None]
+    least = max((dynamic_shared_placement.required_alignment(text.assembled.module) for _, text in first), default=0)
+    texts = [(each, prepare_source(each.source, least)) for each, _ in first if each.source is not None]
+    for each, text in texts:
+        if ptxas_program.has_setmaxnreg(text.assembled.module):
+            warnings.warn(
+                f"{each.name} sets its registers (setmaxnreg), which code that is linked cannot: the instruction is "
+                "ignored, and values may be spilled",
+                stacklevel=3,
+            )
+    return texts
+
+
+def _make_cache_key(
+    given: Sequence[LinkInput],
+    texts: Sequence[tuple[LinkInput, PreparedSource]],
+    target: str,
+    options: Sequence[str],
+    verify: bool,
+) -> cubin_cache.CubinKey:
+    digest = hashlib.sha256()
+    known = {id(each): text.text.encode() for each, text in texts}
+    for each in given:
+        data = each.piece.data if each.piece is not None else known[id(each)]
+        digest.update(f"{each.name} {len(data)}\n".encode() + data)
+    return cubin_cache.CubinKey(
+        digest.hexdigest(), target, ("link", *options), verify, tuple(import_nvjitlink().version())
+    )
+
+
+def _link_and_verify(
+    given: Sequence[LinkInput],
+    texts: Sequence[tuple[LinkInput, PreparedSource]],
+    target: str,
+    options: list[str],
+    verify: bool,
+) -> cubin_cache.CubinRecord:
+    questions: list[str] = []
+    if verify:
+        for _, text in texts:
+            questions += format_undecided(verify_assembled(text.assembled, text.name))
+    known = {id(each): text for each, text in texts}
+    code, log = _link_inputs(given, known, target, options)
+    again = dynamic_shared_placement.pad_misplaced(code, [text.assembled.module for _, text in texts])
+    if again is not None:
+        for (each, text), module in zip(texts, again, strict=True):
+            known[id(each)] = replace(text, text=str(module))
+        code, log = _link_inputs(given, known, target, options)
+        dynamic_shared_placement.check_placement(code, again)
+    major, minor = import_nvjitlink().version()
+    return cubin_cache.CubinRecord(code, log, tuple(questions) if verify else None, f"nvJitLink {major}.{minor}")
+
+
+def _link_inputs(
+    given: Sequence[LinkInput], known: Mapping[int, PreparedSource], target: str, options: list[str]
+) -> tuple[bytes, str]:
+    """The cubin and what nvJitLink remarks. known: what is PTX, by the identity of the input."""
+    parts: list[_LinkUnit] = []
+    later: list[NvJitLinkInput] = []
+    for each in given:
+        piece = each.piece
+        if piece is None:
+            parts.append(_make_ptx_unit(each, known[id(each)], target, options))
+        elif piece.kind in ("LTOIR", "LIBRARY"):
+            later.append(piece)
+        else:
+            parts.append(_make_relocatable_unit(piece, options))
+    libraries = [piece for piece in later if piece.kind == "LIBRARY"]
+    intermediate = [piece for piece in later if piece.kind == "LTOIR"]
+    if intermediate and not parts:
+        return _link_units([], [*intermediate, *libraries], [*options, "-lto"])
+    if intermediate:
+        parts.append(_compile_lto_ir(intermediate, options))
+    _check_duplicate_definitions(parts)
+    return _link_units(parts, [*(part.piece for part in parts), *libraries], options)
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkUnit:
+    """What is joined, and what it says of itself as a relocatable cubin. is_intermediate: whether it was LTO-IR.
+
+    Only LTO-IR is joined as that cubin: release 13.0 puts launch-sized memory that functions name at 0 there.
+    """
+
+    piece: NvJitLinkInput
+    image: cubin_reader.CubinImage
+    is_intermediate: bool = False
+
+
+def _make_ptx_unit(given: LinkInput, text: PreparedSource, target: str, options: list[str]) -> _LinkUnit:
+    piece = NvJitLinkInput(given.name, "PTX", text.text.encode() + b"\0")
+    try:
+        code, _ = link_cubin([piece], [*options, "-r"])
+    except NvJitLinkError as refused:
+        raise CompileError(given.name, target, parse_complaints(refused.log, text)) from None
+    return _LinkUnit(piece, cubin_reader.read_cubin(code))
+
+
+def _make_relocatable_unit(piece: NvJitLinkInput, options: list[str]) -> _LinkUnit:
+    if piece.kind == "CUBIN":
+        found = cubin_reader.read_cubin(piece.data)
+        if not found.is_relocatable:
+            raise LinkError(
+                f"{piece.name} is linked already; what is linked must be relocatable: nvcc -rdc=true, ptxas -c"
+            )
+        return _LinkUnit(piece, found)
+    try:
+        return _LinkUnit(piece, cubin_reader.read_cubin(link_cubin([piece], [*options, "-r"])[0]))
+    except NvJitLinkError as refused:
+        if refused.word != _NO_LTO:
+            raise LinkError(f"{piece.name} cannot be linked: {refused}") from None
+    return _compile_lto_ir([piece], options)
+
+
+def _compile_lto_ir(pieces: Sequence[NvJitLinkInput], options: list[str]) -> _LinkUnit:
+    """What is LTO-IR, compiled together."""
+    names = " and ".join(piece.name for piece in pieces)
+    try:
+        code, _ = link_cubin(pieces, [*options, "-lto", "-r"])
+    except NvJitLinkError as refused:
+        raise LinkError(f"{names} cannot be linked: {refused}") from None
+    return _LinkUnit(NvJitLinkInput(names, "CUBIN", code), cubin_reader.read_cubin(code), is_intermediate=True)
+
+
+def _check_duplicate_definitions(parts: Sequence[_LinkUnit]) -> None:
+    """`LinkError` where two inputs define a name."""
+    homes: dict[str, str] = {}
+    for part in parts:
+        for name in sorted(part.image.defined_names):
+            if name in homes:
+                raise LinkError(f"{homes[name]} and {part.piece.name} both define {name!r}")
+            homes[name] = part.piece.name
+
+
+def _link_units(parts: Sequence[_LinkUnit], pieces: Sequence[NvJitLinkInput], options: list[str]) -> tuple[bytes, str]:
+    try:
+        return link_cubin(pieces, options)
+    except NvJitLinkError as refused:
+        names = dict.fromkeys(_UNDEFINED.findall(refused.log))
+        if names:
+            raise LinkError("\n".join(_undefined_name_message(name, parts) for name in names)) from None
+        where = refused.piece.name if refused.piece else " and ".join(piece.name for piece in pieces)
+        raise LinkError(f"{where} cannot be linked: {refused}") from None
+
+
+def _undefined_name_message(name: str, parts: Sequence[_LinkUnit]) -> str:
+    """Who needs a name that nobody defines, and what may be meant."""
+    users = [part.piece.name for part in parts if name in part.image.undefined_names] or ["an input"]
+    sentence = f"{' and '.join(users)} {'need' if len(users) > 1 else 'needs'} {name!r}, which no input defines"
+    for home, near in _find_mangled_definitions(name, parts):
+        sentence += f'; {home} defines {near!r}, the same with a C++ signature: declare it extern "C" there'
+    return sentence
+
+
+def _find_mangled_definitions(name: str, parts: Sequence[_LinkUnit]) -> Iterator[tuple[str, str]]:
+    """Definitions whose name in C++ is this one: `_Z8scale_byff` of `scale_by`."""
+    mangled = f"_Z{len(name)}{name}"
+    return (
+        (part.piece.name, each)
+        for part in parts
+        for each in sorted(part.image.defined_names)
+        if each.startswith(mangled)
+    )

@@ -1,0 +1,206 @@
+"""Launching: a kernel on a device, its geometry bound once, its arguments checked against its signature each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from threading import Lock
+from typing import Any
+
+from ptxkit.build import Kernel
+from ptxkit.build.launchable import insert_bounded
+from ptxkit.device import driver_launch, ptxas_program
+from ptxkit.device.argument_marshaller import PACKED, ArgumentMarshaller
+from ptxkit.device.compiler import Cubin, compile, format_undecided  # noqa: A004
+from ptxkit.device.cuda_libraries import check_status, import_cuda_core, import_driver
+from ptxkit.device.device_memory import use_device
+from ptxkit.device.driver_launch import LaunchFrame
+from ptxkit.device.errors import LaunchError, OtherContextError
+from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, make_geometry
+from ptxkit.device.launch_failures import make_refused_launch_error
+from ptxkit.device.signature import Signature, make_kernel_signature
+from ptxkit.device.streams import stream_handle
+from ptxkit.device.targets import device_target
+
+_LIMIT_LOCK = Lock()
+"""Held from the look at a limit to its change."""
+DEFAULT_SHARED_LIMIT = 48 * 1024
+"""Bytes of shared memory that a CTA may have without asking for more."""
+
+
+class Loaded:
+    """A kernel that is on the current device: compiled and loaded once, launched often.
+
+    undecided: what the verifier left open, a sentence each; None where it was not asked.
+    """
+
+    def __init__(
+        self, signature: Signature, kernel: Any, device: Any, undecided: tuple[str, ...] | None = None
+    ) -> None:
+        self.signature = signature
+        self.kernel = kernel
+        self.device = device
+        self.undecided = undecided
+        self._bound: dict[tuple[object, ...], Bound] = {}
+
+    def launch(
+        self,
+        stream: object,
+        *arguments: object,
+        grid: Extents,
+        block: Extents | None = None,
+        cluster: Extents | None = None,
+        shared: int | None = None,
+    ) -> None:
+        """Launches on a stream and does not wait.
+
+        grid: CTAs in each dimension, also where `cluster` groups them. block: threads of a CTA; may be left
+        out where the kernel fixes them. shared: bytes of launch-sized shared memory; left out, what the kernel asked
+        for. Errors: `ArgumentError`, `LaunchError`.
+        """
+        self.bind(grid, block, cluster, shared).run(stream_handle(stream), arguments)
+
+    def bind(
+        self, grid: Extents, block: Extents | None = None, cluster: Extents | None = None, shared: int | None = None
+    ) -> Bound:
+        """The kernel with a geometry, checked once: for launches that follow one another. Errors: `LaunchError`."""
+        key = (driver_launch.get_current_context(), grid, block, cluster, shared)
+        found = self._bound.get(key)
+        if found is None:
+            wanted = make_geometry(self.signature, grid, block, cluster, shared)
+            self._set_kernel_attributes(wanted)
+            found = insert_bounded(self._bound, key, Bound(self, wanted))
+        return found
+
+    @property
+    def handle(self) -> int:
+        """The driver's kernel."""
+        return int(getattr(self.kernel, "handle", None) or self.kernel._handle)
+
+    def _set_kernel_attributes(self, wanted: Geometry) -> None:
+        """Asks the driver for what a launch does not have by itself; `LaunchError` where the device has not as much."""
+        attributes = import_driver().CUfunction_attribute
+        size = wanted.shared + self._get_attribute(attributes.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+        limit = self.device.properties.max_shared_memory_per_block_optin
+        if size > limit:
+            static = f" with the {size - wanted.shared} that the kernel declares" if size != wanted.shared else ""
+            raise LaunchError(f"{size} bytes of shared memory{static}; {self.device.name} gives a CTA at most {limit}")
+        if size > DEFAULT_SHARED_LIMIT:
+            most = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            with _LIMIT_LOCK:  # the limit is the kernel's, for all geometries: another one may need more
+                if self._get_attribute(most) < wanted.shared:
+                    self._set_attribute(most, wanted.shared)
+        cluster = wanted.cluster or self.signature.cluster
+        if cluster is not None and prod(cluster) > PORTABLE_CLUSTER:
+            self._set_attribute(attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+
+    def _get_attribute(self, attribute: Any) -> int:
+        api = import_driver()
+        result = api.cuKernelGetAttribute(attribute, self.handle, api.CUdevice(self.device.device_id))
+        check_status(result, f"asking for {attribute.name} of {self.signature.name!r}")
+        return int(result[1])
+
+    def _set_attribute(self, attribute: Any, value: int) -> None:
+        api = import_driver()
+        result = api.cuKernelSetAttribute(attribute, value, self.handle, api.CUdevice(self.device.device_id))
+        check_status(result, f"setting {attribute.name} of {self.signature.name!r} to {value}")
+
+
+class Bound:
+    """A kernel with a geometry, in the context that was current when it was made.
+
+    run: (stream, arguments): launches on a stream, given by its handle, or on the current one of the arrays' library
+    for None, and does not wait. Errors: `ArgumentError`, `LaunchError`, `OtherContextError` where another context is
+    current. Frames are used again, but never by two threads at once.
+    """
+
+    __slots__ = ("_context", "geometry", "loaded", "run")
+
+    run: Callable[[int | None, Sequence[object]], None]
+
+    def __init__(self, loaded: Loaded, geometry: Geometry) -> None:
+        self.loaded = loaded
+        self.geometry = geometry
+        self._context = driver_launch.get_current_context()
+        marshal = ArgumentMarshaller(loaded.signature, loaded.device.device_id, self._context)
+        behind = () if geometry.is_empty else _LAUNCH_LINES  # no thread runs, and the driver would call it an error
+        names = {
+            "frames": [],
+            "frame_of": partial(LaunchFrame, geometry, marshal.size, marshal.offsets),
+            "write": marshal.write,
+            "launch": driver_launch.get_launch_function() if behind else None,
+            "function": driver_launch.get_kernel_function(loaded.handle),
+            "fail": self._raise_failure,
+        }
+        self.run = marshal.compile_function(behind, names)
+
+    def _raise_failure(self, stream: int, arguments: Sequence[object], status: int) -> None:
+        if driver_launch.get_current_context() != self._context:
+            raise OtherContextError("another context is current")
+        raise make_refused_launch_error(self.loaded, self.geometry, stream, arguments, status)
+
+
+_LAUNCH_LINES = (
+    "try: frame = frames.pop()",
+    "except IndexError: frame = frame_of()",
+    f"write(frame.memory, frame.start, {PACKED})",
+    "if stream != frame.stream: frame.use(stream)",
+    "status = launch(frame.config, function, frame.parameters, None)",
+    "frames.append(frame)",  # the driver has copied it
+    "if status: fail(stream, values, status)",
+)
+"""What a launch does when its arguments are packed: see `ArgumentMarshaller.written`."""
+
+
+def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
+    """Puts a kernel on the current device: compiles it for that device (verified first), or takes a cubin as it is.
+
+    `NoDeviceError` where there is no GPU.
+    """
+    device = use_device()
+    if isinstance(source, Kernel):
+        target = device_target(device.compute_capability)
+        module = source.module()
+        if ptxas_program.has_setmaxnreg(module) and ptxas_program.select_ptxas(module, target) is None:
+            return _load_ptx(source, device, verify=verify)
+        source = compile(source, target, verify=verify)
+    signature = source.kernel(name)
+    return Loaded(signature, make_object_code(source).get_kernel(signature.name), device, source.undecided)
+
+
+def make_object_code(cubin: Cubin) -> Any:
+    """The object code of `cuda.core` for a cubin, which is loaded when a kernel is taken from it.
+
+    Text ending in a zero byte in the place of machine code is compiled by the driver then.
+    """
+    object_code = import_cuda_core().ObjectCode
+    return (object_code.from_cubin if cubin.code.startswith(_ELF) else object_code.from_ptx)(cubin.code)
+
+
+_ELF = b"\x7fELF"
+
+
+def _load_ptx(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:
+    """Lets the driver compile a kernel, as a whole program; it keeps what it compiled."""
+    undecided = format_undecided(kernel.verify()) if verify else None
+    signature = make_kernel_signature(kernel)
+    code = import_cuda_core().ObjectCode.from_ptx(str(kernel).encode() + b"\0")
+    return Loaded(signature, code.get_kernel(signature.name), device, undecided)
+
+
+def launch(
+    stream: object,
+    kernel: Kernel | Cubin | Loaded,
+    *arguments: object,
+    grid: Extents,
+    block: Extents | None = None,
+    cluster: Extents | None = None,
+    shared: int | None = None,
+) -> None:
+    """Compiles and loads where that is not done yet, then launches: see `Loaded.launch`.
+
+    A kernel launched more than once is better loaded once: `loaded = load(kernel)`.
+    """
+    loaded = kernel if isinstance(kernel, Loaded) else load(kernel)
+    loaded.launch(stream, *arguments, grid=grid, block=block, cluster=cluster, shared=shared)

@@ -1,0 +1,161 @@
+"""ptxas, for modules that must be compiled as a whole.
+
+nvJitLink compiles PTX to relocatable objects, in which `setmaxnreg` is ignored: code that may be linked with other code
+cannot know how many registers that wants. A kernel written for it would be right and slow, its values spilled. So a
+module with such an instruction is compiled by the program `ptxas`, or, where there is none, by the driver. Of several
+ptxas the first is taken that knows the module's `.version` and the target; each is asked what it knows.
+
+Source: CUDA Compiler Driver NVCC, "Using Separate Compilation"; PTX ISA, "Miscellaneous Instructions: setmaxnreg".
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from ptxkit.device.errors import MissingLibraryError
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import table
+from ptxkit.isa.effects import RegisterCount
+from ptxkit.isa.forms import Match
+from ptxkit.syntax import tree
+
+_PACKAGES = (("nvidia", "cu*/bin/ptxas"), ("nvidia", "cuda_nvcc/bin/ptxas"), ("triton", "backends/nvidia/bin/ptxas"))
+_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
+_QUERY_TIMEOUT_S = 60
+"""For an answer of ptxas about itself."""
+
+
+def has_setmaxnreg(module: tree.Module) -> bool:
+    """Whether some instruction of the module changes how many registers its threads have."""
+    matches = (table().match(each) for item in module.functions() for each in _iterate_instructions(item.body))
+    return any(
+        isinstance(effect, RegisterCount) for match in matches if isinstance(match, Match) for effect in match.effects
+    )
+
+
+def _iterate_instructions(body: tree.Body | None) -> Iterator[tree.Instruction]:
+    for statement in () if body is None else body.statements:
+        if isinstance(statement, tree.Instruction):
+            yield statement
+        elif isinstance(statement, tree.Block):
+            yield from _iterate_instructions(statement.body)
+
+
+@dataclass(frozen=True, slots=True)
+class PtxasProgram:
+    """One ptxas. release: such as `13.5`. newest: the last `.version` that it knows. targets: `sm_90a`, `sm_120`..."""
+
+    path: Path
+    release: str
+    newest: tuple[int, int]
+    targets: frozenset[str]
+
+    def __str__(self) -> str:
+        return f"ptxas {self.release} ({self.path})"
+
+    def supports(self, version: tuple[int, int], target: str) -> bool:
+        """Whether it compiles modules of this `.version` for this target."""
+        return version <= self.newest and target in self.targets
+
+    @property
+    def fingerprint(self) -> tuple[int, ...]:
+        """What tells one ptxas from another."""
+        status = self.path.stat()
+        return (status.st_size, status.st_mtime_ns)
+
+
+@cache
+def query_ptxas(path: Path) -> PtxasProgram:
+    """A ptxas, asked what it knows. Errors: RuntimeError where the file is none, OSError."""
+    release = re.search(r"release (\d+\.\d+)", _run_ptxas(path, "--version"))
+    targets = re.findall(r"'compute_(\w+)'", _run_ptxas(path, "--help"))
+    with tempfile.TemporaryDirectory() as folder:
+        probe = Path(folder, "probe.ptx")
+        probe.write_text(".version 99.0 .target sm_90 .address_size 64")
+        newest = re.search(r"current version is '(\d+)\.(\d+)'", _run_ptxas(path, str(probe), "-o", os.devnull))
+    if release is None or newest is None:
+        raise RuntimeError(f"{path} is no ptxas that can be asked")
+    return PtxasProgram(path, release[1], (int(newest[1]), int(newest[2])), frozenset(f"sm_{each}" for each in targets))
+
+
+def _run_ptxas(path: Path, *arguments: str) -> str:
+    run = subprocess.run([str(path), *arguments], capture_output=True, text=True, timeout=_QUERY_TIMEOUT_S, check=False)
+    return run.stdout + run.stderr
+
+
+def find_ptxas() -> Path | None:
+    """The first of the programs: of an installed package, of the toolkit that the environment names, or on the path."""
+    return next(iter(find_all_ptxas()), None)
+
+
+@cache
+def find_all_ptxas() -> tuple[Path, ...]:
+    """Every ptxas here: of installed packages, of the toolkit that the environment names, and on the path."""
+    return tuple(dict.fromkeys(_iterate_ptxas()))
+
+
+def _iterate_ptxas() -> Iterator[Path]:
+    for package, pattern in _PACKAGES:
+        spec = importlib.util.find_spec(package)
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            yield from sorted(Path(folder).glob(pattern), reverse=True)
+    for name in _VARIABLES:
+        found = Path(os.environ.get(name, "")) / "bin" / "ptxas"
+        if os.environ.get(name) and found.is_file():
+            yield found
+    known = shutil.which("ptxas")
+    if known is not None:
+        yield Path(known)
+
+
+def version_of(module: tree.Module) -> tuple[int, int]:
+    """The `.version` of a module, (0, 0) where it has none."""
+    directives = (each for each in module.items if isinstance(each, tree.Directive) and each.name == "version")
+    found = next(directives, None)
+    major, _, minor = (found.words[0] if found is not None else "0.0").partition(".")
+    return int(major), int(minor)
+
+
+def select_ptxas(module: tree.Module, target: str) -> PtxasProgram | None:
+    """The first ptxas that compiles a module for a target; None where none does."""
+    return next((each for each in _iterate_queried() if each.supports(version_of(module), target)), None)
+
+
+def _iterate_queried() -> Iterator[PtxasProgram]:
+    for path in find_all_ptxas():
+        with suppress(OSError, RuntimeError, subprocess.TimeoutExpired):
+            yield query_ptxas(path)
+
+
+def missing_ptxas_error() -> MissingLibraryError:
+    """What is said of a module that only ptxas compiles, where there is none."""
+    return MissingLibraryError(
+        "a kernel with setmaxnreg is compiled by ptxas, which is not installed: `pip install nvidia-cuda-nvcc`"
+    )
+
+
+def explain_too_old(module: tree.Module, target: str) -> str:
+    """Why no ptxas here compiles a module for a target, with what each knows."""
+    major, minor = version_of(module)
+    known = "; ".join(f"{each} knows PTX up to {each.newest[0]}.{each.newest[1]}" for each in _iterate_queried())
+    return f"no ptxas here compiles PTX {major}.{minor} for {target}" + (f": {known}" if known else "")
+
+
+def assemble_cubin(text: str, target: str, options: Sequence[str], program: PtxasProgram) -> tuple[bytes | None, str]:
+    """The cubin of a whole program, None where ptxas refuses it, and what it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
+        source.write_text(text)
+        command = [str(program.path), f"-arch={target}", *options, str(source), "-o", str(result)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = (done.stdout + done.stderr).strip()
+        return (result.read_bytes() if done.returncode == 0 else None), log

@@ -1,0 +1,73 @@
+"""Findings that are one fault: copies of one source line, which unrolling, inlining or templates made, or one wrong
+spelling that stands in several places.
+
+Reports for people show the first of a group with the number of its places; documents keep all, with the group's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.fast_dataclasses import replace
+
+#: Codes that tell of the spelling of a statement alone, wherever it stands: the same message about the same opcode
+#: is the same fault.
+_SYNTAX_CODES = ("PTX1", "PTX8")
+#: Lines that a finding of several places names.
+MAX_LINES = 8
+
+
+def group_by_fault(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
+    """The diagnostics by fault, in the order of their first ones."""
+    found: dict[Hashable, list[Diagnostic]] = {}
+    for number, item in enumerate(diagnostics):
+        found.setdefault(_fault_key(item) or number, []).append(item)
+    return list(found.values())
+
+
+def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
+    """For each diagnostic the name of its group, such as `PTX103-1`, which is the same in each run; None for one that
+    is alone."""
+    names: dict[int, str] = {}
+    counts: dict[str, int] = {}
+    for group in group_by_fault(diagnostics):
+        if len(group) > 1:
+            code = group[0].code
+            counts[code] = counts.get(code, 0) + 1
+            names.update((id(item), f"{code}-{counts[code]}") for item in group)
+    return [names.get(id(item)) for item in diagnostics]
+
+
+def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The first diagnostic of each fault, which tells how many places the fault has, and where the others are."""
+    return tuple(_merge_locations(*group) for group in group_by_fault(diagnostics))
+
+
+def _fault_key(item: Diagnostic) -> Hashable:
+    """What is the same for all places of one fault; None where nothing says that another place is one of them."""
+    wording = item.wording or item.message
+    if item.origin:
+        labels = tuple((label.origin, label.message) for label in item.labels)
+        return item.code, item.severity, wording, item.source.path, item.origin, labels
+    if item.wording and item.code.startswith(_SYNTAX_CODES):
+        return item.code, item.severity, wording, item.source.path
+    return None
+
+
+def _merge_locations(first: Diagnostic, *others: Diagnostic) -> Diagnostic:
+    if not others:
+        return first
+    message = f"{first.message} ({len(others) + 1} places)"
+    return replace(first, message=message, notes=(*first.notes, other_lines_text([_line(other) for other in others])))
+
+
+def _line(item: Diagnostic) -> int:
+    return item.source.position(item.span.start)[0]
+
+
+def other_lines_text(lines: Sequence[int]) -> str:
+    """Where else the same holds, in words; each line once."""
+    each = [str(line) for line in dict.fromkeys(lines)]
+    more = f" and {len(each) - MAX_LINES} more" if len(each) > MAX_LINES else ""
+    return f"the same holds at line{'s' if len(each) > 1 else ''} {', '.join(each[:MAX_LINES])}{more}"

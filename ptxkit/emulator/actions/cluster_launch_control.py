@@ -1,0 +1,89 @@
+"""Work of clusters that have not started, taken over by those that run.
+
+The answer of a request has in its first word whether a cluster was cancelled, and in the others where its first CTA is.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.try_cancel",
+"clusterlaunchcontrol.query_cancel".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.actions.cp_async_bulk import issue_signalled, locate_range, mbarrier_of, thread_positions
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.engine.mbarrier_lookup import mbarrier_at, multicast_offsets
+from ptxkit.emulator.state.byte_transfers import PIECE_BYTES, ByteTransfer
+from ptxkit.emulator.threads.thread_groups import ThreadGroup
+
+_AXES = "xyz"
+_HALF = 32
+
+
+@effect_semantics
+def try_cancel(*, space: str, multicast: bool = False) -> Function:
+    """Asks for the work of a cluster; the answer comes into shared memory, of all CTAs of a cluster if asked so."""
+
+    def ask(group: ThreadGroup, address: Any, bar: Any) -> None:
+        cluster = group.cta.cluster
+        for one in thread_positions(group):
+            thread = int(group.lanes.index[one])
+            if group.cta.cancel_refused[thread]:
+                message = "asks for another cluster, and this thread has seen that a request was refused"
+                raise ExecutionFault("PTX614", message, group.lanes.index[one : one + 1])
+            pool, place = locate_range(group, one, space, address, PIECE_BYTES)
+            barrier = mbarrier_of(group, one, space, bar)
+            found = group.cta.machine.cancel_cluster()
+            x, y, z = found or (0, 0, 0)
+            answer = numpy.array([[int(found is not None) | x << _HALF, y | z << _HALF]], numpy.uint64)
+            ranks = (1 << cluster.size) - 1 if multicast else 1 << group.cta.rank
+            transfers, signals = [], []
+            index = group.lanes.index[one : one + 1]
+            for to, of in zip(
+                multicast_offsets(group, place, ranks),
+                multicast_offsets(group, barrier.buffer_offset, ranks),
+                strict=True,
+            ):
+                targets = numpy.array([[to // 8, to // 8 + 1]])
+                transfers.append(ByteTransfer(8, None, None, pool, targets, answer))
+                signals.append((mbarrier_at(group, of, index), PIECE_BYTES))
+            issue_signalled(group, one, transfers, signals)
+
+    return ask
+
+
+@effect_semantics
+def is_cancelled() -> Function:
+    """Whether an answer says that a cluster was cancelled."""
+
+    def ask(group: ThreadGroup, answer: Any) -> Any:
+        found = (answer[:, 0] & numpy.uint64(1)) != 0
+        group.cta.cancel_refused[group.lanes.index] |= ~found
+        return found
+
+    return ask
+
+
+@effect_semantics
+def first_cta(*, axis: str | None = None) -> Function:
+    """Where the first CTA of a cancelled cluster is, along an axis, or as (x, y, z, 0).
+
+    A refusal says no CTA. A thread that has asked `is_canceled` may decode it, as CUTLASS's schedulers do, as long as
+    nothing comes of what it gets: that is as unknown as a register that nobody wrote.
+    """
+
+    def decode(group: ThreadGroup, answer: Any) -> Any:
+        refused = (answer[:, 0] & numpy.uint64(1)) == 0
+        unaware = refused & ~group.cta.cancel_refused[group.lanes.index]
+        if unaware.any():
+            message = "the answer is a refusal, and this thread has not asked: it says no CTA"
+            raise ExecutionFault("PTX614", message, group.lanes.index[unaware])
+        low = numpy.ascontiguousarray(answer).view(numpy.uint32)
+        low = numpy.where(refused[:, None], group.cta.initial_register(32)[0], low)
+        found = (*(low[:, 1 + at].copy() for at in range(3)), numpy.zeros(len(low), numpy.uint32))
+        return found if axis is None else found[_AXES.index(axis)]
+
+    return decode

@@ -1,0 +1,348 @@
+"""Copies and reductions of boxes, as tensor maps describe them, and changes of these maps.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor",
+"cp.async.bulk.prefetch.tensor", "tensormap.replace", "tensormap.cp_fenceproxy".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.actions.atomics import combine_function
+from ptxkit.emulator.actions.cp_async_bulk import issue_grouped, issue_signalled, mbarrier_of, thread_positions
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import LaneSet
+from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.engine.mbarrier_lookup import check_data_ctas, mbarrier_at, multicast_offsets
+from ptxkit.emulator.state.byte_transfers import NO_OFFSET, PIECE_BYTES, ByteTransfer, Combine
+from ptxkit.emulator.state.memory import ByteBuffer
+from ptxkit.emulator.state.tensor_maps import MAP_BYTES, TensorMapFields, decode_map, replace_map_field
+from ptxkit.emulator.state.tensor_tiles import element_addresses, out_of_bounds_fill, shared_addresses, tile_bytes
+from ptxkit.emulator.sync.mbarrier import Mbarrier
+from ptxkit.emulator.threads.thread_groups import ThreadGroup
+from ptxkit.fast_dataclasses import replace
+
+NO_MAP_PREFIX = "there is no tensor map"
+"""How messages begin that tell of bytes that are no map, or none of the mode."""
+
+_MAP_SPACES = ("global", "const", "param")
+"""The memory in which a copy finds its map (PTX ISA, "cp.async.bulk.tensor")."""
+
+_TILE_ALIGNMENT = 128
+
+
+@effect_semantics
+def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> Function:
+    """Copies a box into shared memory for each thread, and tells an mbarrier; to several CTAs where a mask names them.
+
+    paired: the mbarrier may be that of the other CTA of a pair.
+    """
+    how = mode or "tile"
+
+    def load(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
+        group: ThreadGroup,
+        to: Any,
+        map_: Any,
+        coordinates: Any,
+        bar: Any,
+        offsets: Any = None,
+        base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+        mask: Any = None,
+    ) -> None:
+        for one in thread_positions(group):
+            layout = _decode_map(group, one, map_, how, base, (sizes, lower, upper))
+            count = tile_bytes(layout, how)
+            shared, place = _locate_tile(group, one, target, to, count)
+            barrier = mbarrier_of(group, one, target, bar)
+            pool, sources = _locate_elements(
+                group,
+                one,
+                layout,
+                how,
+                _thread_coordinates(_first_coordinates(coordinates, origin), one),
+                _thread_coordinates(offsets, one),
+            )
+            stride = group.cta.cluster.stride
+            ranks = 1 << place // stride if mask is None else int(mask[one] if mask.ndim else mask)
+            transfers, signals = [], []
+            for each in multicast_offsets(group, place, ranks):
+                targets = _shared_offsets(layout, each, stride, count)
+                transfers.append(_tile_transfer(layout, pool, sources, shared, targets, out_of_bounds_fill(layout)))
+                signals.append(
+                    (_signalled_mbarrier(group, one, barrier, each // stride, paired, mask is not None), count)
+                )
+            issue_signalled(group, one, transfers, signals)
+
+    return load
+
+
+@effect_semantics
+def box_store(*, mode: str | None = None) -> Function:
+    """Copies a box out of shared memory for each thread."""
+    return _store_function(mode, None)
+
+
+@effect_semantics
+def box_reduce(*, operation: str, mode: str | None = None) -> Function:
+    """Combines a box in shared memory with the tensor, element by element, for each thread."""
+    return _store_function(mode, operation)
+
+
+def _store_function(mode: str | None, operation: str | None) -> Function:
+    """A box out of shared memory. operation: how it is combined with what is there; None: it takes its place."""
+    how = mode or "tile"
+
+    def send(  # noqa: PLR0913, PLR0917
+        group: ThreadGroup,
+        map_: Any,
+        coordinates: Any,
+        source: Any,
+        base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+    ) -> None:
+        at_ = _first_coordinates(coordinates, origin)
+        for one in thread_positions(group):
+            layout = _decode_map(group, one, map_, how, base, (sizes, lower, upper))
+            issue_grouped(group, one, [_store_transfer(group, one, layout, at_, source, how, operation)])
+
+    return send
+
+
+@effect_semantics
+def box_prefetch(*, mode: str | None = None) -> Function:
+    """Names a box that may be wanted soon: its map must be one."""
+    how = mode or "tile"
+
+    def prefetch(  # noqa: PLR0913, PLR0917
+        group: ThreadGroup,
+        map_: Any,
+        coordinates: Any,
+        offsets: Any = None,
+        base: Any = None,
+        origin: Any = None,
+        sizes: Any = None,
+        lower: Any = None,
+        upper: Any = None,
+    ) -> None:
+        at_ = _first_coordinates(coordinates, origin)
+        for one in thread_positions(group):
+            layout = _decode_map(group, one, map_, how, base, (sizes, lower, upper))
+            _locate_elements(group, one, layout, how, _thread_coordinates(at_, one), _thread_coordinates(offsets, one))
+
+    return prefetch
+
+
+def _first_coordinates(coordinates: Any, origin: Any) -> Any:
+    """The coordinates, or those of a tensor whose sizes stand in the instruction: zeros, wherever its corner is."""
+    return origin if coordinates is None else coordinates
+
+
+def _store_transfer(
+    group: ThreadGroup,
+    one: int,
+    layout: TensorMapFields,
+    coordinates: Any,
+    source: Any,
+    mode: str,
+    operation: str | None,
+) -> ByteTransfer:
+    count = tile_bytes(layout, mode)
+    shared, place = _locate_tile(group, one, "shared::cta", source, count)
+    at_ = _thread_coordinates(coordinates, one)
+    pool, targets = _locate_elements(group, one, layout, mode, at_, (0,) * max(layout.rank - 2, 0))
+    sources = _shared_offsets(layout, place, group.cta.cluster.stride, count)
+    combine: Combine | None = None
+    if operation is not None:
+        function = combine_function(layout.element.removesuffix("_ftz"), operation, False)
+        combine = _without_third(function)
+    return _tile_transfer(layout, shared, sources, pool, targets, 0, combine)
+
+
+def _without_third(function: Function) -> Combine:
+    return lambda old, new: function(old, new, None)
+
+
+def _thread_coordinates(values: Any, one: int) -> tuple[int, ...]:
+    """The numbers of one thread, signed."""
+    if values is None:
+        return ()
+    parts = values if isinstance(values, tuple) else (values,)
+    found = []
+    for each in parts:
+        number = each[one] if each.ndim else each
+        found.append(int(number.astype(numpy.uint32).view(numpy.int32)) if each.dtype.itemsize == 4 else int(number))
+    return tuple(found)
+
+
+def _decode_map(
+    group: ThreadGroup, one: int, address: Any, mode: str, base: Any, other: tuple[Any, Any, Any]
+) -> TensorMapFields:
+    """What the map at a thread's address says; it must be one of the instruction's mode.
+
+    base: where the tensor begins instead, or None. other: its sizes instead, and the lower and the upper bits of its
+    strides, or None.
+    """
+    index = group.lanes.index[one : one + 1]
+    start = address[one : one + 1]
+    pool, place = group.cta.machine.memory.locate(group.cta, "generic", start, MAP_ALIGNMENT, index)
+    group.cta.machine.memory.locate(
+        group.cta, "generic", start + numpy.uint64(MAP_BYTES - MAP_ALIGNMENT), MAP_ALIGNMENT, index
+    )
+    if pool.name not in _MAP_SPACES:
+        message = f"the tensor map is in {pool.name} memory: a copy takes one in global, constant or parameter memory"
+        raise ExecutionFault("PTX208", message, index, space=pool.name, start=int(start[0]), size=MAP_BYTES)
+    group.cta.machine.observer.on_tensor_map_use(group, int(index[0]), pool, int(place[0]))
+    found = decode_map(pool.data[int(place[0]) : int(place[0]) + MAP_BYTES].tobytes())
+    if found is None:
+        message = f"{NO_MAP_PREFIX} at 0x{int(start[0]):x}: pass a TensorMap, or copy one and replace its fields"
+        raise ExecutionFault("PTX403", message, index)
+    if (found.mode == "im2col") != mode.startswith("im2col"):
+        raise ExecutionFault(
+            "PTX403", f"{NO_MAP_PREFIX} for `.{mode}` at 0x{int(start[0]):x}: its mode is {found.mode}", index
+        )
+    if base is not None:
+        found = replace(found, address=int(base[one] if base.ndim else base))
+    return found if other[0] is None else _with_sizes(found, one, *other)
+
+
+def _with_sizes(layout: TensorMapFields, one: int, sizes: Any, lower: Any, upper: Any) -> TensorMapFields:
+    """The map with other sizes, of 8 bits each, and strides: their 32 lower bits and 4 upper ones, times 16."""
+    extents = tuple(each & 0xFF for each in _thread_coordinates(sizes, one))
+    high = _thread_coordinates(upper, one)[0] if upper is not None else 0
+    strides = tuple(
+        (each & 0xFFFF_FFFF | (high >> 4 * at_ & 0xF) << 32) << 4
+        for at_, each in enumerate(_thread_coordinates(lower, one))
+    )
+    return replace(layout, extents=extents, strides=strides)
+
+
+MAP_ALIGNMENT = 64
+"""Bytes to which a tensor map is aligned."""
+
+
+def _locate_tile(group: ThreadGroup, one: int, space: str, address: Any, count: int) -> tuple[ByteBuffer, int]:
+    """The pool and the place of a box in shared memory."""
+    index, start = group.lanes.index[one : one + 1], address[one : one + 1]
+    memory = group.cta.machine.memory
+    if int(start[0]) % _TILE_ALIGNMENT:
+        message = f"0x{int(start[0]):x} is no address of a box: it must be a multiple of {_TILE_ALIGNMENT}"
+        raise ExecutionFault("PTX205", message, index, space=space, start=int(start[0]), size=count)
+    pool, place = memory.locate(group.cta, space, start, PIECE_BYTES, index)
+    memory.locate(group.cta, space, start + numpy.uint64(count - PIECE_BYTES), PIECE_BYTES, index)
+    return pool, int(place[0])
+
+
+def _locate_elements(
+    group: ThreadGroup,
+    one: int,
+    layout: TensorMapFields,
+    mode: str,
+    coordinates: tuple[int, ...],
+    offsets: tuple[int, ...],
+) -> tuple[ByteBuffer, Any]:
+    """The pool and the places in it of a box's elements."""
+    machine = group.cta.machine
+    addresses = element_addresses(layout, mode, coordinates, offsets)
+    there = addresses != NO_OFFSET
+    found = numpy.full(len(addresses), NO_OFFSET, numpy.int64)
+    if not there.any():
+        return machine.memory.segments["global"].buffer, found
+    thread = numpy.full(int(there.sum()), group.lanes.index[one])
+    pool, places = machine.memory.locate(
+        group.cta, "global", addresses[there].astype(numpy.uint64), layout.element_size, thread
+    )
+    found[there] = places
+    return pool, found
+
+
+def _shared_offsets(layout: TensorMapFields, place: int, stride: int, count: int) -> Any:
+    """The places in the pool of the elements of a box in shared memory."""
+    base = place // stride * stride
+    return base + shared_addresses(layout, place - base, count // layout.element_size)
+
+
+def _tile_transfer(
+    layout: TensorMapFields,
+    source: ByteBuffer,
+    sources: Any,
+    target: ByteBuffer,
+    targets: Any,
+    fill: int,
+    combine: Combine | None = None,
+) -> ByteTransfer:
+    size = layout.element_size
+    shape = (-1, PIECE_BYTES // size)
+
+    def units(places: Any) -> Any:
+        return numpy.where(places != NO_OFFSET, places // size, NO_OFFSET).reshape(shape)
+
+    return ByteTransfer(size, source, units(sources), target, units(targets), fill, combine)
+
+
+def _signalled_mbarrier(
+    group: ThreadGroup, one: int, barrier: Mbarrier, rank: int, paired: bool, is_multicast: bool
+) -> Mbarrier:
+    """The object that is told of the data for a CTA."""
+    if paired:
+        rank = rank & ~1 | barrier.cta.rank & 1
+    index = group.lanes.index[one : one + 1]
+    if barrier.cta.rank != rank and (paired or is_multicast):
+        return mbarrier_at(group, barrier.offset + rank * group.cta.cluster.stride, index)
+    check_data_ctas(barrier, rank, index)
+    return barrier
+
+
+@effect_semantics
+def replace_field(*, field: str, space: str) -> Function:
+    """Changes a field of the map at each thread's address. ordinal: of the dimension, less one."""
+
+    def change(group: ThreadGroup, address: Any, value: Any, ordinal: Any = None) -> None:
+        machine, index = group.cta.machine, group.lanes.index
+        pool, places = machine.memory.locate(group.cta, space, address, MAP_ALIGNMENT, index)
+        if machine.observer.is_checking:
+            machine.observer.on_access(group, "update", pool, places, MAP_BYTES, "weak", None)
+        for one, place in enumerate(places.tolist()):
+            octets = pool.data[place : place + MAP_BYTES]
+            number = int(value[one] if value.ndim else value)
+            try:
+                made = replace_map_field(
+                    octets.tobytes(), field, 0 if ordinal is None else int(numpy.ravel(ordinal)[0]), number
+                )
+            except ValueError as error:
+                raise ExecutionFault("PTX206", str(error), index[one : one + 1]) from error
+            octets[:] = numpy.frombuffer(made, numpy.uint8)
+
+    return change
+
+
+@effect_semantics
+def copy_map(*, scope: str) -> Function:
+    """Copies a map from shared to global memory, a warp together, and fences it for the tensormap proxy."""
+
+    def copy(group: ThreadGroup, to: Any, source: Any) -> None:
+        machine, cta = group.cta.machine, group.cta
+        warps = numpy.flatnonzero(numpy.concatenate([[True], numpy.diff(group.lanes.index >> 5) != 0]))
+        lanes = group.lanes
+        for one in warps.tolist():
+            index = lanes.index[one : one + 1]
+            from_pool, start = machine.memory.locate(cta, "shared::cta", source[one : one + 1], MAP_BYTES, index)
+            pool, place = machine.memory.locate(cta, "global", to[one : one + 1], MAP_BYTES, index)
+            if machine.observer.is_checking:
+                group.lanes = LaneSet(index, cta.threads)
+                machine.observer.on_access(group, "read", from_pool, start, MAP_BYTES, "weak", None)
+                machine.observer.on_access(group, "write", pool, place, MAP_BYTES, "weak", None)
+                group.lanes = lanes
+            octets = from_pool.data[int(start[0]) : int(start[0]) + MAP_BYTES]
+            pool.data[int(place[0]) : int(place[0]) + MAP_BYTES] = octets
+        machine.observer.on_proxy_fence(group, "tensormap", None, "release", scope, to)
+
+    return copy

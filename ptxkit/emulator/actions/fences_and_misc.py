@@ -1,0 +1,153 @@
+"""What acts on the machine itself: fences, windows, the stack, pauses; and hints, which change nothing.
+
+Source: PTX ISA, "membar, fence", "isspacep", "Stack Manipulation Instructions", "Miscellaneous Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.core.address_windows import RANK_SHIFT
+from ptxkit.emulator.core.dtypes import resize
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import with_lanes_written
+from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.threads.thread_groups import STACK_POINTER_SLOT, ThreadGroup, YieldSignal
+
+
+@effect_semantics
+def fence(*, order: str, scope: str) -> Function:
+    """Orders the thread's accesses before it and behind it."""
+    return lambda group: group.cta.machine.observer.on_fence(group, order, scope)
+
+
+@effect_semantics
+def proxy_fence(*, proxy: str, space: str | None = None, direction: str = "both", scope: str | None = None) -> Function:
+    """Orders accesses through different proxies."""
+    return lambda group, address=None: group.cta.machine.observer.on_proxy_fence(
+        group, proxy, space, direction, scope, address
+    )
+
+
+@effect_semantics
+def hint() -> Function:
+    """Says something to caches, counters or schedulers, and changes nothing that a program could see."""
+    return lambda _group, *_operands: None
+
+
+@effect_semantics
+def grid_control(*, action: str) -> Function:
+    """Waits for the grids that this one depends on, which have ended here; or lets dependent ones start."""
+
+    def control(group: ThreadGroup) -> None:
+        if action == "wait":
+            group.cta.machine.observer.on_grid_dependency_wait(group)
+
+    return control
+
+
+@effect_semantics
+def policy() -> Function:
+    """A cache policy: opaque, and without effect on what is computed."""
+    return lambda group, *_operands: numpy.full(group.lanes.count, 1, numpy.uint64)
+
+
+@effect_semantics
+def pause() -> Function:
+    """Lets others go on first."""
+    return lambda _group, *_operands: YieldSignal()
+
+
+@effect_semantics
+def breakpoint_() -> Function:
+    """Ends the run: no debugger is there to go on from here."""
+
+    def stop(group: ThreadGroup) -> None:
+        raise ExecutionFault("brkpt", "the kernel executed `brkpt`, and no debugger is there", group.lanes.index)
+
+    return stop
+
+
+@effect_semantics
+def is_space(*, space: str) -> Function:
+    """Whether a generic address lies in a window; of the CTA's own shared memory, in its part of that."""
+
+    def holds(group: ThreadGroup, address: Any) -> Any:
+        cta = group.cta
+        address = resize(address, 64)
+        window = cta.machine.memory.windows.window_of(space)
+        assert window is not None
+        start, end = window.start, window.end
+        if space == "shared::cta":
+            start += cta.rank << RANK_SHIFT
+            end = start + (1 << RANK_SHIFT)
+        elif space == "shared::cluster":
+            end = start + (cta.cluster.size << RANK_SHIFT)
+        return (address >= numpy.uint64(start)) & (address < numpy.uint64(end))
+
+    return holds
+
+
+@effect_semantics
+def fill_zero(*, space: str) -> Function:
+    """Sets a range of bytes of shared memory to zero."""
+
+    def fill(group: ThreadGroup, address: Any, size: Any) -> None:
+        memory, index = group.cta.machine.memory, group.lanes.index
+        for at in range(group.lanes.count):
+            count = int(size[at])
+            if not count:
+                continue
+            ends = address[at : at + 1] + numpy.array([0, count - 1], numpy.uint64)
+            pool, places = memory.locate(group.cta, space, ends, 1, index[[at, at]])
+            watch = group.cta.machine.observer
+            if watch.is_checking:
+                watch.on_access(group, "write", pool, places[:1], count, "weak", None)
+            pool.data[int(places[0]) : int(places[0]) + count] = 0
+
+    return fill
+
+
+@effect_semantics
+def stack_save(*, width: int) -> Function:
+    """The stack pointer."""
+
+    def save(group: ThreadGroup) -> Any:
+        where = group.lanes.selector
+        held = group.registers[STACK_POINTER_SLOT]
+        return resize(held if where is None else held[where], width)
+
+    return save
+
+
+@effect_semantics
+def stack_restore() -> Function:
+    """Sets the stack pointer back."""
+
+    def restore(group: ThreadGroup, pointer: Any) -> None:
+        registers = group.registers
+        registers[STACK_POINTER_SLOT] = with_lanes_written(
+            registers[STACK_POINTER_SLOT], group.lanes.selector, resize(pointer, 64)
+        )
+
+    return restore
+
+
+@effect_semantics
+def stack_take(*, width: int) -> Function:
+    """Takes local memory from the stack; its address in the local window."""
+
+    def take(group: ThreadGroup, size: Any, alignment: Any = None) -> Any:
+        registers, where = group.registers, group.lanes.selector
+        held = registers[STACK_POINTER_SLOT]
+        pointer = held if where is None else held[where]
+        to = numpy.uint64(8 if alignment is None else int(alignment[0]))
+        start = (pointer + to - numpy.uint64(1)) & ~(to - numpy.uint64(1))
+        end = start + resize(size, 64)
+        group.cta.reserve_local(int(end.max()))
+        registers[STACK_POINTER_SLOT] = with_lanes_written(held, where, end)
+        return resize(start, width)
+
+    return take

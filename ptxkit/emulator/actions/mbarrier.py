@@ -1,0 +1,172 @@
+"""Operations on mbarrier objects.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions": "mbarrier.init", "mbarrier.inval",
+"mbarrier.expect_tx", "mbarrier.complete_tx", "mbarrier.arrive", "mbarrier.arrive_drop", "mbarrier.test_wait,
+mbarrier.try_wait", "mbarrier.pending_count".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.engine.mbarrier_lookup import buffer_offsets, fault_of_error, iter_mbarriers
+from ptxkit.emulator.sync.mbarrier import MAX_ARRIVALS, Mbarrier, MbarrierError, pending_count
+from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
+
+
+@effect_semantics
+def mbarrier_init(*, space: str) -> Function:
+    """Makes an object at each thread's address."""
+
+    def init(group: ThreadGroup, address: Any, count: Any) -> None:
+        places, index = buffer_offsets(group, space, address), group.lanes.index
+        known = group.cta.cluster.mbarriers
+        group.cta.machine.async_engine.inflight.check_access(group, "write", group.cta.cluster.shared_buffer, places, 8)
+        for position, place in enumerate(places):
+            before = known.get(int(place))
+            if before is not None and before.is_live:
+                raise ExecutionFault(
+                    "PTX502", f"{before.name} is initialised again, and is live", index[position : position + 1]
+                )
+            needed = int(count[position] if count.ndim else count)
+            if not 1 <= needed <= MAX_ARRIVALS:
+                message = f"a phase cannot need {needed} arrivals: 1 to {MAX_ARRIVALS}"
+                raise ExecutionFault("PTX206", message, index[position : position + 1])
+            owner = group.cta.cluster.ctas[int(place) // group.cta.cluster.stride]
+            known[int(place)] = made = Mbarrier(owner, int(place), needed)
+            group.cta.machine.async_engine.inflight.mark_mbarrier(made)
+            group.cta.machine.observer.on_mbarrier_init(group, index[position], made)
+
+    return init
+
+
+@effect_semantics
+def mbarrier_invalidate(*, space: str) -> Function:
+    """Ends the life of the object at each thread's address."""
+
+    def invalidate(group: ThreadGroup, address: Any) -> None:
+        for barrier, chosen in iter_mbarriers(group, space, address):
+            group.cta.machine.observer.on_mbarrier_inval(group, group.lanes.index[chosen], barrier)
+            barrier.invalidate()
+            group.cta.machine.async_engine.inflight.mark_mbarrier(barrier)
+
+    return invalidate
+
+
+@effect_semantics
+def mbarrier_expect(*, space: str) -> Function:
+    """Makes the current phase await more bytes."""
+
+    def expect(group: ThreadGroup, address: Any, count: Any, mask: Any = None) -> None:
+        for barrier, chosen in iter_mbarriers(group, space, address, mask):
+            _expect_tx(group, barrier, count, chosen)
+
+    return expect
+
+
+@effect_semantics
+def mbarrier_complete(*, space: str) -> Function:
+    """Tells the current phase that bytes have come."""
+
+    def complete(group: ThreadGroup, address: Any, count: Any, mask: Any = None) -> None:
+        for barrier, chosen in iter_mbarriers(group, space, address, mask):
+            for each in _per_thread(group, count)[chosen]:
+                try:
+                    barrier.complete_tx(int(each))
+                except MbarrierError as misuse:
+                    raise fault_of_error(group, misuse) from misuse
+        group.cta.machine.async_engine.on_mbarrier_change()
+
+    return complete
+
+
+@effect_semantics
+def mbarrier_arrive(
+    *, space: str, order: str = "release", scope: str = "cta", drop: bool = False, completes: bool = True
+) -> Function:
+    """Arrives, after adding the bytes to await; gives the state from before."""
+
+    def arrive(group: ThreadGroup, address: Any, count: Any, bytes_: Any, mask: Any = None) -> Any:
+        counts = _per_thread(group, count).astype(numpy.int64)
+        tokens = numpy.zeros(group.lanes.count, numpy.uint64)
+        machine, index = group.cta.machine, group.lanes.index
+        for barrier, chosen in iter_mbarriers(group, space, address, mask):
+            _expect_tx(group, barrier, bytes_, chosen)
+            machine.observer.on_mbarrier_arrive(group, index[chosen], barrier, order, scope)
+            try:
+                tokens[chosen] = barrier.arrive(counts[chosen], drop=drop, completes=completes)
+            except MbarrierError as misuse:
+                raise fault_of_error(group, misuse, index[chosen]) from misuse
+        machine.async_engine.on_mbarrier_change()
+        return tokens
+
+    return arrive
+
+
+def _per_thread(group: ThreadGroup, value: Any) -> Any:
+    """A value for each thread."""
+    return numpy.broadcast_to(value, (group.lanes.count,))
+
+
+def _expect_tx(group: ThreadGroup, barrier: Mbarrier, count: Any, chosen: Any) -> None:
+    counts = _per_thread(group, count)[chosen]
+    if not counts.any():
+        return
+    group.cta.machine.async_engine.on_mbarrier_change()
+    try:
+        for each in counts:
+            barrier.expect_tx(int(each))
+    except MbarrierError as misuse:
+        raise fault_of_error(group, misuse, group.lanes.index[chosen]) from misuse
+
+
+@effect_semantics
+def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "cta") -> Function:
+    """Asks whether a phase is complete: of a parity, or of a state. Who asks in vain for a while waits for a change."""
+
+    def wait(group: ThreadGroup, address: Any, which: Any, *_: object) -> Any:
+        index = group.lanes.index
+        found = numpy.zeros(group.lanes.count, bool)
+        whiches = _per_thread(group, which)
+        asked: list[tuple[Mbarrier, Any]] = []
+        for barrier, chosen in iter_mbarriers(group, space, address):
+            if by == "parity":
+                over = (whiches[chosen] & 1) != (barrier.phase & 1)
+            else:
+                over = numpy.array([barrier.is_token_complete(int(each)) for each in whiches[chosen]])
+            found[chosen] = over
+            if over.any():
+                barrier.observe()
+                group.cta.machine.observer.on_phase_observed(group, index[chosen][over], barrier, order, scope)
+            asked.append((barrier, chosen))
+        if not found.any():
+            most = group.cta.machine.async_engine.spin_limit()
+            in_vain = [barrier.count_failed_poll(group, index[chosen], most) for barrier, chosen in asked]
+            if all(in_vain):
+                return BlockSignal(asked[0][0])
+            group.cta.machine.progress_count += 1  # who is told `not yet` is told so only some times
+        return found
+
+    return wait
+
+
+@effect_semantics
+def mbarrier_pending_count() -> Function:
+    """The pending arrivals in a state."""
+    return lambda _, state: pending_count(state)
+
+
+@effect_semantics
+def mbarrier_has_layout(*, layout: str, space: str) -> Function:
+    """Whether an object has a layout: all here have the first."""
+
+    def has(group: ThreadGroup, address: Any) -> Any:
+        for _ in iter_mbarriers(group, space, address):
+            pass  # each must be one
+        return numpy.full(group.lanes.count, layout.endswith("v0"))
+
+    return has

@@ -1,0 +1,351 @@
+"""Multiplication by single threads, of tiles in shared and Tensor Memory, and commits that tell when it is done.
+
+What the products are is computed when the instruction is issued; its operands in shared memory are in use until an
+mbarrier tells of a commit behind it.
+Source: PTX ISA, "TensorCore 5th Generation Instructions: tcgen05.mma", "tcgen05.mma.sp", "tcgen05.mma.ws",
+"tcgen05.commit"; Data path layout organization; Block Scaling for tcgen05.mma; Sparse Matrices.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.actions.tcgen05_memory import ctas_of, fault_of_error, operand_number, record_use
+from ptxkit.emulator.actions.wgmma import SharedReads
+from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
+from ptxkit.emulator.core.numbers.float_codec import widen
+from ptxkit.emulator.core.numbers.formats import DTYPES, FORMATS
+from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.engine.mbarrier_lookup import iter_mbarriers
+from ptxkit.emulator.sync.async_operation import TCGEN05
+from ptxkit.emulator.tensor.fragments import unpack_elements
+from ptxkit.emulator.tensor.instruction_descriptor import (
+    InstructionDescriptor,
+    MmaKind,
+    decode_instruction_descriptor,
+    shifted_columns,
+    zero_columns,
+)
+from ptxkit.emulator.tensor.matmul import element_values, multiply_float, multiply_integer
+from ptxkit.emulator.tensor.padded_elements import decode_units
+from ptxkit.emulator.tensor.sparse_metadata import expand_chunks
+from ptxkit.emulator.tensor.tensor_memory import WARP_SIZE, CtaTensorMemory, TensorMemoryError, tensor_memory_of
+from ptxkit.emulator.tensor.tmem_data_paths import DataPath, data_path_of, read_scale_factors, read_sparse_chunks
+from ptxkit.emulator.tensor.tmem_regions import TmemRegion, split_regions
+from ptxkit.emulator.threads.thread_groups import ThreadGroup
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.functions import bits
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.cta import Cta
+
+_BYTE = 8
+_VECTORS = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4, "block16": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class _MmaOperands:
+    """One thread's. kept: a bit for each lane of D that stays; scale: of D; mask: of columns that count as zero."""
+
+    d: int
+    a: int
+    b: int
+    adds: bool
+    preserved_lanes: tuple[int, ...] = ()
+    scale: float = 1.0
+    meta: int = 0
+    scales: tuple[int, int] = (0, 0)
+    mask: int = 0
+
+
+def _mma_kind(
+    name: str, ctas: str, *, held: bool = False, sparse: bool = False, vector: int = 0, stationary: bool = False
+) -> MmaKind:
+    made = MmaKind(name.removeprefix("kind::"), int(ctas[-1]), held, sparse, vector, stationary)
+    if not made.is_supported:
+        raise UnsupportedError(f"the machine has no products of .{name}")
+    return made
+
+
+def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, given: Any) -> None:
+    """Multiply for each thread. given: its operands, by its position."""
+    pair = ctas_of(group, f"cta_group::{kind.ctas}")
+    for position in range(group.lanes.count):
+        try:
+            how = decode_instruction_descriptor(operand_number(idesc, position), kind)
+        except ValueError as error:
+            raise ExecutionFault(
+                "PTX206", f"tcgen05.mma: {error}", group.lanes.index[position : position + 1]
+            ) from error
+        except NotImplementedError as error:
+            raise UnsupportedError(f"tcgen05.mma: {error}") from error
+        try:
+            _TcgenMma(group, position, pair, kind, how, given(position)).run()
+        except TensorMemoryError as misuse:
+            raise fault_of_error(group, misuse, position) from misuse
+
+
+@effect_semantics
+def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
+    """D = A * B + D in Tensor Memory, or A * B where a predicate is false. held: A is in Tensor Memory, too.
+
+    lanes: a bit for each lane of D that stays as it is. shift: D counts so many powers of two less.
+    """
+    known = _mma_kind(kind, ctas, held=held)
+
+    def multiply(  # noqa: PLR0913, PLR0917 (the operands of one instruction)
+        group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, enable: Any, lanes: Any = None, shift: Any = None
+    ) -> None:
+        _multiply_each_thread(
+            group,
+            known,
+            idesc,
+            lambda at: _MmaOperands(*_dense_operands(d, a, b, enable, at), **_lane_operands(lanes, shift, at)),
+        )
+
+    return multiply
+
+
+@effect_semantics
+def tmem_multiply_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
+    """The same with a sparse A: metadata in Tensor Memory say where its elements belong."""
+    known = _mma_kind(kind, ctas, held=held, sparse=True)
+
+    def multiply(  # noqa: PLR0913, PLR0917
+        group: ThreadGroup,
+        d: Any,
+        a: Any,
+        b: Any,
+        meta: Any,
+        idesc: Any,
+        enable: Any,
+        lanes: Any = None,
+        shift: Any = None,
+    ) -> None:
+        def given(at: int) -> _MmaOperands:
+            return _MmaOperands(
+                *_dense_operands(d, a, b, enable, at), **_lane_operands(lanes, shift, at), meta=operand_number(meta, at)
+            )
+
+        _multiply_each_thread(group, known, idesc, given)
+
+    return multiply
+
+
+@effect_semantics
+def tmem_multiply_scaled(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
+    """The same where stretches of the rows of A, and of the columns of B, have scale factors in Tensor Memory."""
+    known = _mma_kind(kind, ctas, held=held, vector=_scale_vector_size(kind, vector))
+
+    def multiply(  # noqa: PLR0913, PLR0917
+        group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, scale_a: Any, scale_b: Any, enable: Any
+    ) -> None:
+        def given(at: int) -> _MmaOperands:
+            return _MmaOperands(
+                *_dense_operands(d, a, b, enable, at), scales=(operand_number(scale_a, at), operand_number(scale_b, at))
+            )
+
+        _multiply_each_thread(group, known, idesc, given)
+
+    return multiply
+
+
+@effect_semantics
+def tmem_multiply_scaled_sparse(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
+    """Both."""
+    known = _mma_kind(kind, ctas, held=held, sparse=True, vector=_scale_vector_size(kind, vector))
+
+    def multiply(  # noqa: PLR0913, PLR0917
+        group: ThreadGroup, d: Any, a: Any, b: Any, meta: Any, idesc: Any, scale_a: Any, scale_b: Any, enable: Any
+    ) -> None:
+        def given(at: int) -> _MmaOperands:
+            scales = operand_number(scale_a, at), operand_number(scale_b, at)
+            return _MmaOperands(*_dense_operands(d, a, b, enable, at), meta=operand_number(meta, at), scales=scales)
+
+        _multiply_each_thread(group, known, idesc, given)
+
+    return multiply
+
+
+@effect_semantics
+def tmem_multiply_stationary(*, kind: str, ctas: str, held: bool = False) -> Function:
+    """Of `.ws`: fewer rows, more columns; a mask says which columns of B count as zero."""
+    known = _mma_kind(kind, ctas, held=held, stationary=True)
+
+    def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, enable: Any, mask: Any = None) -> None:
+        def given(at: int) -> _MmaOperands:
+            return _MmaOperands(
+                *_dense_operands(d, a, b, enable, at), mask=0 if mask is None else operand_number(mask, at)
+            )
+
+        _multiply_each_thread(group, known, idesc, given)
+
+    return multiply
+
+
+@effect_semantics
+def tmem_multiply_stationary_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
+    """The same with a sparse A."""
+    known = _mma_kind(kind, ctas, held=held, sparse=True, stationary=True)
+
+    def multiply(  # noqa: PLR0913, PLR0917
+        group: ThreadGroup, d: Any, a: Any, b: Any, meta: Any, idesc: Any, enable: Any, mask: Any = None
+    ) -> None:
+        def given(at: int) -> _MmaOperands:
+            zero = 0 if mask is None else operand_number(mask, at)
+            return _MmaOperands(*_dense_operands(d, a, b, enable, at), meta=operand_number(meta, at), mask=zero)
+
+        _multiply_each_thread(group, known, idesc, given)
+
+    return multiply
+
+
+def _scale_vector_size(kind: str, word: str | None) -> int:
+    """How many scale factors a row of A has."""
+    return _VECTORS.get(word or "", 1 if kind == "kind::mxf8f6f4" else 2)
+
+
+def _packed_width(word: str) -> int:
+    """The bits of an element where it is packed."""
+    return FORMATS[word].width if word in FORMATS else bits(word)
+
+
+def _dense_operands(d: Any, a: Any, b: Any, enable: Any, at: int) -> tuple[int, int, int, bool]:
+    return operand_number(d, at), operand_number(a, at), operand_number(b, at), bool(operand_number(enable, at))
+
+
+def _lane_operands(lanes: Any, shift: Any, at: int) -> dict[str, Any]:
+    kept = () if lanes is None else tuple(operand_number(each, at) for each in lanes)
+    return {"preserved_lanes": kept, "scale": 2.0 ** -(0 if shift is None else operand_number(shift, at))}
+
+
+class _TcgenMma:
+    """One thread's. Of a pair each CTA has half of the rows of A and of D, and half of the columns of B."""
+
+    def __init__(
+        self,
+        group: ThreadGroup,
+        at: int,
+        pair: list[Cta],
+        kind: MmaKind,
+        how: InstructionDescriptor,
+        operands: _MmaOperands,
+    ) -> None:
+        self.group, self.pair, self.kind, self.descriptor, self.operands = group, pair, kind, how, operands
+        self.thread = group.lanes.index[at : at + 1]
+        self.reads = SharedReads(group, self.thread // WARP_SIZE)
+        self.path: DataPath = data_path_of(how.m, kind)
+        self.used_regions: list[TmemRegion] = []
+
+    def run(self) -> None:
+        """Compute, and let those know who mind what is in use."""
+        b = self._b_values()
+        for number_, cta in enumerate(self.pair):
+            self._multiply_in_cta(number_, cta, b)
+        self.reads.issue(TCGEN05, self.thread, record_use(self.group, self.thread, TCGEN05, self.used_regions))
+
+    def _multiply_in_cta(self, number_: int, cta: Cta, b: Any) -> None:
+        how, operands, memory = self.descriptor, self.operands, tensor_memory_of(cta)
+        a = self._a_values(cta, memory)
+        if self.kind.scale_vector:
+            rows, columns = self._scale_factors(cta, memory)
+            times = how.k // self.kind.scale_vector
+            a, b = a * numpy.repeat(rows, times, axis=1), b * numpy.repeat(columns, times, axis=1).T
+        lanes, places = self.path.element_locations(operands.d, how.n)
+        self.used_regions += split_regions(cta, lanes, places, writes=True)
+        memory.check(numpy.unique(places))
+        before = memory.words[lanes, places].astype(DTYPES[bits(how.result)])
+        if not operands.adds:
+            before = numpy.zeros_like(before)
+        if how.result == "s32":
+            after = multiply_integer(a, b, before, satfinite=how.satfinite)
+        else:
+            after = multiply_float(a, b, element_values(how.result, before) * operands.scale, how.result).astype(
+                numpy.uint32
+            )
+        if operands.preserved_lanes:
+            own = numpy.array(operands.preserved_lanes[4 * number_ : 4 * number_ + 4], numpy.int64)
+            stays = own[lanes // WARP_SIZE] >> lanes % WARP_SIZE & 1 != 0
+            after = numpy.where(stays, memory.words[lanes, places], after)
+        memory.words[lanes, places] = after
+
+    # ---------------------------------------------------------------------------------------------- multiplicands
+
+    def _b_values(self) -> Any:
+        """B's values, (k, n)."""
+        how, mask = self.descriptor, self.operands.mask
+        first = shifted_columns(mask)
+        parts = [
+            self._shared_codes(self.operands.b, how.n // len(self.pair) + first, how.k, 1, each) for each in self.pair
+        ]
+        found = element_values(how.right, numpy.concatenate([each[first:] for each in parts]).T) * how.signs[1]
+        if mask:
+            found[:, zero_columns(mask, how.m, how.n)] = 0.0
+        return found
+
+    def _a_values(self, cta: Cta, memory: CtaTensorMemory) -> Any:
+        """A's values, (rows of the CTA, k)."""
+        how, sparse = self.descriptor, self.kind.sparse
+        stored = how.k // 2 if sparse else how.k
+        boxed = self.kind.a_in_tmem and self._is_byte_padded(how.left)
+        if self.kind.a_in_tmem:
+            codes = self._tmem_codes(cta, memory, stored)
+        else:
+            codes = self._shared_codes(self.operands.a, self.path.rows, stored, 0, cta)
+        if sparse:
+            width = _BYTE if self._is_byte_padded(how.left) else _packed_width(how.left)
+            nibbles, at = read_sparse_chunks(memory, self.operands.meta, how, self.path, width)
+            self.used_regions += split_regions(cta, *at, writes=False)
+            codes = expand_chunks(codes, nibbles, width)
+        return element_values(how.left, codes, boxed=boxed) * how.signs[0]
+
+    def _is_byte_padded(self, word: str) -> bool:
+        """Whether elements of a type take a byte each, though they have fewer bits."""
+        return self.kind.name in ("f8f6f4", "mxf8f6f4") and _packed_width(word) < _BYTE
+
+    def _shared_codes(self, descriptor: int, rows: int, columns: int, side: int, cta: Cta) -> Any:
+        """The codes of A (side 0) or B (1) in the shared memory of a CTA, (rows, columns)."""
+        how = self.descriptor
+        word, turned = (how.left, how.right)[side], how.transposed[side]
+        width = _BYTE if self._is_byte_padded(word) else _packed_width(word)
+        found = self.reads.read_matrix([descriptor], rows, columns, width, turned, cta.rank)[0][:rows]
+        if self._is_byte_padded(word):
+            return decode_units(found, _packed_width(word), turned=turned)
+        return found
+
+    def _tmem_codes(self, cta: Cta, memory: CtaTensorMemory, stored: int) -> Any:
+        """The codes of A in Tensor Memory, of which a column holds as many as it has bits for."""
+        lanes, first = self.path.row_lanes(self.operands.a, numpy.arange(self.path.rows))
+        width = _BYTE if self._is_byte_padded(self.descriptor.left) else _packed_width(self.descriptor.left)
+        columns = first + numpy.arange(stored * width // 32)
+        self.used_regions += split_regions(cta, lanes, columns, writes=False)
+        memory.check(columns)
+        words = numpy.ascontiguousarray(memory.words[lanes[:, None], columns])
+        if width < _BYTE:
+            return unpack_elements(words, width).reshape(len(lanes), -1)
+        return words.view(DTYPES[width])
+
+    def _scale_factors(self, cta: Cta, memory: CtaTensorMemory) -> tuple[Any, Any]:
+        """The scale factors of the rows of A, and of the columns of B."""
+        how, vector, fmt = self.descriptor, self.kind.scale_vector, FORMATS[self.descriptor.scale]
+        of_a, of_b = self.operands.scales
+        rows, first = read_scale_factors(memory, of_a, self.path.rows, vector, how.ids[0])
+        columns, second = read_scale_factors(memory, of_b, how.n, vector, how.ids[1], self.path.column_parts)
+        self.used_regions += [*split_regions(cta, *first, writes=False), *split_regions(cta, *second, writes=False)]
+        return widen(fmt, rows), widen(fmt, columns)
+
+
+@effect_semantics
+def tmem_commit(*, space: str, ctas: str) -> Function:
+    """Arrives once at an mbarrier, or at those of several CTAs, when the thread's operations so far are done."""
+
+    def commit(group: ThreadGroup, address: Any, mask: Any = None) -> None:
+        ctas_of(group, ctas)
+        flying = group.cta.machine.async_engine
+        flying.commit(group, TCGEN05)
+        for barrier, chosen in iter_mbarriers(group, space, address, mask):
+            flying.defer_arrive(group, numpy.atleast_1d(group.lanes.index[chosen]), barrier, TCGEN05)
+
+    return commit

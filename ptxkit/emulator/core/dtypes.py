@@ -1,0 +1,76 @@
+"""Type words as numpy types: how a value of a type stands in an array of bit patterns."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.isa.functions import bits, kind
+
+_UNSIGNED: dict[int, Any] = {
+    1: numpy.bool_,
+    8: numpy.uint8,
+    16: numpy.uint16,
+    32: numpy.uint32,
+    64: numpy.uint64,
+}
+
+WIDE = 128
+"""Bits of the values that stand in two columns of uint64, low half first."""
+
+
+def unsigned_dtype(width: int) -> Any:
+    """The type of arrays of values of so many bits; of 128 bits, that of the two halves."""
+    if width == WIDE:
+        return numpy.uint64
+    return _UNSIGNED.get(width) or _UNSIGNED[max(8, 1 << (width - 1).bit_length())]
+
+
+@cache
+def width_of(word: str) -> int:
+    """The bits of a type's values where they stand alone: 32 of `u32`, 1 of `pred`, 8 of `e2m1x2`."""
+    found = bits(word)
+    return found if found == 1 else max(found, 8)
+
+
+@cache
+def is_signed(word: str) -> bool:
+    """Whether a wider register receives copies of the sign."""
+    return kind(word) == "s"
+
+
+def resize(values: Bits, width: int, *, signed: bool = False) -> Bits:
+    """Values cut off or extended to a width."""
+    here = 1 if values.dtype == numpy.bool_ else WIDE if values.ndim == 2 else values.dtype.itemsize * 8
+    if here == width:
+        return values
+    if here == WIDE:
+        return resize(values[:, 0], width)
+    if width == 1:
+        held: Bits = values != 0
+        return held
+    if width == WIDE:
+        low = resize(values, 64, signed=signed)
+        high = (low.view(numpy.int64) >> 63).view(numpy.uint64) if signed else numpy.zeros_like(low)
+        return numpy.stack([low, high], axis=1)
+    wanted = unsigned_dtype(width)
+    if signed and width > here > 1:
+        extended: Bits = values.view(f"i{here // 8}").astype(f"i{width // 8}").view(wanted)
+        return extended
+    made: Bits = values.astype(wanted)
+    return made
+
+
+def constant_bits(value: int, width: int) -> Bits:
+    """A constant's low bits as an array without dimensions; of 128 bits, as its two halves."""
+    if width == 1:
+        return numpy.array(bool(value))
+    if width == WIDE:
+        return numpy.array([value & _MASK_64, value >> 64 & _MASK_64], numpy.uint64)
+    return numpy.array(value & ((1 << width) - 1), unsigned_dtype(width))
+
+
+_MASK_64 = (1 << 64) - 1

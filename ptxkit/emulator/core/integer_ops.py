@@ -1,0 +1,287 @@
+"""Integer operations on arrays of bit patterns, two's complement of their width.
+
+Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions". Where the manual leaves a result
+open, it is the hardware's: a division by zero gives all ones, and so does its remainder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.core.dtypes import resize, unsigned_dtype
+
+BinaryFunction = Callable[[Any, Any], Any]
+
+
+def signed_view(values: Any) -> Any:
+    """The same bits as signed numbers."""
+    return values.view(f"i{values.dtype.itemsize}")
+
+
+def mul_wide(width: int, signed: bool) -> BinaryFunction:
+    """The whole product, of twice the width."""
+
+    def product(a: Any, b: Any) -> Any:
+        return resize(a, 2 * width, signed=signed) * resize(b, 2 * width, signed=signed)
+
+    return product
+
+
+def mul_hi(width: int, signed: bool) -> BinaryFunction:
+    """The high half of the product."""
+    if width < 64:
+        whole = mul_wide(width, signed)
+        return lambda a, b: resize(whole(a, b) >> unsigned_dtype(2 * width)(width), width)
+    return _signed_high if signed else high_product
+
+
+def high_product(a: Any, b: Any) -> Any:
+    """The high 64 bits of a product of two unsigned numbers of 64 bits."""
+    low, half = numpy.uint64(0xFFFF_FFFF), numpy.uint64(32)
+    a0, a1, b0, b1 = a & low, a >> half, b & low, b >> half
+    middle = a1 * b0 + (a0 * b0 >> half)
+    other = a0 * b1 + (middle & low)
+    return a1 * b1 + (middle >> half) + (other >> half)
+
+
+def _signed_high(a: Any, b: Any) -> Any:
+    zero = numpy.uint64(0)
+    negative_a, negative_b = signed_view(a) < 0, signed_view(b) < 0
+    return high_product(a, b) - numpy.where(negative_a, b, zero) - numpy.where(negative_b, a, zero)
+
+
+def div(width: int, signed: bool) -> BinaryFunction:
+    """The quotient, rounded towards zero."""
+
+    def quotient(a: Any, b: Any) -> Any:
+        ones = ~unsigned_dtype(width)(0)
+        by_zero = b == 0
+        divisor = numpy.where(by_zero, unsigned_dtype(width)(1), b)
+        if signed:
+            found, below = absolute(a) // absolute(divisor), signed_view(a ^ divisor) < 0
+            found = numpy.where(below, -found, found)
+        else:
+            found = a // divisor
+        return numpy.where(by_zero, ones, found)
+
+    return quotient
+
+
+def rem(width: int, signed: bool) -> BinaryFunction:
+    """The remainder, with the sign of the dividend."""
+
+    def remainder(a: Any, b: Any) -> Any:
+        ones = ~unsigned_dtype(width)(0)
+        by_zero = b == 0
+        divisor = numpy.where(by_zero, unsigned_dtype(width)(1), b)
+        if signed:
+            found = absolute(a) % absolute(divisor)
+            found = numpy.where(signed_view(a) < 0, -found, found)
+        else:
+            found = a % divisor
+        return numpy.where(by_zero, ones, found)
+
+    return remainder
+
+
+def absolute(a: Any) -> Any:
+    """The absolute value; that of the smallest number is itself."""
+    return numpy.where(signed_view(a) < 0, -a, a)
+
+
+def minimum(signed: bool) -> BinaryFunction:
+    """The smaller of two numbers."""
+    if signed:
+        return lambda a, b: numpy.minimum(signed_view(a), signed_view(b)).view(a.dtype)
+    return numpy.minimum
+
+
+def maximum(signed: bool) -> BinaryFunction:
+    """The greater of two numbers."""
+    if signed:
+        return lambda a, b: numpy.maximum(signed_view(a), signed_view(b)).view(a.dtype)
+    return numpy.maximum
+
+
+def shl(width: int) -> BinaryFunction:
+    """Bits shifted left; by the width or more, none are left."""
+    return lambda a, n: numpy.left_shift(a, _clamped_shift(n, width))
+
+
+def shr(width: int, signed: bool) -> BinaryFunction:
+    """Bits shifted right, filled with zeros or the sign."""
+    if signed:
+        return lambda a, n: numpy.right_shift(signed_view(a), signed_view(_clamped_shift(n, width))).view(a.dtype)
+    return lambda a, n: numpy.right_shift(a, _clamped_shift(n, width))
+
+
+def _clamped_shift(n: Any, width: int) -> Any:
+    """A distance of 32 bits in a type of the width: at most the width, where nothing is left of any number."""
+    return numpy.minimum(n, numpy.uint32(width)).astype(unsigned_dtype(width))
+
+
+def _lop2(table: int) -> BinaryFunction:
+    """The bitwise function of two values with a table of four results; bit 2a+b is that of bits a and b."""
+    ways: dict[int, BinaryFunction] = {
+        0b0000: lambda a, _b: a ^ a,
+        0b1111: lambda a, _b: ~(a ^ a),
+        0b1100: lambda a, _b: a,
+        0b1010: lambda _a, b: b,
+        0b0011: lambda a, _b: ~a,
+        0b0101: lambda _a, b: ~b,
+        0b1000: lambda a, b: a & b,
+        0b1110: lambda a, b: a | b,
+        0b0110: lambda a, b: a ^ b,
+        0b1001: lambda a, b: ~(a ^ b),
+        0b0111: lambda a, b: ~(a & b),
+        0b0001: lambda a, b: ~(a | b),
+        0b0100: lambda a, b: a & ~b,
+        0b0010: lambda a, b: b & ~a,
+        0b1101: lambda a, b: a | ~b,
+        0b1011: lambda a, b: b | ~a,
+    }
+    return ways[table]
+
+
+@cache
+def lop3(table: int) -> Callable[[Any, Any, Any], Any]:
+    """The bitwise function of three values with a table of eight results; bit 4a+2b+c is that of bits a, b and c."""
+    there = _lop2(sum((table >> (2 * pair + 1) & 1) << pair for pair in range(4)))
+    absent = _lop2(sum((table >> (2 * pair) & 1) << pair for pair in range(4)))
+    if there is absent:
+        return lambda a, b, _c: there(a, b)
+    return lambda a, b, c: (there(a, b) & c) | (absent(a, b) & ~c)
+
+
+def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
+    """Four of eight bytes: each nibble of c names one, and with its top bit the copies of that byte's sign."""
+    chosen = {
+        "f4e": lambda i, n: n + i,
+        "b4e": lambda i, n: (8 + n - i) & 7,
+        "rc8": lambda i, n: n + 0 * i,
+        "ecl": lambda i, n: numpy.maximum(n, i),
+        "ecr": lambda i, n: numpy.minimum(n, i),
+        "rc16": lambda i, n: (n & 1) * 2 + (i & 1),
+    }
+
+    def pick(a: Any, b: Any, c: Any) -> Any:
+        both = a.astype(numpy.uint64) | b.astype(numpy.uint64) << numpy.uint64(32)
+        found = numpy.zeros_like(both)
+        for i in range(4):
+            if mode is None:
+                nibble = c >> numpy.uint32(4 * i) & numpy.uint32(15)
+            else:
+                nibble = chosen[mode](i, (c & numpy.uint32(3)).astype(numpy.int64)).astype(numpy.uint32)
+            byte = both >> (nibble & numpy.uint32(7)).astype(numpy.uint64) * numpy.uint64(8) & numpy.uint64(255)
+            sign = numpy.where(byte & numpy.uint64(128), numpy.uint64(255), numpy.uint64(0))
+            byte = numpy.where(nibble & numpy.uint32(8), sign, byte)
+            found |= byte << numpy.uint64(8 * i)
+        return found.astype(numpy.uint32)
+
+    return pick
+
+
+def funnel(direction: str, mode: str) -> Callable[[Any, Any, Any], Any]:
+    """The 64 bits b:a shifted: left gives the high half, right the low one."""
+
+    def shifted(a: Any, b: Any, c: Any) -> Any:
+        both = a.astype(numpy.uint64) | b.astype(numpy.uint64) << numpy.uint64(32)
+        by = numpy.minimum(c, numpy.uint32(32)) if mode == "clamp" else c & numpy.uint32(31)
+        by = by.astype(numpy.uint64)
+        moved = both << by >> numpy.uint64(32) if direction == "l" else both >> by
+        return moved.astype(numpy.uint32)
+
+    return shifted
+
+
+def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
+    """A field of bits, filled up with zeros, or with its sign (the topmost bit where the field reaches beyond)."""
+
+    def field(a: Any, position: Any, length: Any) -> Any:
+        pos, count = _field_operands(position, width), _field_operands(length, width)
+        wide = a.astype(numpy.uint64)
+        moved = numpy.where(pos < width, wide >> numpy.minimum(pos, 63).astype(numpy.uint64), numpy.uint64(0))
+        mask = _mask(count)
+        found = moved & mask
+        if signed:
+            top = numpy.minimum(pos + count - 1, width - 1).clip(0)
+            is_negative = (wide >> top.astype(numpy.uint64) & numpy.uint64(1) != 0) & (count > 0)
+            # What lies beyond the number is sign, too.
+            found = numpy.where(is_negative, found | ~(mask & _mask(width - pos)), found)
+        return resize(found, width)
+
+    return field
+
+
+def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
+    """The low bits of a put into a field of b."""
+
+    def inserted(a: Any, b: Any, position: Any, length: Any) -> Any:
+        pos, count = _field_operands(position, width), _field_operands(length, width)
+        by = numpy.minimum(pos, 63).astype(numpy.uint64)
+        mask = numpy.where(pos < width, _mask(count) << by, numpy.uint64(0))
+        found = b.astype(numpy.uint64) & ~mask | a.astype(numpy.uint64) << by & mask
+        return resize(found, width)
+
+    return inserted
+
+
+def _field_operands(values: Any, width: int) -> Any:
+    """Positions and lengths of fields. The manual has their low 8 bits count; of 64 bits ptxas lets all of them."""
+    counted = values & numpy.uint32(255) if width == 32 else numpy.minimum(values, numpy.uint32(255))
+    return counted.astype(numpy.int64)
+
+
+def _mask(count: Any) -> Any:
+    """So many ones, 0 to 64."""
+    whole = ~numpy.uint64(0)
+    at = numpy.clip(count, 0, 63).astype(numpy.uint64)
+    return numpy.where(count >= 64, whole, (numpy.uint64(1) << at) - numpy.uint64(1))
+
+
+def popc(a: Any) -> Any:
+    """How many ones."""
+    octets = numpy.ascontiguousarray(a).reshape(-1, 1).view(numpy.uint8)
+    return _ONES[octets].sum(axis=1, dtype=numpy.uint32).reshape(a.shape)
+
+
+_ONES = numpy.array([bin(octet).count("1") for octet in range(256)], numpy.uint8)
+
+
+def clz(a: Any) -> Any:
+    """How many zeros before the first one."""
+    width = a.dtype.itemsize * 8
+    found = numpy.zeros(a.shape, numpy.uint32)
+    left = a
+    step = width // 2
+    while step:
+        upper = left >> a.dtype.type(step)
+        is_empty = upper == 0
+        found += numpy.where(is_empty, numpy.uint32(step), numpy.uint32(0))
+        left = numpy.where(is_empty, left, upper)
+        step //= 2
+    return found + (left == 0).astype(numpy.uint32)
+
+
+def comparison(operator: str, signed: bool) -> BinaryFunction:
+    """Whether a comparison of integers holds."""
+    ways: dict[str, BinaryFunction] = {
+        "eq": numpy.equal,
+        "ne": numpy.not_equal,
+        "lt": numpy.less,
+        "le": numpy.less_equal,
+        "gt": numpy.greater,
+        "ge": numpy.greater_equal,
+        "lo": numpy.less,
+        "ls": numpy.less_equal,
+        "hi": numpy.greater,
+        "hs": numpy.greater_equal,
+    }
+    way = ways[operator]
+    if signed and operator not in ("eq", "ne"):
+        return lambda a, b: way(signed_view(a), signed_view(b))
+    return way

@@ -1,0 +1,67 @@
+"""Arithmetic of the formats that fit in f64, on values: each result is exact or rounded to odd, for `carriers.narrow`.
+
+A product of two significands of 24 bits is exact in f64. A quotient or a root of such numbers comes no nearer to a
+number of 25 bits than 2**-49 of itself unless it is one, so rounding it to 53 bits first is harmless.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxkit.emulator.core.numbers.float_codec import add_round_to_odd
+from ptxkit.emulator.core.numbers.formats import Reals
+
+Floats = NDArray[np.float32]
+
+
+def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
+    """a + b."""
+    return _fix_zero_sign(add_round_to_odd(a, b), a, b, rounding)
+
+
+def multiply(a: Reals, b: Reals) -> Reals:
+    """a * b."""
+    return a * b
+
+
+def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
+    """a * b + c."""
+    return add(a * b, c, rounding)
+
+
+def divide(a: Reals, b: Reals) -> Reals:
+    """a / b."""
+    return a / b
+
+
+def sqrt(a: Reals) -> Reals:
+    """The square root."""
+    return np.sqrt(a)
+
+
+def _fix_zero_sign(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
+    """A sum that is exactly zero is -0 where rounding goes down, unless both of it are +0."""
+    if rounding != "rm":
+        return total
+    positive = ~np.signbit(a) & ~np.signbit(b)
+    return np.where((total == 0) & ~positive, -0.0, total)
+
+
+def fused_multiply_add_f32(a: Floats, b: Floats, c: Floats) -> Floats:
+    """a * b + c in f32, rounded to nearest.
+
+    The sum in f64 may be rounded again wherever that is not half way between two numbers of 24 bits.
+    """
+    product = a.astype(np.float64) * b
+    total = product + c
+    middle = (total.view(np.uint64) & _BELOW_F32) == _HALF_WAY
+    if (middle | ((np.abs(total) < _NORMAL) & (total != 0))).any():
+        total = add_round_to_odd(product, c.astype(np.float64))
+    rounded: Floats = total.astype(np.float32)
+    return rounded
+
+
+_BELOW_F32 = np.uint64((1 << 29) - 1)
+_HALF_WAY = np.uint64(1 << 28)
+_NORMAL = 2.0**-126

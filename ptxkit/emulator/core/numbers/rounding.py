@@ -1,0 +1,107 @@
+"""One rounding, from a number of 64 bits to a code of any format.
+
+A number comes as three arrays: is it negative, the exponent, and a significand whose highest bit is set (zero is
+all zero). The lowest bit may be sticky: set where something smaller was cut off.
+Manual: Rounding Modifiers; cvt (`.rs`, `.satfinite`, `.relu`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxkit.emulator.core.numbers.formats import Bits, Format
+
+Rounding = Literal["rn", "rna", "rz", "rm", "rp", "rs"]
+"""To nearest even, to nearest away from zero, towards zero, down, up, and by random bits."""
+
+_ONE = np.uint64(1)
+_WORD = 64
+
+
+def pack(
+    fmt: Format,
+    rounding: str,
+    negative: NDArray[np.bool_],
+    exponent: NDArray[np.int64],
+    significand: NDArray[np.uint64],
+    *,
+    satfinite: bool = False,
+    random: tuple[NDArray[np.uint64], int] | None = None,
+) -> Bits:
+    """The codes nearest to (-1)**negative * significand * 2**(exponent - 63), by one rounding.
+
+    satfinite: what exceeds the largest finite number becomes it, by every rounding. random: for `rs`, bits to add to
+    what is cut off, and how many they are; they meet the highest of the bits cut off.
+    """
+    exponent = np.where(significand == 0, fmt.smallest_exponent, exponent)
+    too_small = np.maximum(fmt.smallest_exponent - exponent, 0)
+    dropped = (_WORD - 1 - fmt.fraction_bits + too_small).astype(np.uint64)
+    kept = _shift_right(significand, dropped)
+    rest = significand - _shift_left(kept, dropped)
+    up = _rounds_up(rounding, negative, kept, rest, dropped, random)
+    # The highest bit of a normal significand is the step to the next exponent, so this one is counted from one less.
+    code = ((exponent + too_small - fmt.smallest_exponent).astype(np.uint64) << np.uint64(fmt.fraction_bits)) + kept
+    code = code + up
+    if not fmt.fraction_bits:
+        code = code - _ONE  # no subnormal numbers: the lowest code is a power of two, too
+        code = np.where(significand == 0, np.uint64(0), np.where(kept + up == 0, np.uint64(0), code))
+    code = _handle_overflow(fmt, rounding, negative, code, satfinite)
+    signed = np.where(negative, code | np.uint64(fmt.sign), code)
+    return (signed << np.uint64(fmt.shift)).astype(fmt.dtype)
+
+
+def _rounds_up(
+    rounding: str,
+    negative: NDArray[np.bool_],
+    kept: NDArray[np.uint64],
+    rest: NDArray[np.uint64],
+    dropped: NDArray[np.uint64],
+    random: tuple[NDArray[np.uint64], int] | None,
+) -> NDArray[np.uint64]:
+    """1 where the magnitude is rounded up, else 0."""
+    if rounding == "rz":
+        return np.zeros_like(kept)
+    if rounding == "rm":
+        return cast(Bits, ((rest != 0) & negative).astype(np.uint64))
+    if rounding == "rp":
+        return cast(Bits, ((rest != 0) & ~negative).astype(np.uint64))
+    if rounding == "rs":
+        assert random is not None
+        bits, count = random
+        cut = _shift_right(rest, np.maximum(dropped.astype(np.int64) - count, 0).astype(np.uint64))
+        return ((cut + bits) >> np.uint64(count)) & _ONE
+    half = _shift_left(np.ones_like(kept), dropped - _ONE)
+    at_half = rest == half
+    if rounding == "rn":
+        at_half &= (kept & _ONE).astype(bool)
+    return cast(Bits, (((rest > half) | at_half) & (dropped <= _WORD)).astype(np.uint64))
+
+
+def _handle_overflow(
+    fmt: Format,
+    rounding: str,
+    negative: NDArray[np.bool_],
+    code: NDArray[np.uint64],
+    satfinite: bool,
+) -> NDArray[np.uint64]:
+    """Codes beyond the largest finite number made infinite, NaN or that number."""
+    maximum = np.uint64(fmt.maximum)
+    beyond = code > maximum
+    if satfinite or (fmt.infinity is None and fmt.nan is None) or rounding in ("rz", "rs"):
+        return np.where(beyond, maximum, code)
+    outside = np.uint64(fmt.nan or 0) if fmt.infinity is None else np.uint64(fmt.infinity)
+    if rounding in ("rm", "rp"):
+        towards_zero = negative if rounding == "rp" else ~negative
+        return np.where(beyond, np.where(towards_zero, maximum, outside), code)
+    return np.where(beyond, outside, code)
+
+
+def _shift_right(value: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return np.where(by >= _WORD, np.uint64(0), value >> np.minimum(by, np.uint64(_WORD - 1)))
+
+
+def _shift_left(value: NDArray[np.uint64], by: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return np.where(by >= _WORD, np.uint64(0), value << np.minimum(by, np.uint64(_WORD - 1)))

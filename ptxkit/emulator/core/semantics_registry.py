@@ -1,0 +1,79 @@
+"""The functions and actions that `means` lines name, found by their names.
+
+    @pure
+    def fadd(*, type: str, rounding: str | None = None, ftz: bool = False) -> Function:
+        ...                                  # everything that can be decided is decided here, once a statement
+        return lambda a, b: ...              # arrays in, an array out; a tuple of arrays for several results
+
+The decorated function takes the named arguments of the `means` line; what it returns takes the operands, in the
+line's order. Operands and results are `Bits`: bit patterns, one element a thread, in the unsigned type as wide as the
+operand's type (`u32`, `f16x2` and `b32` are uint32; predicates are bool; 128 bits are an array of shape (threads, 2)
+of uint64, low half first). A constant comes like a register, all its elements equal. An operand left out is None, or
+not passed where none follows; a vector is a tuple. A function never writes into an operand; what it returns may be one.
+
+An action has the executing `Context` in front of its operands, where it finds threads and memory.
+
+What cannot be done for some modifiers a maker refuses by `UnsupportedError`, whose message names it; nothing else that
+goes wrong in a maker is taken for a refusal.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+Bits: TypeAlias = NDArray[Any]
+"""Bit patterns, one element a thread."""
+
+Function: TypeAlias = Callable[..., Any]
+"""Takes operands, gives a result: `Bits`, or a tuple of them."""
+
+Factory = TypeVar("Factory", bound=Callable[..., Function])
+
+_VALUE_SEMANTICS: dict[str, Callable[..., Function]] = {}
+_EFFECT_SEMANTICS: dict[str, Callable[..., Function]] = {}
+
+
+def value_semantics(maker: Factory) -> Factory:
+    """Register a function of operands' values under its name (without an underscore at the end)."""
+    return _register(maker, _VALUE_SEMANTICS)
+
+
+def effect_semantics(maker: Factory) -> Factory:
+    """Register what acts on the machine under its name (without an underscore at the end)."""
+    return _register(maker, _EFFECT_SEMANTICS)
+
+
+def _register(maker: Factory, registry: dict[str, Callable[..., Function]]) -> Factory:
+    name = maker.__name__.rstrip("_")
+    known = _VALUE_SEMANTICS.get(name) or _EFFECT_SEMANTICS.get(name)
+    if known is not None and known.__module__ != maker.__module__:
+        raise ValueError(f"{name} is registered twice: in {known.__module__} and in {maker.__module__}")
+    registry[name] = maker
+    return maker
+
+
+@cache
+def _load() -> None:
+    for folder in ("core.functions", "actions"):
+        package = import_module(f"ptxkit.emulator.{folder}")
+        for found in pkgutil.iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{found.name}")
+
+
+def value_semantics_table() -> Mapping[str, Callable[..., Function]]:
+    """The functions of operands' values, by name."""
+    _load()
+    return MappingProxyType(_VALUE_SEMANTICS)
+
+
+def effect_semantics_table() -> Mapping[str, Callable[..., Function]]:
+    """What acts on the machine, by name."""
+    _load()
+    return MappingProxyType(_EFFECT_SEMANTICS)

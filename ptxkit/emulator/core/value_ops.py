@@ -1,0 +1,257 @@
+"""The value operations of effects, computed: what `effect d = add(32, a, b)` means.
+
+An expression becomes a function of the roles in it. Operands have the widths of their types, and are cut off or
+extended with zeros to what an operation takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.core import integer_ops
+from ptxkit.emulator.core.address_windows import RANK_MASK, RANK_SHIFT, AddressWindows
+from ptxkit.emulator.core.dtypes import WIDE, constant_bits, is_signed, resize, unsigned_dtype, width_of
+from ptxkit.emulator.core.semantics_registry import Bits, Function
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.functions import kind
+
+StaticArguments = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """What an operation takes and gives. words: positions of the arguments that are known when it is bound.
+
+    operands, result: widths by the words, 0 for that of the operand itself, -1 for a vector. make: the function by the
+    words.
+    """
+
+    static_arguments: tuple[int, ...]
+    operand_widths: Callable[[StaticArguments], Sequence[int]]
+    result_width: Callable[[StaticArguments], int]
+    make: Callable[[StaticArguments], Function]
+
+
+def _uniform_operation(count: int, make: Callable[[int], Function]) -> _Operation:
+    """An operation on operands of one width, which comes first."""
+    return _Operation((0,), lambda w: [w[0]] * count, lambda w: w[0], lambda w: make(w[0]))
+
+
+def _signed_operation(make: Callable[[int, bool], Function], times: int = 1) -> _Operation:
+    """An operation with a width and whether it is signed, on two operands."""
+    return _Operation((0, 1), lambda w: [w[0]] * 2, lambda w: times * w[0], lambda w: make(w[0], w[1]))
+
+
+def _fixed_width_operation(
+    words: int, operands: Sequence[int], result: int, make: Callable[..., Function]
+) -> _Operation:
+    return _Operation(tuple(range(words)), lambda _w: operands, lambda _w: result, lambda w: make(*w))
+
+
+_OPERATIONS: Mapping[str, _Operation] = {
+    "add": _uniform_operation(2, lambda _w: numpy.add),
+    "sub": _uniform_operation(2, lambda _w: numpy.subtract),
+    "mul": _uniform_operation(2, lambda _w: numpy.multiply),
+    "and": _uniform_operation(2, lambda _w: numpy.bitwise_and),
+    "or": _uniform_operation(2, lambda _w: numpy.bitwise_or),
+    "xor": _uniform_operation(2, lambda _w: numpy.bitwise_xor),
+    "not": _uniform_operation(1, lambda _w: numpy.invert),
+    "neg": _uniform_operation(1, lambda _w: numpy.negative),
+    "abs": _uniform_operation(1, lambda _w: integer_ops.absolute),
+    "copy": _uniform_operation(1, lambda _w: lambda a: a),
+    "mul_wide": _signed_operation(integer_ops.mul_wide, 2),
+    "mul_hi": _signed_operation(integer_ops.mul_hi),
+    "div": _signed_operation(integer_ops.div),
+    "rem": _signed_operation(integer_ops.rem),
+    "min": _signed_operation(lambda _w, signed: integer_ops.minimum(signed)),
+    "max": _signed_operation(lambda _w, signed: integer_ops.maximum(signed)),
+    "popc": _Operation((0,), lambda w: w[:1], lambda _w: 32, lambda _w: integer_ops.popc),
+    "clz": _Operation((0,), lambda w: w[:1], lambda _w: 32, lambda _w: integer_ops.clz),
+    "shl": _Operation((0,), lambda w: [w[0], 32], lambda w: w[0], lambda w: integer_ops.shl(w[0])),
+    "shr": _Operation((0, 1), lambda w: [w[0], 32], lambda w: w[0], lambda w: integer_ops.shr(w[0], w[1])),
+    "lop3": _Operation((3,), lambda _w: [32] * 3, lambda _w: 32, lambda w: integer_ops.lop3(w[0] & 255)),
+    "prmt": _Operation((3,), lambda _w: [32] * 3, lambda _w: 32, lambda w: integer_ops.prmt(w[0])),
+    "funnel": _fixed_width_operation(2, [32] * 3, 32, integer_ops.funnel),
+    "bfe": _Operation((0, 1), lambda w: [w[0], 32, 32], lambda w: w[0], lambda w: integer_ops.bfe(w[0], w[1])),
+    "bfi": _Operation((0,), lambda w: [w[0], w[0], 32, 32], lambda w: w[0], lambda w: integer_ops.bfi(w[0])),
+    "select": _Operation((0,), lambda w: [w[0], w[0], 1], lambda w: w[0], lambda w: _make_select(w[0])),
+    "compare": _Operation((0, 1), lambda w: [width_of(w[1])] * 2, lambda _w: 1, lambda w: _make_compare(*w)),
+    "combine": _fixed_width_operation(1, [1, 1], 1, lambda op: _PREDICATE_OPERATIONS[op]),
+    "convert": _Operation(
+        (0, 1),
+        lambda w: [width_of(w[0])],
+        lambda w: width_of(w[1]),
+        lambda w: lambda a: resize(a, width_of(w[1]), signed=is_signed(w[0])),
+    ),
+}
+_PREDICATE_OPERATIONS: Mapping[str, Function] = {
+    "and": numpy.logical_and,
+    "or": numpy.logical_or,
+    "xor": numpy.logical_xor,
+}
+
+
+def _make_select(width: int) -> Function:
+    if width == WIDE:
+        return lambda a, b, p: numpy.where(p[..., None], a, b)
+    return lambda a, b, p: numpy.where(p, a, b)
+
+
+def _make_compare(operator: str, word: str) -> Function:
+    if kind(word) == "f":
+        raise NotImplementedError(word)
+    return integer_ops.comparison(operator, is_signed(word))
+
+
+class ExpressionCompiler:
+    """Makes functions of value expressions. widths: of the roles' operands; constants: of those that are constants.
+
+    result: the width that is wanted; where it differs, the value is cut off or extended with zeros. Below 0: that of
+    the elements of a vector, which are left as they are.
+    """
+
+    def __init__(self, windows: AddressWindows, widths: Mapping[str, int], constants: Mapping[str, int]) -> None:
+        self.windows, self.widths, self.constants = windows, widths, constants
+        self.roles: list[str] = []
+
+    def compile(self, expression: Expression, result: int) -> Function | None:
+        """The function of the operands `roles` (in that order); None where the value is not exact."""
+        match expression:
+            case CallExpr("copy", (_, OperandRole() as vector)) if result < 0:
+                expression = vector
+        try:
+            made, width = self._compile(expression)
+        except NotImplementedError:
+            return None
+        if self._is_direct(expression):
+            direct, _ = self._make_operation(expression)
+            return direct if width == result else lambda *a: resize(direct(*a), result)
+        if width == result or width < 0:
+            return lambda *a: made(a)
+        return lambda *a: resize(made(a), result)
+
+    def _is_direct(self, expression: Expression) -> bool:
+        """Whether an operation takes exactly the roles, each once, in their order and widths."""
+        if not isinstance(expression, CallExpr) or expression.function not in _OPERATIONS:
+            return False
+        operation = _OPERATIONS[expression.function]
+        rest = [each for at, each in enumerate(expression.arguments) if at not in operation.static_arguments]
+        wanted = operation.operand_widths(self._static_values(operation, expression))
+        return [each.name for each in rest if isinstance(each, OperandRole)] == self.roles and all(
+            isinstance(each, OperandRole) and self.widths[each.name] == width
+            for each, width in zip(rest, wanted, strict=True)
+        )
+
+    def _make_operation(self, expression: Expression) -> tuple[Function, int]:
+        assert isinstance(expression, CallExpr)
+        operation = _OPERATIONS[expression.function]
+        words = self._static_values(operation, expression)
+        return operation.make(words), operation.result_width(words)
+
+    def _static_values(self, operation: _Operation, call: CallExpr) -> list[Any]:
+        return [self._static_value(call.arguments[at]) for at in operation.static_arguments]
+
+    def _static_value(self, expression: Expression) -> Any:
+        if isinstance(expression, ConstantExpr):
+            return expression.value
+        if isinstance(expression, OperandRole) and expression.name in self.constants:
+            return self.constants[expression.name]
+        raise NotImplementedError(str(expression))
+
+    def _compile(self, expression: Expression) -> tuple[Callable[[Sequence[Bits]], Any], int]:
+        """A function of the operands as a sequence, and the width of what it gives."""
+        if isinstance(expression, OperandRole):
+            return self._compile_role(expression.name)
+        if isinstance(expression, ConstantExpr):
+            raise NotImplementedError("a constant has no width of its own")
+        if expression.function in _OPERATIONS:
+            return self._compile_call(expression)
+        return self._compile_special(expression)
+
+    def _compile_role(self, name: str) -> tuple[Callable[[Sequence[Bits]], Any], int]:
+        if name not in self.roles:
+            self.roles.append(name)
+        at = self.roles.index(name)
+        return lambda a: a[at], self.widths[name]
+
+    def _compile_call(self, call: CallExpr) -> tuple[Callable[[Sequence[Bits]], Any], int]:
+        operation = _OPERATIONS[call.function]
+        words = self._static_values(operation, call)
+        wanted = operation.operand_widths(words)
+        rest = [each for at, each in enumerate(call.arguments) if at not in operation.static_arguments]
+        parts = [self._compile_resized(each, width) for each, width in zip(rest, wanted, strict=True)]
+        made = operation.make(words)
+        return lambda a: made(*[part(a) for part in parts]), operation.result_width(words)
+
+    def _compile_resized(self, expression: Expression, width: int) -> Callable[[Sequence[Bits]], Any]:
+        if isinstance(expression, ConstantExpr):
+            if not isinstance(expression.value, int):
+                raise NotImplementedError(str(expression))
+            fixed = constant_bits(expression.value, width)
+            return lambda _a: fixed
+        part, here = self._compile(expression)
+        return part if here == width else lambda a: resize(part(a), width)
+
+    def _compile_special(self, call: CallExpr) -> tuple[Callable[[Sequence[Bits]], Any], int]:
+        """Addresses in windows, and the parts of vectors."""
+        match call:
+            case CallExpr("to_generic", (ConstantExpr(space), operand)):
+                part, width = self._compile(operand)
+                start = self._window_start(str(space), width)
+                return lambda a: part(a) + start, width
+            case CallExpr("from_generic", (ConstantExpr(space), operand)):
+                part, width = self._compile(operand)
+                start = self._window_start(str(space), width)
+                return lambda a: part(a) - start, width
+            case CallExpr("map_rank", (ConstantExpr(space), operand, rank)):
+                part, width = self._compile(operand)
+                number = self._compile_resized(rank, width)
+                kind_ = unsigned_dtype(width)
+                mask, shift = kind_(RANK_MASK << RANK_SHIFT), kind_(RANK_SHIFT)
+                return lambda a: part(a) & ~mask | number(a) << shift, width
+            case CallExpr("rank_of", (ConstantExpr(space), operand)):
+                part, width = self._compile(operand)
+                shift = unsigned_dtype(width)(RANK_SHIFT)
+                ranks = unsigned_dtype(width)(RANK_MASK)
+                return lambda a: resize(part(a) >> shift & ranks, 32), 32
+            case CallExpr("pack", (operand,)):
+                part, _ = self._compile(operand)
+                return lambda a: pack_elements(part(a)), -1
+            case CallExpr("unpack", (operand,)):
+                part, _ = self._compile(operand)
+                return part, -1
+            case _:
+                raise NotImplementedError(call.function)
+
+    def _window_start(self, space: str, width: int) -> Any:
+        """What lies between an address in a space and the generic one; nothing where the spaces share addresses."""
+        window = self.windows.window_of(space) if space.startswith(("shared", "local")) else None
+        return unsigned_dtype(width)((window.start if window is not None else 0) & ((1 << width) - 1))
+
+
+def pack_elements(elements: Sequence[Any]) -> Any:
+    """Elements joined, the first one lowest."""
+    width = elements[0].dtype.itemsize * 8
+    whole = width * len(elements)
+    if whole == WIDE:
+        halves = elements if len(elements) == 2 else (pack_elements(elements[:2]), pack_elements(elements[2:]))
+        return numpy.stack(numpy.broadcast_arrays(*halves), axis=-1)
+    wanted = unsigned_dtype(whole)
+    found = elements[0].astype(wanted)
+    for at, each in enumerate(elements[1:], 1):
+        found = found | each.astype(wanted) << wanted(at * width)
+    return found
+
+
+def unpack_elements(value: Any, count: int) -> tuple[Any, ...]:
+    """The parts of a value, the lowest first."""
+    if value.ndim == 2:
+        halves = value[:, 0], value[:, 1]
+        return halves if count == 2 else (*unpack_elements(halves[0], 2), *unpack_elements(halves[1], 2))
+    width = value.dtype.itemsize * 8 // count
+    wanted = unsigned_dtype(width)
+    return tuple((value >> value.dtype.type(at * width)).astype(wanted) for at in range(count))

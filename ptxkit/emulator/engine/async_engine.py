@@ -1,0 +1,402 @@
+"""Asynchronous operations of a launch: when they happen, and who is told.
+
+The policy says when an operation reads and writes: at once (`eager`), not before somebody waits for it (`late`), one
+half each (`torn`), or as chance decides (`random`). A wait of the thread for its groups completes what the ISA says and
+nothing else. What an mbarrier tells is completed when nobody can go on otherwise, first that for which somebody waits.
+Copies that were committed to no group are never complete.
+
+Source: PTX ISA, "Asynchronous Operations", "Async-group mechanism", "Mbarrier-based mechanism".
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.core.findings import BudgetError, ExecutionFault, Violation
+from ptxkit.emulator.engine.wgmma_groups import WarpgroupCommit, max_over_warpgroups
+from ptxkit.emulator.races.inflight_conflicts import InflightAccesses
+from ptxkit.emulator.sync.async_operation import (
+    BULK,
+    BY_MBARRIER,
+    CP_ASYNC,
+    GROUPED,
+    UNSIGNALLED,
+    WGMMA,
+    AsyncOperation,
+    DeferredArrival,
+)
+from ptxkit.emulator.sync.mbarrier import Mbarrier, MbarrierError
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.engine.machine import Cluster, Machine
+    from ptxkit.emulator.threads.thread_groups import ThreadGroup
+    from ptxkit.emulator.threads.waitable import Waitable
+
+_MAX_FUTILE_POLLS = 64
+"""Times that all who wait are told `not yet` and nothing changes, until it is a deadlock."""
+_MAX_POLL_STATES = 4096
+"""The same while they count, or read a clock, until nobody knows whether it ends."""
+_READ_NOW_CHANCE, _WRITE_NOW_CHANCE, _SIGNAL_NOW_CHANCE = 0.5, 0.4, 0.25
+"""Chances under `random`."""
+_SPIN_LIMITS = {"late": 4, "torn": 2}
+_MAX_SPIN_LIMIT = 6
+
+
+class AsyncEngine:
+    """What is under way."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine, self.policy = machine, machine.policy
+        self.inflight = InflightAccesses(machine)
+        self.random = random.Random(f"{machine.seed}/operations")
+        self.array_random = numpy.random.default_rng(machine.seed)
+        self._groups: dict[tuple[Cta, str], list[AsyncOperation]] = {}
+        self._committed_groups: dict[tuple[Cta, str], Any] = {}
+        self._pending_signals: dict[AsyncOperation | DeferredArrival, None] = {}
+        self._pending_by_mbarrier: dict[Mbarrier, dict[AsyncOperation | DeferredArrival, None]] = {}
+        self._unsignalled: list[AsyncOperation] = []
+        self._serial = 0
+        self._wgmma_commits: dict[Cta, WarpgroupCommit] = {}
+        self._futile_polls = 0
+        self._poll_states: set[int] = set()
+        self._progress = 0
+
+    # -------------------------------------------------------------------------------------------------- issuing
+
+    def committed_groups(self, cta: Cta, kind: str) -> Any:
+        """How many groups each thread has committed."""
+        found = self._committed_groups.get((cta, kind))
+        if found is None:
+            found = self._committed_groups[cta, kind] = numpy.zeros(cta.threads, numpy.int64)
+        return found
+
+    def issue(self, operation: AsyncOperation) -> None:
+        """Begin an operation."""
+        self._serial += 1
+        operation.serial = self._serial
+        self.inflight.add(operation)
+        self.machine.observer.on_issue(operation)
+        if operation.completion in GROUPED:
+            self._groups.setdefault((operation.cta, operation.completion), []).append(operation)
+        elif operation.completion == BY_MBARRIER:
+            self._add_pending(operation, _signalled_barriers(operation))
+        else:
+            self._unsignalled.append(operation)
+        rows = len(operation.pending_writes)
+        everything = numpy.ones(rows, bool)
+        match self.policy:
+            case "eager":
+                operation.write(everything)
+                if operation.completion in (BY_MBARRIER, UNSIGNALLED):
+                    self.complete(operation)
+            case "torn":
+                operation.write(numpy.arange(rows) % 2 == 0)
+            case "random":
+                operation.read(self.array_random.random(rows) < _READ_NOW_CHANCE)
+                operation.write(self.array_random.random(rows) < _WRITE_NOW_CHANCE)
+                if operation.completion in (BY_MBARRIER, UNSIGNALLED) and self.random.random() < _SIGNAL_NOW_CHANCE:
+                    self.complete(operation)
+        if not rows:
+            self.complete(operation)
+
+    def defer_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, kind: str = CP_ASYNC) -> None:
+        """Arrive at an object once for each thread when its operations of a kind so far are complete."""
+        for part in self._split_arrivals(index):
+            arrival = DeferredArrival(group, part, barrier, self._serial, kind)
+            self.machine.observer.on_deferred_arrive(arrival)
+            self._add_pending(arrival, [barrier])
+            if self.policy == "eager" or (self.policy == "random" and self.random.random() < _SIGNAL_NOW_CHANCE):
+                self._complete_arrival(arrival)
+
+    def _split_arrivals(self, index: Any) -> list[Any]:
+        """Threads whose arrivals come together, as the policy has it."""
+        if self.policy == "torn" and len(index) > 1:
+            return [index[::2], index[1::2]]
+        if self.policy == "random" and len(index) > 1:
+            chosen = self.array_random.random(len(index)) < _READ_NOW_CHANCE
+            return [each for each in (index[chosen], index[~chosen]) if len(each)]
+        return [index]
+
+    def _add_pending(self, pending: AsyncOperation | DeferredArrival, barriers: Iterable[Mbarrier]) -> None:
+        self._pending_signals[pending] = None
+        for barrier in barriers:
+            self._pending_by_mbarrier.setdefault(barrier, {})[pending] = None
+
+    def _remove_pending(self, pending: AsyncOperation | DeferredArrival) -> None:
+        if pending in self._pending_signals:
+            del self._pending_signals[pending]
+            for barrier in _signalled_barriers(pending):
+                known = self._pending_by_mbarrier.get(barrier)
+                if known is not None:
+                    known.pop(pending, None)
+                    if not known:
+                        del self._pending_by_mbarrier[barrier]
+
+    # ------------------------------------------------------------------------------------------------ completing
+
+    def complete(self, operation: AsyncOperation, rows: Any = None, through: Mbarrier | None = None) -> None:
+        """Complete rows of an operation, or all. through: the mbarrier that tells of it."""
+        rows = operation.pending_writes if rows is None else rows & operation.pending_writes
+        if through is None and operation.signals:
+            through = operation.signals[0][0]
+        self.complete_reads(operation, rows, through)
+        operation.write(rows)
+        self.inflight.release_rows(operation, rows, 1)
+        self.machine.observer.on_completion(operation, rows, through)
+        operation.pending_writes = operation.pending_writes & ~rows
+        if not operation.pending_writes.any():
+            self._on_complete(operation)
+
+    def complete_reads(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None = None) -> None:
+        """Read the sources of rows."""
+        rows = rows & operation.pending_reads
+        if rows.any():
+            operation.read(rows)
+            self.inflight.release_rows(operation, rows, 0)
+            self.machine.observer.on_source_read(operation, rows, through)
+            operation.pending_reads = operation.pending_reads & ~rows
+
+    def _on_complete(self, operation: AsyncOperation) -> None:
+        self.inflight.remove(operation)
+        self._reset_polls()
+        self._remove_pending(operation)
+        for known in (self._groups.get((operation.cta, operation.completion)), self._unsignalled):
+            if known is not None and operation in known:
+                known.remove(operation)
+        for barrier, count in operation.signals:
+            self._signal(operation, barrier, count)
+
+    def _signal(self, operation: AsyncOperation, barrier: Mbarrier, count: int) -> None:
+        place = (operation.function, operation.pc)
+        if not barrier.is_live:
+            raise self._make_fault("PTX507", f"{count} bytes come to {barrier.name}, whose life has ended", operation)
+        self.machine.observer.on_mbarrier_signal(operation, barrier)
+        try:
+            barrier.complete_tx(count)
+        except MbarrierError as misuse:
+            fault = self._make_fault(misuse.code, misuse.message, operation)
+            fault.location = place
+            raise fault from misuse
+
+    def _make_fault(self, code: str, message: str, of: AsyncOperation | DeferredArrival) -> ExecutionFault:
+        fault = ExecutionFault(code, message, of.threads[:1])
+        fault.location, fault.cta = (of.function, of.pc), of.cta
+        return fault
+
+    def _complete_arrival(self, arrival: DeferredArrival) -> None:
+        """Complete the thread's earlier operations of the kind, then arrive."""
+        self._remove_pending(arrival)
+        for operation in list(self._groups.get((arrival.cta, arrival.kind), ())):
+            if operation.serial <= arrival.serial:
+                rows = operation.pending_writes & numpy.isin(operation.threads, arrival.threads)
+                if rows.any():
+                    self.complete(operation, rows, arrival.barrier)
+        self.machine.observer.on_mbarrier_signal(arrival, arrival.barrier)
+        if not arrival.barrier.is_live:
+            message = f"an arrival comes to {arrival.barrier.name}, whose life has ended"
+            raise self._make_fault("PTX507", message, arrival)
+        try:
+            arrival.barrier.arrive(numpy.ones(len(arrival.threads), numpy.int64))
+        except MbarrierError as misuse:
+            raise self._make_fault(misuse.code, misuse.message, arrival) from misuse
+        self._reset_polls()
+
+    # ---------------------------------------------------------------------------------------------------- groups
+
+    def commit(self, group: ThreadGroup, kind: str) -> None:
+        """Close the threads' groups."""
+        self.committed_groups(group.cta, kind)[group.lanes.index] += 1
+        self.machine.observer.on_group_commit(group, kind)
+        awaited = self._wgmma_commits.get(group.cta)
+        if awaited is not None and kind == WGMMA:
+            awaited.wake()
+
+    def wait(self, group: ThreadGroup, kind: str, pending: Any, *, reads_only: bool = False) -> Waitable | None:
+        """Complete the threads' groups but for the last so many; what to wait for where that cannot be yet.
+
+        Groups of multiplications are the warpgroup's: all of its warps must have committed theirs.
+        """
+        cta, index = group.cta, group.lanes.index
+        limits = numpy.full(cta.threads, -1, numpy.int64)
+        limits[index] = self.committed_groups(cta, kind)[index] - pending
+        done = limits
+        if kind == WGMMA:
+            done = max_over_warpgroups(limits)
+            if (cta.alive & (self.committed_groups(cta, kind) < done)).any():
+                return self._wgmma_commits.setdefault(cta, WarpgroupCommit(cta))
+        for operation in list(self._groups.get((cta, kind), ())):
+            rows = operation.groups < done[operation.threads]
+            if not rows.any():
+                continue
+            if reads_only:
+                self.complete_reads(operation, rows)
+                continue
+            for arrival in self._deferred_arrivals_of(operation):
+                self.complete(operation, rows & numpy.isin(operation.threads, arrival.threads), arrival.barrier)
+            if (rows & operation.pending_writes).any():
+                self.complete(operation, rows)
+        self.machine.observer.on_group_wait(group, kind, limits, reads_only=reads_only)
+        return None
+
+    def _deferred_arrivals_of(self, operation: AsyncOperation) -> list[DeferredArrival]:
+        """The arrivals to come that tell of rows of an operation."""
+        return [
+            each
+            for each in self._pending_signals
+            if isinstance(each, DeferredArrival)
+            and (each.cta, each.kind) == (operation.cta, operation.completion)
+            and operation.serial <= each.serial
+        ]
+
+    # ------------------------------------------------------------------------------------------------ going on
+
+    def make_progress(self) -> bool:
+        """Nobody can go on: complete something; whether there was anything."""
+        for barrier in [each for each in self._pending_by_mbarrier if each.waiters]:
+            while barrier.waiters and barrier in self._pending_by_mbarrier:
+                self._complete_pending(self._select_pending(self._pending_by_mbarrier[barrier]))
+            if not barrier.waiters:
+                return True
+        if self._unsignalled or self._pending_signals:
+            self._complete_pending(
+                self._unsignalled[0] if self._unsignalled else self._select_pending(self._pending_signals)
+            )
+            return True
+        return self._repeat_polls()
+
+    def _select_pending(
+        self, waiting: dict[AsyncOperation | DeferredArrival, None]
+    ) -> AsyncOperation | DeferredArrival:
+        return self.random.choice(list(waiting)) if self.policy == "random" else next(reversed(waiting))
+
+    def progress_background(self) -> bool:
+        """A round of all CTAs has ended: what nothing tells of happens some time. Whether anything did."""
+        if self._unsignalled:
+            self._complete_pending(self._unsignalled[0])
+        elif self.policy == "random" and self._pending_signals:
+            self._complete_pending(self._select_pending(self._pending_signals))
+        else:
+            return False
+        return True
+
+    def _complete_pending(self, chosen: AsyncOperation | DeferredArrival) -> None:
+        if isinstance(chosen, DeferredArrival):
+            self._complete_arrival(chosen)
+        else:
+            self.complete(chosen)
+
+    def _repeat_polls(self) -> bool:
+        """Tell those who wait at an mbarrier `not yet`: they may do something else then, but not for ever."""
+        blocked = [each for cluster in self.machine.clusters for cta in cluster.ctas for each in cta.blocked_groups]
+        asking = [(group, on) for group, on in blocked if isinstance(on, Mbarrier)]
+        if not asking or not self._may_stop_polling([group for group, _ in asking]):
+            return False
+        for each in {on for _, on in asking}:
+            each.reset_polls()
+        return True
+
+    def _may_stop_polling(self, groups: Iterable[ThreadGroup]) -> bool:
+        """Whether threads that were told `not yet` may come to something else: they count, or read a clock, or it is
+        early. BudgetError where they have done so for long."""
+        held = hash(frozenset((group.cta, group.pc, group.register_state()) for group in groups))
+        if held in self._poll_states:
+            self._futile_polls += 1
+            return self._futile_polls <= _MAX_FUTILE_POLLS
+        self._poll_states.add(held)
+        if len(self._poll_states) > _MAX_POLL_STATES:
+            raise BudgetError("threads ask an mbarrier again and again, and count or read a clock meanwhile")
+        return True
+
+    def spin_limit(self) -> int:
+        """How often threads are told `not yet` before they wait."""
+        return self.random.randrange(_MAX_SPIN_LIMIT) if self.policy == "random" else _SPIN_LIMITS.get(self.policy, 1)
+
+    def on_mbarrier_change(self) -> None:
+        """An mbarrier changed."""
+        self._reset_polls()
+
+    def _reset_polls(self) -> None:
+        self._futile_polls = 0
+        self._poll_states.clear()
+
+    # ------------------------------------------------------------------------------------------------- the end
+
+    def on_cta_exit(self, cta: Cta) -> None:
+        """All threads of a CTA have ended: what it has in flight is complete, or lost."""
+        for kind in GROUPED:
+            closed = self.committed_groups(cta, kind)
+            for operation in list(self._groups.get((cta, kind), ())):
+                committed = operation.groups < closed[operation.threads]
+                if not committed.all():
+                    self._report(
+                        operation, "PTX301", f"`{operation.name}` belongs to no group: its thread ends without a commit"
+                    )
+                elif kind == BULK and (operation.pending_reads & committed).any():
+                    what = "may still read the shared memory of its CTA, which ends"
+                    self._report(operation, "PTX303", f"`{operation.name}` {what}")
+                self.complete(operation, committed)
+                if operation.pending_writes.any():
+                    self.inflight.release_rows(operation, operation.pending_reads, 0)
+                    self.inflight.release_rows(operation, operation.pending_writes, 1)
+                    self.inflight.remove(operation)
+            self._groups.pop((cta, kind), None)
+            self._committed_groups.pop((cta, kind), None)
+        for arrival in [
+            each for each in self._pending_signals if isinstance(each, DeferredArrival) and each.cta is cta
+        ]:
+            self._remove_pending(arrival)
+        if cta.cluster.size > 1:
+            self._check_shared_in_use(cta)
+
+    def _check_shared_in_use(self, cta: Cta) -> None:
+        """The shared memory of a CTA that ends is nothing that others in the cluster still read or write."""
+        begin, end = cta.rank * cta.cluster.stride, (cta.rank + 1) * cta.cluster.stride
+        for operation in list(self._pending_signals):
+            if not isinstance(operation, AsyncOperation):
+                continue
+            for each in operation.transfers:
+                for side, rows, does in (
+                    ("source", operation.pending_reads, "read"),
+                    ("target", operation.pending_writes, "write"),
+                ):
+                    if each.buffer(side) is not cta.cluster.shared_buffer:
+                        continue
+                    octets = each.byte_offsets(side, rows)
+                    if ((octets >= begin) & (octets < end)).any():
+                        what = f"may still {does} shared memory of CTA {cta.ctaid}, which ends"
+                        self._report(operation, "PTX612", f"`{operation.name}` {what}")
+
+    def on_cluster_exit(self, cluster: Cluster) -> None:
+        """The shared memory of a cluster is gone."""
+        for operation in list(self._pending_signals):
+            if isinstance(operation, AsyncOperation) and any(
+                each.target is cluster.shared_buffer or each.source is cluster.shared_buffer
+                for each in operation.transfers
+            ):
+                what = "is still in flight, and nothing waits for it, while its CTA ends"
+                self._report(operation, "PTX303", f"`{operation.name}` {what}")
+                self._remove_pending(operation)
+                self.inflight.remove(operation)
+        self.inflight.drop_buffer(cluster.shared_buffer)
+
+    def _report(self, operation: AsyncOperation, code: str, message: str) -> None:
+        transfer = operation.transfers[0]
+        side, pool = ("source", transfer.source) if code == "PTX303" else ("target", transfer.target)
+        rows = operation.pending_reads if side == "source" else operation.pending_writes
+        octets = transfer.byte_offsets(side, rows)
+        start, size = (int(octets.min()), len(octets)) if len(octets) else (0, 0)
+        row = int(numpy.flatnonzero(rows)[0]) if rows.any() else 0
+        own = self.inflight.operation_witness(operation, row, pool or transfer.target, start, size)
+        offset = operation.function.offsets[operation.pc]
+        self.machine.report.add(Violation(code, message, own.line, offset, (own,)))
+
+
+def _signalled_barriers(each: AsyncOperation | DeferredArrival) -> list[Mbarrier]:
+    if isinstance(each, DeferredArrival):
+        return [each.barrier]
+    return [barrier for barrier, _ in each.signals]

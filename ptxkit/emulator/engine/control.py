@@ -1,0 +1,84 @@
+"""Changes of control: branches, calls, returns.
+
+Source: PTX ISA, "Control Flow Instructions", "Kernel and Function Directives", "Function Declarations and Definitions".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
+from ptxkit.emulator.engine.operand_access import OperandAccess
+from ptxkit.emulator.state.symbols import CodeLabel
+from ptxkit.emulator.threads.thread_groups import IndexedBranch, JumpSignal, ReturnSignal, ThreadGroup
+from ptxkit.isa.effects import Control
+from ptxkit.syntax.tree import Directive, Function, Name, Operand
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.decoder import Step
+
+
+def control_step(control: Control, operands: OperandAccess) -> Step:
+    """What executes a change of control."""
+    match control.kind:
+        case "branch":
+            jump = JumpSignal(_label_target(operands, operands.node(control.target or "target")))
+            return lambda _group: jump
+        case "branch_indexed":
+            return _indexed_branch(operands, operands.node(control.target or "targets"))
+        case "call":
+            from ptxkit.emulator.engine.calls import call_step
+
+            return call_step(operands)
+        case "return":
+            return lambda _group: ReturnSignal()
+        case "exit":
+            return lambda _group: ReturnSignal(exits_thread=True)
+        case "trap":
+            return _raise_trap
+        case kind:
+            raise UnsupportedError(f"the machine does not know the change of control {kind}")
+
+
+def _label_target(operands: OperandAccess, node: Operand) -> int:
+    found = operands.scope.lookup(node.text) if isinstance(node, Name) else None
+    if not isinstance(found, CodeLabel):
+        raise UnsupportedError(f"there is no label {node}")
+    return found.pc
+
+
+def _indexed_branch(operands: OperandAccess, node: Operand) -> Callable[[ThreadGroup], Any]:
+    found = operands.scope.lookup(node.text) if isinstance(node, Name) else None
+    if not isinstance(found, Directive):
+        raise UnsupportedError(f"there is no list of labels {node}")
+    names = [word for word in found.words if word not in (",", "{", "}")]
+    targets = numpy.array([_label_target(operands, Name(name)) for name in names], numpy.int64)
+    index = operands.reader("index")
+
+    def scatter(group: ThreadGroup) -> IndexedBranch:
+        chosen = index.read(group)
+        wrong = chosen >= len(targets)
+        if wrong.any():
+            message = f"the index {int(chosen[wrong][0])} is beyond the {len(targets)} labels of the list"
+            raise ExecutionFault("PTX206", message, group.lanes.index[wrong])
+        return IndexedBranch(targets[chosen])
+
+    return scatter
+
+
+def _raise_trap(group: ThreadGroup) -> None:
+    raise ExecutionFault("trap", "the kernel executed `trap`", group.lanes.index)
+
+
+def callee_name(node: Operand, operands: OperandAccess) -> str | None:
+    """The function that a call names; None where a register holds its address."""
+    if isinstance(node, Name):
+        found = operands.scope.lookup(node.text)
+        if isinstance(found, Function):
+            return found.name
+        if found is None:
+            return node.text
+    return None

@@ -1,0 +1,371 @@
+"""A CTA: its threads in groups, and the order in which the groups go on.
+
+The group at the lowest place goes first (that of the deepest call before all), so that threads which parted meet again
+where their ways join; groups at one place become one. A group that turns back again and again lets others pass, so that
+threads which wait for others in a loop starve nobody. With a seed, chance decides instead.
+
+Source: PTX ISA, "Independent Thread Scheduling", "Control Flow Instructions".
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype
+from ptxkit.emulator.core.findings import BudgetError, ExecutionFault
+from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
+from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.emulator.engine.calls import CallSite, enter_call, return_from_call
+from ptxkit.emulator.engine.collective_checks import CollectiveTracker
+from ptxkit.emulator.state.memory import UNINIT_PATTERN, ByteBuffer
+from ptxkit.emulator.sync.warp_rendezvous import SingleWarpRequired
+from ptxkit.emulator.threads.special_registers import changing_special_value, constant_special_value
+from ptxkit.emulator.threads.thread_groups import (
+    Activation,
+    BlockSignal,
+    CallSignal,
+    IndexedBranch,
+    JumpSignal,
+    ReturnSignal,
+    Signal,
+    ThreadGroup,
+    YieldSignal,
+)
+from ptxkit.emulator.threads.waitable import Waitable
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.machine import Cluster, Machine
+    from ptxkit.emulator.sync.named_barrier import NamedBarrier
+
+WARP_SIZE = 32
+_MAX_BACKWARD_JUMPS = 256
+"""Times that a group turns back before others go first."""
+_SLICE_STEPS = 4096
+"""Steps of groups after which a CTA lets others go on, where its threads only turn back."""
+_IDLE_CHECK_AFTER = 2
+"""Turns after which a group is looked at: whether it changes anything by turning."""
+_SEPARATE_WARPS_CHANCE = 0.5
+"""The chance, where chance decides, that the warps of a CTA never go together."""
+PERTURBED_PATTERN = 0x3C5A
+"""A number in most types, and an address in none."""
+_MAX_GLOBAL_ACCESSES = (1, 1, 1, 8)
+"""How many accesses to global memory others may have to wait for, where chance decides."""
+_MIN_LOCAL_BYTES = 1024
+_MAX_LOCAL_BYTES = 512 << 10
+_UNLIMITED = 1 << 62
+_MAX_STEPS_PER_CHECK = 1 << 7
+"""Steps of a group between looks at the clock."""
+
+
+class Cta:
+    """Some threads of a grid, with shared memory in common. rank: in its cluster; threads: how many."""
+
+    def __init__(self, machine: Machine, cluster: Cluster, ctaid: tuple[int, int, int], rank: int) -> None:
+        self.machine, self.cluster, self.ctaid, self.rank = machine, cluster, ctaid, rank
+        self.block = machine.launch.block
+        self.threads = self.block[0] * self.block[1] * self.block[2]
+        self.warps = -(-self.threads // WARP_SIZE)
+        self.shared_start = rank << 24
+        self.all_threads: ThreadIndex = numpy.arange(self.threads)
+        self._initial_registers: dict[int, Bits] = {}
+        self.local_size = 0
+        self.local_pool = ByteBuffer(0, "local")
+        self.barriers: dict[int, NamedBarrier] = {}
+        self.rendezvous: dict[tuple[object, ...], Any] = {}
+        self.alive = numpy.ones(self.threads, bool)
+        self.collectives = CollectiveTracker(self)
+        self.cancel_refused = numpy.zeros(self.threads, bool)
+        """Threads that have seen that a request for another cluster's work was refused."""
+        self.completed_groups: dict[str, Any] = {}
+        """By kind, below which number the groups of each thread are known to be complete."""
+        self.runnable_groups: list[ThreadGroup] = []
+        self.blocked_groups: list[tuple[ThreadGroup, Waitable]] = []
+        self.steps = 0
+        root = Activation(machine.program.decode_function(machine.program.entry.name), self)
+        self.reserve_local(root.function.frame.size)
+        self.random = random.Random(f"{machine.seed}/{ctaid}") if machine.is_random else None
+        self.has_separate_warps = self.random is not None and self.random.random() < _SEPARATE_WARPS_CHANCE
+        """Whether each warp goes its own way from the start."""
+        self.max_global_accesses = 1 if self.random is None else self.random.choice(_MAX_GLOBAL_ACCESSES)
+        """Accesses to global memory after which others go on, at most."""
+        for each in (
+            numpy.split(self.all_threads, range(WARP_SIZE, self.threads, WARP_SIZE))
+            if self.has_separate_warps
+            else [self.all_threads]
+        ):
+            self.runnable_groups.append(ThreadGroup(self, root, LaneSet(each, self.threads)))
+
+    # ------------------------------------------------------------------------------------------- what it has
+
+    def initial_register(self, width: int) -> Bits:
+        """What a register holds that nobody wrote."""
+        found = self._initial_registers.get(width)
+        if found is None:
+            shape = (self.threads, 2) if width == WIDE else (self.threads,)
+            found = numpy.zeros(shape, unsigned_dtype(width))
+            if self.machine.uninit_pattern:
+                found = self.filled_register(width, self.machine.uninit_pattern)
+            self._initial_registers[width] = found
+        return found
+
+    def filled_register(self, width: int, pattern: int = PERTURBED_PATTERN) -> Bits:
+        """A register of other bits, each byte the low one of a pattern."""
+        shape = (self.threads, 2) if width == WIDE else (self.threads,)
+        found = numpy.zeros(shape, unsigned_dtype(width))
+        found.view(numpy.uint8).fill(pattern & 0xFF if width > 1 else 1)
+        return found
+
+    def constant_special(self, name: str, width: int) -> Bits:
+        """A special register that does not change while the CTA runs."""
+        return constant_special_value(self, name, width)
+
+    def changing_special(self, name: str, group: ThreadGroup) -> Bits:
+        """A special register as it is now."""
+        return changing_special_value(self, name, group)
+
+    def reserve_local(self, size: int) -> None:
+        """Have local memory of so many bytes for each thread."""
+        if size <= self.local_size:
+            return
+        wanted = max(_MIN_LOCAL_BYTES, 1 << (size - 1).bit_length())
+        if wanted > _MAX_LOCAL_BYTES:
+            raise ExecutionFault(
+                "stack", f"the stack of a thread needs {size} bytes, and has {_MAX_LOCAL_BYTES} at most"
+            )
+        pool = ByteBuffer(wanted * self.threads, "local", unwritten=self.machine.uninit_pattern or UNINIT_PATTERN)
+        if len(self.local_pool.data):
+            old = self.local_pool.data.reshape(self.threads, self.local_size)
+            pool.data.reshape(self.threads, wanted)[:, : self.local_size] = old
+        self.local_pool, self.local_size = pool, wanted
+
+    def copy_local(self, index: ThreadIndex, source: Any, target: Any, size: int) -> None:
+        """Copy bytes of threads' local memory; addresses are in the space."""
+        data = self.local_pool.data
+        base = index * self.local_size
+        places = numpy.arange(size)
+        data[(base + target.view(numpy.int64))[:, None] + places] = data[
+            (base + source.view(numpy.int64))[:, None] + places
+        ]
+
+    def store_local(self, index: ThreadIndex, address: Any, value: Bits) -> None:
+        """Write a value to threads' local memory."""
+        octets = numpy.ascontiguousarray(value).view(numpy.uint8).reshape(len(index), -1)
+        places = (index * self.local_size + address.view(numpy.int64))[:, None] + numpy.arange(octets.shape[1])
+        self.local_pool.data[places] = octets
+
+    def load_local(self, index: ThreadIndex, address: Any, size: int) -> Bits:
+        """Read a value of `size` bytes from threads' local memory."""
+        places = (index * self.local_size + address.view(numpy.int64))[:, None] + numpy.arange(size)
+        octets = numpy.ascontiguousarray(self.local_pool.data[places])
+        if size == WIDE // 8:
+            return octets.view(numpy.uint64)
+        found: Bits = octets.view(f"u{size}").reshape(len(index))
+        return found
+
+    # ------------------------------------------------------------------------------------------------ running
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all threads have ended."""
+        return not self.runnable_groups and not self.blocked_groups
+
+    def run(self) -> None:
+        """Go on until all threads have ended, or wait, or turn and change nothing, or others should go on."""
+        for _ in self.run_slices():
+            pass
+
+    def run_slices(self) -> Iterator[bool]:
+        """The same in parts, between which other CTAs may go on."""
+        limit, left = self.steps + _SLICE_STEPS, len(self.runnable_groups)
+        while self.runnable_groups:
+            group, stop = self._select_group()
+            self._execute(group, stop)
+            left -= 1
+            if left <= 0 and all(each.idle_iterations for each in self.runnable_groups):
+                break
+            if self.steps > limit and all(each.yield_count for each in self.runnable_groups):
+                break
+            yield True
+
+    def _select_group(self) -> tuple[ThreadGroup, int]:
+        """The group that goes on, taken from the list, and the place where it may meet another."""
+        runnable = self.runnable_groups
+        is_alone = len(runnable) == 1
+        if is_alone and (self.random is None or self.machine.launch.cta_count == 1):
+            return runnable.pop(), _UNLIMITED
+        if self.random is not None:
+            group = runnable.pop(self.random.randrange(len(runnable)))
+            return group, -1
+        group = min(runnable, key=_scheduling_key)
+        runnable.remove(group)
+        ahead = [e.pc for e in runnable if e.activation is group.activation and e.pc > group.pc]
+        return group, min(ahead, default=_UNLIMITED)
+
+    def _execute(self, group: ThreadGroup, stop: int) -> None:
+        """Let a group go on until it parts, waits or ends, or comes to `stop` (below 0: after some steps)."""
+        machine = self.machine
+        machine.check_time()
+        if machine.steps_left <= 0:
+            raise BudgetError("the run has used up its steps")
+        limit = min(machine.steps_left, _MAX_STEPS_PER_CHECK)
+        accesses = _UNLIMITED
+        if stop < 0:
+            assert self.random is not None
+            limit, stop = min(limit, self.random.randint(1, 48)), _UNLIMITED
+            accesses = self.random.randint(1, self.max_global_accesses)
+        try:
+            self._run_steps(group, stop, limit, accesses)
+        except SingleWarpRequired:
+            for warp in numpy.unique(group.lanes.index >> 5):
+                some = group.lanes.index[group.lanes.index >> 5 == warp]
+                self.runnable_groups.append(
+                    group.split(LaneSet(some, self.threads), group.pc)
+                )  # and not as one group again
+        except ExecutionFault as fault:
+            if fault.location is None:
+                fault.location, fault.cta = (group.activation.function, group.pc), self
+            raise
+
+    def _run_steps(self, group: ThreadGroup, stop: int, limit: int, accesses: int) -> None:
+        """The steps of a group, one after another, and so many of them at most that use global memory."""
+        machine = self.machine
+        machine.used_global = False
+        ops = group.activation.function.steps
+        pc, count, steps = group.pc, group.lanes.count, 0
+        try:
+            while True:
+                group.pc = pc
+                signal = ops[pc](group)
+                steps += 1
+                if signal is None:
+                    pc += 1
+                elif type(signal) is JumpSignal and group.active_lanes is None:
+                    if signal.target <= pc and self._count_backward_jump(group, signal.target):
+                        limit = 0
+                    pc = signal.target
+                else:
+                    group.wait_token = None if not isinstance(signal, BlockSignal) else group.wait_token
+                    self._apply_signal(group, signal)
+                    return
+                group.wait_token = None
+                if machine.used_global:
+                    machine.used_global = False
+                    accesses -= 1
+                if pc >= stop or steps >= limit or not accesses:
+                    break
+        finally:
+            self.steps += steps
+            machine.steps_left -= steps
+            machine.thread_steps += steps * count
+        group.pc = pc
+        if not group.idle_iterations or not group.is_in_last_loop():
+            group.idle_iterations = 0
+            machine.progress_count += 1
+        self.resume(group)
+
+    def _count_backward_jump(self, group: ThreadGroup, target: int) -> bool:
+        """Count a turn; whether others should go first now: after many, and after one that changed nothing."""
+        group.backward_jumps += 1
+        if group.backward_jumps <= _IDLE_CHECK_AFTER and group.is_idle_iteration(target, self.machine.progress_count):
+            group.backward_jumps = _IDLE_CHECK_AFTER - 1
+            group.yield_count += 1
+            return True
+        if group.backward_jumps < _MAX_BACKWARD_JUMPS:
+            return False
+        group.backward_jumps = 0
+        group.yield_count += 1
+        return True
+
+    def resume(self, group: ThreadGroup) -> None:
+        """Let a group go on, together with those at the same place."""
+        if self.blocked_groups:
+            self.blocked_groups = [each for each in self.blocked_groups if each[0] is not group]
+        for other in self.runnable_groups:
+            if (
+                other.pc != group.pc
+                or other.activation is not group.activation
+                or other.wait_token is not group.wait_token
+            ):
+                continue
+            if not self.has_separate_warps or other.lanes.index[0] >> 5 == group.lanes.index[0] >> 5:
+                other.lanes = other.lanes.union(group.lanes, self.threads)
+                other.yield_count = min(other.yield_count, group.yield_count)
+                other.idle_iterations, other.last_iteration = 0, None
+                return
+        self.runnable_groups.append(group)
+
+    # ------------------------------------------------------------------------------------------------ signals
+
+    def _apply_signal(self, group: ThreadGroup, signal: Signal) -> None:
+        """Follow a signal, which may be about some of the threads only: the others go on behind."""
+        active, group.active_lanes = group.active_lanes, None
+        if active is not None and active.count < group.lanes.count:
+            rest = group.split(group.lanes.difference(active, self.threads), group.pc + 1)
+            group.lanes = active
+            self.resume(rest)
+            self.machine.progress_count += 1
+        if not isinstance(signal, JumpSignal | YieldSignal):
+            self.machine.progress_count += 1
+        match signal:
+            case JumpSignal(target):
+                if target > group.pc or not self._count_backward_jump(group, target) or not group.idle_iterations:
+                    self.machine.progress_count += 1
+                group.pc = target
+                self.resume(group)
+            case IndexedBranch(targets):
+                for target in numpy.unique(targets):
+                    some = group.lanes.index[targets == target]
+                    self.resume(group.split(LaneSet(some, self.threads), int(target)))
+            case CallSignal(parts):
+                for part in parts:
+                    self._enter_call(group, *part)
+            case ReturnSignal(ends):
+                self._return_from_call(group, ends)
+            case BlockSignal(on, True):
+                group.wait_token = on
+                self.resume(group)
+            case BlockSignal(on):
+                self.blocked_groups.append((group, on))
+                on.waiters.append(group)
+            case YieldSignal():
+                group.pc += 1
+                group.yield_count += 1
+                self.resume(group)
+
+    def _enter_call(self, group: ThreadGroup, code: Any, site: CallSite, lanes: LaneSet | None = None) -> None:
+        called = group if lanes is None else group.split(lanes, group.pc)
+        activation = enter_call(called, code, site)
+        inner = ThreadGroup(self, activation, called.lanes)
+        inner.yield_count = group.yield_count
+        activation.call_site = site
+        self.resume(inner)
+
+    def _return_from_call(self, group: ThreadGroup, ends: bool) -> None:
+        caller = group.activation.caller
+        if caller is None or ends:
+            self._exit_threads(group.lanes)
+            return
+        return_from_call(group, group.activation.call_site)
+        back = ThreadGroup(self, caller, group.lanes, group.activation.call_pc + 1)
+        back.yield_count = group.yield_count
+        self.resume(back)
+
+    def _exit_threads(self, lanes: LaneSet) -> None:
+        """Threads that end count as there at each barrier that waits for all, and at their warps' meetings."""
+        self.alive[lanes.index] = False
+        if not self.alive.any():
+            self.machine.async_engine.on_cta_exit(self)
+            self.machine.observer.on_cta_exit(self)
+        for barrier in list(self.barriers.values()):
+            barrier.on_threads_exit()
+        for meeting in list(self.rendezvous.values()):
+            meeting.on_threads_exit()
+        self.cluster.barrier.complete_if_ready()
+
+
+def _scheduling_key(group: ThreadGroup) -> tuple[int, int, int]:
+    return group.yield_count, -group.activation.depth, group.pc

@@ -1,0 +1,319 @@
+"""A module made ready to run: functions as lists of steps, variables with addresses.
+
+A step is decoded when it is first executed, so that only what runs must have a meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.core.address_windows import windows_of
+from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype, width_of
+from ptxkit.emulator.core.findings import InvalidLaunchError, UnsupportedError
+from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.emulator.engine.decoder import Step, decode_step
+from ptxkit.emulator.engine.syscalls import syscalls
+from ptxkit.emulator.races.tcgen05_load_hazards import LoadedRegisterWatch, may_load_tensor_memory
+from ptxkit.emulator.races.uninitialized_registers import InitializedRegisters, maybe_uninitialized
+from ptxkit.emulator.races.wgmma_register_hazards import RegisterWatch, may_issue_register_op
+from ptxkit.emulator.state.memory import LaunchMemory
+from ptxkit.emulator.state.memory_layout import SharedLayout, lay_out_shared, place_function_variables, place_variables
+from ptxkit.emulator.state.symbols import (
+    BlockScope,
+    CodeLabel,
+    FrameLayout,
+    RegisterSlots,
+    SlotInitializer,
+    VariableSymbol,
+    alignment_of,
+    element_bytes,
+    variable_bytes,
+)
+from ptxkit.emulator.state.textures import TextureHandles
+from ptxkit.emulator.threads.thread_groups import CARRY_SLOT, LOCAL_BASE_SLOT, STACK_POINTER_SLOT, ThreadGroup
+from ptxkit.syntax.tree import (
+    Block,
+    Body,
+    Declaration,
+    Directive,
+    Function,
+    Instruction,
+    LabelStatement,
+    Module,
+    Name,
+    Prototype,
+)
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.cta import Cta
+
+_FUNCTION_ADDRESS_BASE = 0x10_0000
+_FUNCTION_ADDRESS_STEP = 16
+_CHANGING_SPECIALS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi"})
+
+
+class DecodedFunction:
+    """The steps of a function. parameters, results: where they are: registers, or variables of the frame.
+
+    instructions, offsets: beside each step what it was made from, and where that stands in the text.
+    """
+
+    def __init__(self, function: Function, program: Executable) -> None:
+        self.name, self.program, self.kind = function.name, program, function.kind
+        self.frame = FrameLayout()
+        for _, width in ((LOCAL_BASE_SLOT, 64), (STACK_POINTER_SLOT, 64), (CARRY_SLOT, 1)):
+            self.frame.new_slot(width)
+        self.steps: list[Step] = []
+        self.instructions: list[Instruction] = []
+        self.offsets: list[int] = []
+        self._decoders: list[Callable[[], Step]] = []
+        self._body: list[tuple[Instruction, BlockScope]] = []
+        self._instrumentations: list[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = []
+        self._live_frames: list[tuple[list[Bits], Cta]] = []
+        self.reached_offsets: set[int] = set()
+        """Where in the text those instructions stand that were executed."""
+        scope = BlockScope(program.scope)
+        scope.frame = self.frame
+        self.results = [self._declare_formal(each, scope) for each in function.results]
+        is_entry = function.kind == "entry"
+        self.parameters = [] if is_entry else [self._declare_formal(each, scope) for each in function.parameters]
+        if is_entry:
+            program.place_parameters(function, scope)
+        assert function.body is not None
+        self._flatten(function.body, BlockScope(scope))
+        if any(may_issue_register_op(opcode) for opcode in self.opcodes):
+            self._instrumentations.append(RegisterWatch(self._body))
+        if any(may_load_tensor_memory(opcode) for opcode in self.opcodes):
+            self._instrumentations.append(LoadedRegisterWatch(self._body))
+        names = maybe_uninitialized(function, self._body, self.branch_targets)
+        self._initialized = InitializedRegisters(self._body, names) if names else None
+        if self._initialized is not None and self._initialized.slots:
+            self._instrumentations.append(self._initialized)
+        self.steps.append(_implicit_return)
+        self.instructions.append(Instruction("ret"))
+        self.offsets.append(self.offsets[-1] if self.offsets else 0)
+
+    @property
+    def opcodes(self) -> set[str]:
+        """What it executes, each once."""
+        return {each.opcode for each in self.instructions}
+
+    def branch_targets(self, pc: int) -> list[int]:
+        """The steps that an instruction names by their labels, or by a list of labels."""
+        if pc >= len(self._body):
+            return []
+        instruction, scope = self._body[pc]
+        names = [each.text for each in instruction.operands if isinstance(each, Name)]
+        lists = [found for name in names if isinstance(found := scope.lookup(name), Directive)]
+        names += [word for each in lists for word in each.words]
+        return [found.pc for name in names if isinstance(found := scope.lookup(name), CodeLabel)]
+
+    def _declare_formal(self, declaration: Declaration, scope: BlockScope) -> RegisterSlots | VariableSymbol:
+        (declarator,) = declaration.declarators
+        if declaration.space == "reg":
+            made = RegisterSlots((self.frame.new_slot(width_of(declaration.type)),), declaration.type)
+            scope.names[declarator.name] = made
+            return made
+        size, alignment = variable_bytes(declaration, declarator), max(alignment_of(declaration), 1)
+        symbol = VariableSymbol(
+            declarator.name,
+            "param",
+            self.frame.reserve_local(size, alignment),
+            size,
+            alignment,
+            declaration.type,
+            element_bytes(declaration),
+            is_in_frame=True,
+        )
+        scope.names[declarator.name] = symbol
+        return symbol
+
+    def _flatten(self, body: Body, scope: BlockScope) -> None:
+        """Enter the steps of a body and of the blocks in it."""
+        program = self.program
+        for statement, offset in body.located():
+            match statement:
+                case Instruction():
+                    self.steps.append(self._lazy_step(len(self.steps), statement, scope))
+                    self.instructions.append(statement)
+                    self._body.append((statement, scope))
+                    self.offsets.append(offset)
+                case LabelStatement(name):
+                    scope.names[name] = CodeLabel(name, len(self.steps))
+                case Declaration(space="reg"):
+                    scope.declare_registers(statement)
+                case Declaration():
+                    place_function_variables(statement, scope, program.memory, program.shared)
+                case Directive(label=str(label)) | Prototype(label=label):
+                    scope.names[label] = statement
+                case Block(inner):
+                    self._flatten(inner, BlockScope(scope))
+                case Function():
+                    scope.names.setdefault(statement.name, statement)
+                case _:
+                    pass
+
+    def _lazy_step(self, place: int, instruction: Instruction, scope: BlockScope) -> Step:
+        """What decodes a step when it is first executed, and executes it."""
+
+        def decoded() -> Step:
+            try:
+                return decode_step(instruction, scope, self.program, self._instrumentations)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"`{instruction.opcode}`: {error}") from error
+
+        self._decoders.append(decoded)
+
+        def decode(group: ThreadGroup) -> Any:
+            step = self.steps[place] = decoded()
+            self.reached_offsets.add(self.offsets[place])
+            for registers, cta in self._live_frames:
+                self.extend_registers(registers, cta)
+            return step(group)
+
+        return decode
+
+    def unsupported_reasons(self) -> list[str]:
+        """Why steps cannot be executed, those that never were executed included."""
+        found = []
+        for decoded in self._decoders:
+            try:
+                decoded()
+            except UnsupportedError as error:
+                found.append(str(error))
+        return found
+
+    def new_registers(self, cta: Cta) -> list[Bits]:
+        """What the places of the frame hold at first, for the threads of a CTA."""
+        made: list[Bits] = []
+        self._live_frames.append((made, cta))
+        self.extend_registers(made, cta)
+        perturbed = cta.machine.uninitialized_reads.perturbed
+        for slot, name in self._initialized.slots.items() if perturbed and self._initialized is not None else ():
+            if name in perturbed:
+                made[slot] = cta.filled_register(self.frame.slots[slot].width)
+        made[LOCAL_BASE_SLOT] = numpy.zeros(cta.threads, numpy.uint64)
+        if self.kind == "entry":
+            made[STACK_POINTER_SLOT] = numpy.full(cta.threads, self.frame.size, numpy.uint64)
+        return made
+
+    def drop_cta(self, cta: Cta) -> None:
+        """A CTA has ended."""
+        self._live_frames = [each for each in self._live_frames if each[1] is not cta]
+
+    def extend_registers(self, registers: list[Bits], cta: Cta) -> None:
+        """Add what the frame has got since, as steps were decoded."""
+        fills = self.frame.slots
+        while len(registers) < len(fills):
+            registers.append(_initial_slot_value(fills[len(registers)], cta))
+
+
+def _initial_slot_value(fill: SlotInitializer, cta: Cta) -> Bits:
+    shape = (cta.threads, 2) if fill.width == WIDE else (cta.threads,)
+    if fill.value is not None:
+        return numpy.broadcast_to(fill.value, shape)
+    if fill.name:
+        return cta.constant_special(fill.name, fill.width)
+    if fill.offset is not None:
+        return numpy.full(shape, fill.offset + cta.shared_start, unsigned_dtype(fill.width))
+    return cta.initial_register(fill.width)
+
+
+def _implicit_return(_group: ThreadGroup) -> Any:
+    from ptxkit.emulator.threads.thread_groups import ReturnSignal
+
+    return ReturnSignal()
+
+
+class Executable:
+    """A module and one of its kernels, ready to be launched once: its memory is the launch's."""
+
+    def __init__(self, module: Module, entry: str, dynamic_shared: int) -> None:
+        self.module = module
+        self.address_size = module.address_size
+        self.windows = windows_of(self.address_size)
+        self.memory = LaunchMemory(self.windows)
+        self.texture_handles = TextureHandles()
+        self.entry = _find_entry(module, entry)
+        self.shared: SharedLayout = lay_out_shared(module, self.entry, dynamic_shared)
+        self.scope = BlockScope()
+        self.parameters: list[tuple[Declaration, VariableSymbol]] = []
+        self._functions = {each.name: each for each in module.functions() if each.body is not None}
+        self._decoded_functions: dict[str, DecodedFunction] = {}
+        self._addresses: dict[str, int] = {}
+        self._syscalls: Mapping[str, Callable[..., Any]] = syscalls()
+        for function in module.functions():
+            self.scope.names.setdefault(function.name, function)
+            self._addresses.setdefault(
+                function.name, _FUNCTION_ADDRESS_BASE + _FUNCTION_ADDRESS_STEP * len(self._addresses)
+            )
+        self.scope.addresses = self._addresses
+        place_variables(module, self.scope, self.memory, self.shared)
+
+    def decode_function(self, name: str) -> DecodedFunction:
+        """The steps of a function, made when it is first called."""
+        found = self._decoded_functions.get(name)
+        if found is None:
+            function = self._functions.get(name)
+            if function is None:
+                raise UnsupportedError(f"the module has no body of the function {name}")
+            found = self._decoded_functions[name] = DecodedFunction(function, self)
+        return found
+
+    @property
+    def decoded_functions(self) -> Iterable[DecodedFunction]:
+        """The functions that were called so far."""
+        return self._decoded_functions.values()
+
+    def function_address(self, name: str) -> int:
+        """The address of a function."""
+        return self._addresses.get(name, 0)
+
+    def function_at(self, address: int) -> DecodedFunction | None:
+        """The function at an address; None where there is none."""
+        name = next((name for name, at in self._addresses.items() if at == address), None)
+        return None if name is None or name not in self._functions else self.decode_function(name)
+
+    def syscall(self, name: str) -> Callable[..., Any] | None:
+        """A function that the system provides, such as `vprintf`, unless the module has one of its own."""
+        return None if name in self._functions else self._syscalls.get(name)
+
+    def is_changing_special(self, name: str) -> bool:
+        """Whether a special register may differ each time it is read."""
+        return name.lstrip("%") in _CHANGING_SPECIALS
+
+    def place_parameters(self, function: Function, scope: BlockScope) -> None:
+        """Give the kernel's parameters their addresses, in one piece, as a launch passes them."""
+        sizes = []
+        size = 0
+        for declaration in function.parameters:
+            for declarator in declaration.declarators:
+                alignment = max(alignment_of(declaration), 1)
+                at = -(-size // alignment) * alignment
+                size = at + variable_bytes(declaration, declarator)
+                sizes.append((declaration, declarator, at, alignment))
+        base = self.memory.allocate("param", max(size, 1), 256, "the parameters")
+        for declaration, declarator, at, alignment in sizes:
+            symbol = VariableSymbol(
+                declarator.name,
+                "param",
+                base + at,
+                variable_bytes(declaration, declarator),
+                alignment,
+                declaration.type,
+                element_bytes(declaration),
+            )
+            scope.names[declarator.name] = symbol
+            self.parameters.append((declaration, symbol))
+
+
+def _find_entry(module: Module, name: str) -> Function:
+    kernels = [each for each in module.functions() if each.kind == "entry" and each.body is not None]
+    found = next((each for each in kernels if each.name == name), None)
+    if found is None:
+        known = ", ".join(each.name for each in kernels) or "none"
+        raise InvalidLaunchError(f"the module has no kernel {name}; its kernels: {known}")
+    return found

@@ -1,0 +1,284 @@
+"""A launch: clusters of CTAs that are run until all have ended, or nobody can go on.
+
+CTAs are made when it is their turn. One goes on until its threads wait or only turn back; then others do. Where chance
+decides, several start together and take turns by chance, which end at accesses to global memory.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator.core.findings import BudgetError, ExecutionFault, Violation, ViolationReport, Witness
+from ptxkit.emulator.engine.async_engine import AsyncEngine
+from ptxkit.emulator.engine.cta import Cta
+from ptxkit.emulator.engine.executable import Executable
+from ptxkit.emulator.races.memory_observer import MemoryObserver
+from ptxkit.emulator.races.uninitialized_registers import UninitializedReads
+from ptxkit.emulator.state.memory import UNINIT_PATTERN, ByteBuffer
+from ptxkit.emulator.sync.cluster_barrier import ClusterBarrier
+from ptxkit.emulator.sync.mbarrier import Mbarrier
+from ptxkit.fast_dataclasses import dataclass
+
+Dim3 = tuple[int, int, int]
+_CANCEL_REFUSAL_CHANCE = 0.2
+"""The chance, where chance decides, that a request for the work of a cluster is refused."""
+_MAX_RESIDENT_CTAS = 16
+"""CTAs that start together at most, where chance decides; others follow while these run."""
+_FULL_RESIDENCY_CHANCE = 0.75
+"""The chance that as many start together as may, and not some number of them."""
+_RECHECK_CHANCE = 0.25
+"""The chance that a CTA whose threads only turn back looks once more for what others have changed since."""
+_BETWEEN_LOOKS = 256
+"""Steps between two looks at the clock of processor time, which is a call of the system."""
+DEADLOCK_PREFIX = "nobody can go on"
+"""How the message of each finding begins that tells who waits for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchGeometry:
+    """How a kernel is launched. shared: bytes of dynamic shared memory."""
+
+    grid: Dim3
+    block: Dim3
+    cluster: Dim3 = (1, 1, 1)
+    shared: int = 0
+
+    @property
+    def cta_count(self) -> int:
+        """How many CTAs the grid has."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def cluster_count(self) -> int:
+        """How many clusters the grid has."""
+        return self.cta_count // (self.cluster[0] * self.cluster[1] * self.cluster[2])
+
+
+class Cluster:
+    """CTAs that can reach each other's shared memory. span: bytes of one; stride: from one to the next in the pool."""
+
+    def __init__(self, machine: Machine, id_: Dim3, number: int) -> None:
+        launch = machine.launch
+        self.id, self.number = id_, number
+        self.size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        self.span = machine.program.shared.end
+        self.stride = -(-self.span // 128) * 128
+        self.shared_buffer = ByteBuffer(
+            self.stride * self.size, "shared", unwritten=machine.uninit_pattern or UNINIT_PATTERN
+        )
+        self.mbarriers: dict[int, Mbarrier] = {}
+        self.barrier = ClusterBarrier(self)
+        self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]
+
+    def _ctaid(self, launch: LaunchGeometry, rank: int) -> Dim3:
+        x, y, _ = launch.cluster
+        inner = rank % x, rank // x % y, rank // (x * y)
+        first, second, third = (a * b + c for a, b, c in zip(self.id, launch.cluster, inner, strict=True))
+        return first, second, third
+
+
+_MAX_IDLE_ITERATIONS = 4
+"""Turns that a thread makes in vain before it counts as one that waits for ever."""
+
+
+class Machine:
+    """Runs one launch. seed: of what chance decides, where the policy leaves something to chance."""
+
+    def __init__(
+        self, program: Executable, launch: LaunchGeometry, order: MemoryObserver, policy: str, seed: int
+    ) -> None:
+        self.program, self.launch, self.memory = program, launch, program.memory
+        self.observer, self.policy, self.seed = order, policy, seed
+        self.is_random = policy == "random"
+        self.uninit_pattern = 0
+        """16 bits that stand in memory and registers that nobody wrote; 0 for those that are usual."""
+        self.uninitialized_reads = UninitializedReads()
+        self.laneless: frozenset[int] = frozenset()
+        """Statements, by where they start, in which an address of Tensor Memory without a lane is of the warp's own."""
+        self.report = ViolationReport()
+        self.output: list[str] = []
+        self.steps_left = self._steps_at_look = 1 << 62
+        self.thread_steps = 0
+        self._clock_readings = 0
+        self.used_global = False
+        """Whether a step since this was cleared used global memory."""
+        self.progress_count = 0
+        """Counts what groups did otherwise than turning in loops that change nothing."""
+        self.deadline = float("inf")
+        """Of the processor time of the thread that runs."""
+        self.clusters: list[Cluster] = []
+        order.machine = self
+        self.async_engine = AsyncEngine(self)
+        self._unstarted_clusters = self._make_clusters()
+
+    def read_clock(self) -> int:
+        """Steps so far. No two readings are equal, though the steps of a slice are counted at its end."""
+        self._clock_readings += 1
+        return self.thread_steps // 32 + self._clock_readings
+
+    def check_time(self) -> None:
+        """Raise BudgetError where the seconds are used up, at the first call and after some steps each."""
+        if self.steps_left > self._steps_at_look:
+            return
+        self._steps_at_look = self.steps_left - _BETWEEN_LOOKS
+        if time.thread_time() > self.deadline:
+            raise BudgetError("the run has used up its seconds")
+
+    # ------------------------------------------------------------------------------------------------ running
+
+    def run(self) -> None:
+        """Run until the grid has ended. Faults end the run, and are in the report; so is a deadlock.
+
+        Raises UnsupportedError and BudgetError.
+        """
+        # Bit patterns wrap around, and lanes that take no part compute nonsense.
+        with numpy.errstate(all="ignore"):
+            try:
+                self._run()
+            except ExecutionFault as fault:
+                self.report_fault(fault)
+
+    def _run(self) -> None:
+        chance = random.Random(self.seed) if self.is_random else None
+        if chance is not None:
+            self._start_clusters(chance)
+        while True:
+            began = self.progress_count
+            if chance is not None:
+                self._schedule_randomly(chance)
+            for cluster in list(self.clusters):
+                for cta in cluster.ctas if chance is None else ():
+                    cta.run()
+                if all(cta.is_over for cta in cluster.ctas):
+                    self._retire_cluster(cluster)
+            done = self.progress_count != began
+            if self.async_engine.progress_background():
+                self.progress_count, done = self.progress_count + 1, True
+            following = next(self._unstarted_clusters, None)
+            if following is not None:
+                self.clusters.append(following)
+            elif not self.clusters:
+                return
+            elif (
+                not done
+                and not self._may_progress()
+                and not self.async_engine.make_progress()
+                and not self.observer.make_progress()
+            ):
+                self._report_no_progress()
+                return
+
+    def _start_clusters(self, chance: random.Random) -> None:
+        """Make the clusters that are there from the start."""
+        x, y, z = self.launch.cluster
+        most = max(_MAX_RESIDENT_CTAS // (x * y * z), 1)
+        count = most if chance.random() < _FULL_RESIDENCY_CHANCE else chance.randint(1, most)
+        self.clusters += islice(self._unstarted_clusters, count)
+
+    def _schedule_randomly(self, chance: random.Random) -> None:
+        """Let chance choose again and again which CTA goes on, until all have ended, wait, or only turn back."""
+        ctas = [cta for cluster in self.clusters for cta in cluster.ctas]
+        turns = {cta: cta.run_slices() for cta in ctas}
+        resting: set[Cta] = set()
+        while True:
+            ready = [cta for cta in ctas if cta.runnable_groups]
+            if all(cta in resting for cta in ready):
+                return
+            cta = chance.choices(ready, [len(each.runnable_groups) for each in ready])[0]
+            if cta in resting and chance.random() >= _RECHECK_CHANCE:
+                continue
+            if next(turns[cta], None) is None:
+                turns[cta] = cta.run_slices()
+                resting.add(cta)
+
+    def _may_progress(self) -> bool:
+        """Whether some thread may yet see in its loop what others have changed."""
+        groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.runnable_groups]
+        return any(
+            group.idle_since != self.progress_count or group.idle_iterations < _MAX_IDLE_ITERATIONS for group in groups
+        )
+
+    def _report_no_progress(self) -> None:
+        """Nobody can go on, or changes anything for those who turn in loops, which a host or another grid may do."""
+        for cluster in self.clusters:
+            for cta in cluster.ctas:
+                for group in cta.runnable_groups:
+                    line = self.line_of(group.activation.function.offsets[group.pc])
+                    who = f"thread {group.lanes.index[0]} of CTA {cta.ctaid}"
+                    raise BudgetError(f"{who} turns at line {line} for ever: nobody changes what it waits for")
+        self._report_deadlock()
+
+    def _make_clusters(self) -> Iterator[Cluster]:
+        shape = [a // b for a, b in zip(self.launch.grid, self.launch.cluster, strict=True)]
+        number = 0
+        for z in range(shape[2]):
+            for y in range(shape[1]):
+                for x in range(shape[0]):
+                    yield Cluster(self, (x, y, z), number)
+                    number += 1
+
+    def cancel_cluster(self) -> Dim3 | None:
+        """Take a cluster that has not started from the launch; its first CTA. Chance may refuse it."""
+        if self.is_random and self.async_engine.random.random() < _CANCEL_REFUSAL_CHANCE:
+            return None
+        found = next(self._unstarted_clusters, None)
+        if found is None:
+            return None
+        for cta in found.ctas:
+            for code in self.program.decoded_functions:
+                code.drop_cta(cta)
+        return found.ctas[0].ctaid
+
+    def _retire_cluster(self, cluster: Cluster) -> None:
+        self.clusters.remove(cluster)
+        self.async_engine.on_cluster_exit(cluster)
+        self.observer.on_cluster_exit(cluster)
+        for cta in cluster.ctas:
+            for code in self.program.decoded_functions:
+                code.drop_cta(cta)
+
+    # ---------------------------------------------------------------------------------------------- reporting
+
+    def line_of(self, offset: int) -> int:
+        """The line of the PTX at an offset; 0 where there is no text."""
+        source = self.program.module.source
+        return 0 if source is None else source.position(offset)[0]
+
+    def thread_of(self, number: int) -> Dim3:
+        """A thread's place in its CTA."""
+        x, y, _ = self.launch.block
+        return number % x, number // x % y, number // (x * y)
+
+    def report_fault(self, fault: ExecutionFault) -> None:
+        """Report a fault, whose place and CTA are known."""
+        code, pc = fault.location if fault.location is not None else (None, 0)
+        offset = code.offsets[pc] if code is not None else 0
+        text = code.instructions[pc].opcode if code is not None else ""
+        thread = int(fault.index[0]) if fault.index is not None and len(fault.index) else 0
+        detail: dict[str, Any] = dict(fault.witness)
+        cta = fault.cta
+        witness = Witness(
+            text, self.line_of(offset), self.thread_of(thread), cta.ctaid if cta is not None else (0, 0, 0), **detail
+        )
+        self.report.add(Violation(fault.code, fault.message, witness.line, offset, (witness,)))
+
+    def _report_deadlock(self) -> None:
+        """Nobody can go on: each group says what it waits for."""
+        for cluster in self.clusters:
+            for cta in cluster.ctas:
+                for group, on in cta.blocked_groups:
+                    offset = group.activation.function.offsets[group.pc]
+                    threads = group.lanes.index
+                    who = (
+                        f"thread {threads[0]}" if len(threads) == 1 else f"{len(threads)} threads from {threads[0]} on"
+                    )
+                    message = f"{DEADLOCK_PREFIX}: {who} of CTA {cta.ctaid} wait for {on.describe(group)}"
+                    text = group.activation.function.instructions[group.pc].opcode
+                    witness = Witness(text, self.line_of(offset), self.thread_of(int(threads[0])), cta.ctaid)
+                    self.report.add(Violation(getattr(on, "code", "PTX601"), message, witness.line, offset, (witness,)))

@@ -1,0 +1,5 @@
+"""The observers of a run: happens-before monitor, race detector, proxy checker, recorder.
+
+Input: each access and synchronisation of the machine. Output: violations with witnesses. It imports `emulator.sync`
+and the packages above it.
+"""

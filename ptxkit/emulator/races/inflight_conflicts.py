@@ -1,0 +1,254 @@
+"""Bytes that asynchronous operations in flight read or write, and accesses that meet them.
+
+For each pool that has any, a number for each four bytes: how many operations in flight read them, how many write them,
+and whether they belong to an mbarrier object. Where an access finds one that is not zero, the operations are asked
+themselves.
+
+Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.state.memory import ByteBuffer
+from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.engine.executable import DecodedFunction
+    from ptxkit.emulator.engine.machine import Machine
+    from ptxkit.emulator.sync.async_operation import AsyncOperation
+    from ptxkit.emulator.sync.mbarrier import Mbarrier
+    from ptxkit.emulator.threads.thread_groups import ThreadGroup
+
+_WORD = 4
+_READS, _WRITES, _OBJECT = 1, 1 << 12, 1 << 24
+_SIDES = (("source", _READS), ("target", _WRITES))
+
+
+class InflightAccesses:
+    """What is in flight, by the bytes that it touches."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._counters: dict[ByteBuffer, Any] = {}
+        self._operations: dict[ByteBuffer, list[AsyncOperation]] = {}
+
+    def drop_buffer(self, pool: ByteBuffer) -> None:
+        """A pool is gone."""
+        self._counters.pop(pool, None)
+        self._operations.pop(pool, None)
+
+    # -------------------------------------------------------------------------------------------------- marking
+
+    def add(self, operation: AsyncOperation) -> None:
+        """An operation may read its sources and write its targets from now on."""
+        self._check_against_others(operation)
+        for each in operation.transfers:
+            everything = numpy.ones(each.rows, bool)
+            for side, step in _SIDES:
+                pool, words = each.buffer(side), each.word_offsets(side, everything)
+                if pool is None or not len(words):
+                    continue
+                numpy.add.at(self._counters_of(pool), words, numpy.uint32(step))
+                known = self._operations.setdefault(pool, [])
+                if operation not in known:
+                    known.append(operation)
+
+    def _counters_of(self, pool: ByteBuffer) -> Any:
+        found = self._counters.get(pool)
+        if found is None:
+            found = self._counters[pool] = numpy.zeros(len(pool.data) // _WORD, numpy.uint32)
+        return found
+
+    def mark_mbarrier(self, barrier: Mbarrier) -> None:
+        """An mbarrier begins or ends its life."""
+        words = slice(barrier.buffer_offset // _WORD, (barrier.buffer_offset + MBARRIER_BYTES) // _WORD)
+        marks = self._counters_of(barrier.cta.cluster.shared_buffer)
+        if barrier.is_live:
+            marks[words] |= numpy.uint32(_OBJECT)
+        else:
+            marks[words] &= ~numpy.uint32(_OBJECT)
+
+    def release_rows(self, operation: AsyncOperation, rows: Any, which: int) -> None:
+        """Of rows it is known that sources were read (which 0), or targets written (1)."""
+        side, step = _SIDES[which]
+        for each in operation.transfers:
+            pool = each.buffer(side)
+            if pool is not None and pool in self._counters:
+                numpy.subtract.at(self._counters[pool], each.word_offsets(side, rows), numpy.uint32(step))
+
+    def remove(self, operation: AsyncOperation) -> None:
+        """It is complete."""
+        for each in operation.transfers:
+            for pool in (each.source, each.target):
+                if pool is not None and operation in self._operations.get(pool, ()):
+                    self._operations[pool].remove(operation)
+
+    # ------------------------------------------------------------------------------------------------- accesses
+
+    def check_access(self, group: ThreadGroup, kind: str, pool: ByteBuffer, places: Any, size: int) -> None:
+        """Threads read, write or update bytes: none of them may be in flight."""
+        marks = self._counters.get(pool)
+        if marks is None:
+            return
+        words = places >> 2
+        if size > _WORD:
+            words = words[:, None] + numpy.arange(size // _WORD)
+        met = marks[words]
+        hit = met & (_OBJECT - _WRITES) if kind == "read" else met
+        if not hit.any():
+            return
+        hit = hit != 0
+        lanes = numpy.flatnonzero(hit if hit.ndim == 1 else hit.any(axis=1))
+        for lane in lanes:
+            start = int(places[lane])
+            octets = numpy.arange(start, start + size)
+            thread = int(group.lanes.index[lane])
+            place = (group.activation.function, group.pc, group.cta, thread)
+            if kind != "read" and (met[lane] >= _OBJECT).any():
+                self._report_mbarrier_access(place, pool, start, size)
+                return
+            for operation, side in self._operations_at(pool, octets):
+                if self._is_conflict(kind, operation, side):
+                    self._report_access(place, kind, pool, start, size, operation, side)
+                    return
+
+    @staticmethod
+    def _is_conflict(kind: str, operation: AsyncOperation, side: str) -> bool:
+        if side == "source":
+            return kind != "read"
+        return not (kind == "update" and operation.is_combining)
+
+    def _operations_at(self, pool: ByteBuffer, octets: Any) -> Iterator[tuple[AsyncOperation, str]]:
+        """The operations in flight that touch bytes, and by which side."""
+        for operation in self._operations.get(pool, ()):
+            for each in operation.transfers:
+                for side, rows in (("target", operation.pending_writes), ("source", operation.pending_reads)):
+                    if each.buffer(side) is pool and numpy.isin(each.byte_offsets(side, rows), octets).any():
+                        yield operation, side
+
+    def _check_against_others(self, operation: AsyncOperation) -> None:
+        """Whether it is about bytes that another one in flight writes, or reads."""
+        everything = operation.pending_writes
+        for each in operation.transfers:
+            for side, _ in _SIDES:
+                pool = each.buffer(side)
+                if pool is None or pool not in self._counters:
+                    continue
+                met = self._counters[pool][each.word_offsets(side, everything)]
+                if not (met & (_OBJECT - _WRITES) if side == "source" else met).any():
+                    continue
+                octets = each.byte_offsets(side, everything)
+                if side == "target" and (met >= _OBJECT).any():
+                    thread = int(operation.threads[0])
+                    place = (operation.function, operation.pc, operation.cta, thread)
+                    self._report_mbarrier_access(place, pool, int(octets.min()), len(octets))
+                    return
+                for other, at in self._operations_at(pool, octets):
+                    if (side == "source" and at == "source") or (other.is_combining and operation.is_combining):
+                        continue
+                    self._report_operations(operation, side, other, at, pool, octets)
+                    return
+
+    # ------------------------------------------------------------------------------------------------ reporting
+
+    def _report_access(
+        self,
+        place: tuple[DecodedFunction, int, Cta, int],
+        kind: str,
+        pool: ByteBuffer,
+        start: int,
+        size: int,
+        by: AsyncOperation,
+        side: str,
+    ) -> None:
+        code, pc, cta, thread = place
+        own = self.access_witness(code, pc, cta, thread, pool, start, size)
+        other = self.operation_witness(by, _inflight_row(by, side, pool, start, size), pool, start, size)
+        does = {"read": "reads", "write": "writes", "update": "updates"}[kind]
+        if side == "source":
+            what = f"{does} bytes that `{by.name}` at line {other.line} may still read"
+        else:
+            what = f"{does} bytes that `{by.name}` at line {other.line} may still write"
+        rule = "PTX302" if kind == "read" else _overwrite_rule(by) if side == "source" else "PTX303"
+        missing = "a wait that tells the thread that the copy is complete"
+        message = f"`{own.action}` {what}"
+        self._add_violation(Violation(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
+
+    def _report_mbarrier_access(
+        self, place: tuple[DecodedFunction, int, Cta, int], pool: ByteBuffer, start: int, size: int
+    ) -> None:
+        own = self.access_witness(*place, pool, start, size)
+        found = next(
+            each
+            for each in place[2].cluster.mbarriers.values()
+            if each.is_live and each.buffer_offset + MBARRIER_BYTES > start and each.buffer_offset < start + size
+        )
+        message = f"`{own.action}` writes over {found.name}, which is live: only operations of mbarriers may touch it"
+        self.machine.report.add(Violation("PTX502", message, own.line, place[0].offsets[place[1]], (own,)))
+
+    def _report_operations(
+        self, operation: AsyncOperation, side: str, by: AsyncOperation, at: str, pool: ByteBuffer, octets: Any
+    ) -> None:
+        start = int(octets.min())
+        own = self.operation_witness(operation, 0, pool, start, len(octets))
+        other = self.operation_witness(by, 0, pool, start, len(octets))
+        if side == "target" and at == "target":
+            rule, what = "PTX304", "writes bytes that {} may still write"
+        elif side == "target":
+            rule, what = _overwrite_rule(by), "writes bytes that {} may still read"
+        else:
+            rule, what = "PTX302", "reads bytes that {} may still write"
+        message = f"`{own.action}` " + what.format(f"`{by.name}` at line {other.line}")
+        missing = "a wait for the earlier copy, between the two"
+        offset = operation.function.offsets[operation.pc]
+        self._add_violation(Violation(rule, message, own.line, offset, (own, other), missing), by)
+
+    def _add_violation(self, finding: Violation, by: AsyncOperation) -> None:
+        self.machine.report.add(finding, by.function.offsets[by.pc])
+
+    def operation_witness(
+        self, operation: AsyncOperation, row: int, pool: ByteBuffer, start: int, size: int
+    ) -> Witness:
+        """An asynchronous operation as a witness."""
+        thread = int(operation.threads[row]) if len(operation.threads) else 0
+        return self.access_witness(operation.function, operation.pc, operation.cta, thread, pool, start, size)
+
+    def access_witness(
+        self, code: DecodedFunction, pc: int, cta: Cta, thread: int, pool: ByteBuffer, start: int, size: int
+    ) -> Witness:
+        """An access of bytes of a pool as a witness."""
+        machine = self.machine
+        address = start
+        if pool.name == "shared":
+            address = start % cta.cluster.stride
+        else:
+            arena = next((each for each in machine.memory.segments.values() if each.buffer is pool), None)
+            address += arena.start if arena is not None else 0
+        offset = code.offsets[pc]
+        text = code.instructions[pc].opcode
+        line, at = machine.line_of(offset), machine.thread_of(thread)
+        return Witness(text, line, at, cta.ctaid, pool.name, address, size)
+
+
+def _overwrite_rule(by: AsyncOperation) -> str:
+    """The rule that is broken by who writes what an operation may still read."""
+    return "PTX314" if by.completion == "wgmma" else "PTX303"
+
+
+def _inflight_row(operation: AsyncOperation, side: str, pool: ByteBuffer, start: int, size: int) -> int:
+    """The first row in flight that reads its source, or writes its target, among some bytes."""
+    rows = operation.pending_writes if side == "target" else operation.pending_reads
+    for each in operation.transfers:
+        if each.buffer(side) is pool:
+            octets = (each.targets if side == "target" else each.sources) * each.unit
+            found = numpy.flatnonzero(rows & ((octets < start + size) & (octets + each.unit > start)).any(axis=1))
+            if len(found):
+                return int(found[0])
+    return int(numpy.flatnonzero(rows)[0])

@@ -1,0 +1,78 @@
+"""Registers that loads of Tensor Memory bring something to: whoever uses them waits for the load.
+
+Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations": "Register dependencies, same
+thread".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from ptxkit.emulator.races.tensor_memory_order import LOAD
+from ptxkit.emulator.races.wgmma_register_hazards import operand_slots
+from ptxkit.emulator.state.symbols import BlockScope
+from ptxkit.isa import table
+from ptxkit.isa.effects import AsyncRegisters
+from ptxkit.isa.forms import Match
+from ptxkit.isa.table import Mismatch
+from ptxkit.syntax.tree import Instruction
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.threads.thread_groups import Signal, ThreadGroup
+
+Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
+
+
+@lru_cache(maxsize=4096)
+def may_load_tensor_memory(opcode: str) -> bool:
+    """Whether an instruction may load from Tensor Memory to registers."""
+    return any(_loaded_registers(match) for match in table().candidates(opcode))
+
+
+def _loaded_registers(match: Match) -> list[str]:
+    return [each.operand for each in match.effects if isinstance(each, AsyncRegisters) and each.group == LOAD]
+
+
+class LoadedRegisterWatch:
+    """The registers of a function to which Tensor Memory is loaded."""
+
+    def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
+        slots: set[int] = set()
+        for instruction, scope in body:
+            match = table().match(instruction)
+            if not isinstance(match, Mismatch):
+                for role in _loaded_registers(match):
+                    slots.update(operand_slots(match.operand(role, instruction), scope))
+        self._slots = frozenset(slots)
+
+    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
+        """A step that tells of the registers that it uses."""
+        results = _loaded_registers(match)
+        if results:
+            brought = {slot for role in results for slot in operand_slots(match.operand(role, instruction), scope)}
+            return _loading_step(step, sorted(brought))
+        used = self._slots & {slot for each in instruction.operands for slot in operand_slots(each, scope)}
+        return _using_step(step, sorted(used)) if used else step
+
+
+def _loading_step(step: Step, slots: Sequence[int]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        signal = step(group)
+        order = group.cta.machine.observer.tensor_memory_order
+        if signal is None and order is not None:
+            order.record_load(group, slots)
+        return signal
+
+    return run
+
+
+def _using_step(step: Step, slots: Sequence[int]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        order = group.cta.machine.observer.tensor_memory_order
+        if order is not None:
+            order.record_register_use(group, slots)
+        return step(group)
+
+    return run

@@ -1,0 +1,117 @@
+"""Tensor maps that the program changes: each change must be released and acquired for the tensormap proxy.
+
+Source: PTX ISA, "membar, fence" (`fence.proxy.tensormap`), "tensormap.cp_fenceproxy", "Tensor-map".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.core.findings import Violation
+from ptxkit.emulator.races.shadow_memory import WRITE
+from ptxkit.emulator.races.vector_clocks import COMPLETED, ClockVector, CtaClocks, join_into
+from ptxkit.emulator.state.tensor_maps import ALIGNMENT, MAP_BYTES
+from ptxkit.fast_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.races.race_detector import RaceDetector
+    from ptxkit.emulator.races.shadow_memory import ShadowMemory
+    from ptxkit.emulator.state.memory import ByteBuffer
+    from ptxkit.emulator.threads.thread_groups import ThreadGroup
+
+
+@dataclass(frozen=True, slots=True)
+class TensormapAcquire:
+    """Threads made the state of a map known to the tensormap proxy, each at a time of its own. writes: who wrote it."""
+
+    clocks: CtaClocks
+    index: Any
+    times: Any
+    writes: Any
+
+
+class TensormapFences:
+    """What was released, and which states of which maps were acquired."""
+
+    def __init__(self, races: RaceDetector) -> None:
+        self._detector = races
+        self._releases: ClockVector = {}
+        self._acquires: dict[tuple[ByteBuffer, int], list[TensormapAcquire]] = {}
+
+    def fence(self, group: ThreadGroup, direction: str, address: Any) -> None:
+        """Threads execute a fence: of one map where it acquires, of all that they did where it releases."""
+        known, index = self._detector.clocks_of(group.cta), group.lanes.index
+        if direction != "acquire":
+            join_into(self._releases, known.release_clock(index))
+        elif address is not None:
+            pool, places = group.cta.machine.memory.locate(group.cta, "generic", address, ALIGNMENT, index)
+            self._acquire(known, index, pool, places)
+
+    def check_use(self, group: ThreadGroup, thread: int, pool: ByteBuffer, place: int) -> None:
+        """A thread copies by a map: report where the tensormap proxy may not know its present state."""
+        unit = self._first_stale_unit(self._detector.clocks_of(group.cta), thread, pool, place)
+        if unit is None:
+            return
+        machine, shadow = group.cta.machine, pool.shadow
+        flight = machine.async_engine.inflight
+        agent = int(shadow.last_accesses(WRITE, numpy.array([unit]))[0][0])
+        code, pc, cta = self._detector.location_of(int(shadow.sites[WRITE][unit]))
+        here = flight.access_witness(group.activation.function, group.pc, group.cta, thread, pool, place, MAP_BYTES)
+        other = agent - self._detector.clocks_of_agent(agent).base
+        there = flight.access_witness(code, pc, cta, min(other, cta.threads - 1), pool, unit * shadow.unit, shadow.unit)
+        message = f"copies by a tensor map that thread {there.thread} changes at line {there.line}: "
+        message += "the tensormap proxy may still know the map as it was"
+        missing = (
+            "`fence.proxy.tensormap::generic.release` behind the change, and `.acquire` of the map before the copy"
+        )
+        offset = group.activation.function.offsets[group.pc]
+        machine.report.add(Violation("PTX403", message, here.line, offset, (here, there), missing), code.offsets[pc])
+
+    def _acquire(self, known: CtaClocks, index: Any, pool: ByteBuffer, places: Any) -> None:
+        """Threads acquire the maps at places."""
+        for place in numpy.unique(places):
+            some = index[places == place]
+            writes = self._last_writes(pool, int(place))
+            if self._is_released(known, some, writes):
+                made = TensormapAcquire(known, some, known.own_times[some].copy(), writes)
+                self._acquires.setdefault((pool, int(place)), []).append(made)
+
+    def _first_stale_unit(self, known: CtaClocks, thread: int, pool: ByteBuffer, place: int) -> int | None:
+        """A unit of the map that the tensormap proxy may not know yet; None where all is well."""
+        writes = self._last_writes(pool, place)
+        written = numpy.flatnonzero(writes[0])
+        if not len(written):
+            return None
+        for each in self._acquires.get((pool, place), ()):
+            if not numpy.array_equal(each.writes, writes):
+                continue
+            me = numpy.full(len(each.index), thread)
+            if known.happens_before(me, each.clocks, each.index, each.times).any():
+                return None
+        return int(self._units(pool.shadow, place)[written[0]])
+
+    @staticmethod
+    def _units(shadow: ShadowMemory, place: int) -> Any:
+        return numpy.arange(place // shadow.unit, (place + MAP_BYTES) // shadow.unit)
+
+    def _last_writes(self, pool: ByteBuffer, place: int) -> Any:
+        """The threads that wrote the map last, and when, by unit."""
+        if pool.shadow is None:
+            return numpy.zeros((2, 1), numpy.int64)
+        return numpy.stack(pool.shadow.last_accesses(WRITE, self._units(pool.shadow, place)))
+
+    def _is_released(self, known: CtaClocks, index: Any, writes: Any) -> bool:
+        """Whether all that was written is released, and the threads know of that."""
+        for agent, time in numpy.unique(writes[:, writes[0] != 0], axis=1).T.tolist():
+            owner = self._detector.clocks_of_agent(agent)
+            held = self._releases.get(owner)
+            if held is None or held[COMPLETED, agent - owner.base] < time:
+                return False
+            count = len(index)
+            if not known.happens_before(
+                index, owner, numpy.full(count, agent - owner.base), numpy.full(count, time)
+            ).any():
+                return False
+        return True

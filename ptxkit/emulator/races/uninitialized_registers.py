@@ -1,0 +1,235 @@
+"""Registers that a thread reads though it has not written them.
+
+Where every way to an instruction writes what it reads, nothing can be unwritten, and nothing is watched. Of the other
+registers the machine keeps which threads have written them. A read before that is no fault by itself: compilers emit
+some on purpose, where the value does not matter (`ptxkit.emulator.driver.uninitialized_dependence` asks whether it
+does).
+
+Source: PTX ISA, "State Spaces: Register State Space".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy
+
+from ptxkit.emulator.core.findings import Witness
+from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa import table
+from ptxkit.isa.effects import Control
+from ptxkit.isa.forms import Match
+from ptxkit.isa.table import Mismatch
+from ptxkit.syntax.tree import (
+    Address,
+    Arguments,
+    Binary,
+    Element,
+    Function,
+    Instruction,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.threads.thread_groups import Signal, ThreadGroup
+
+Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
+Body: TypeAlias = "Sequence[tuple[Instruction, BlockScope]]"
+
+_MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
+"""What was found of functions, by their identity: a kernel is run many times."""
+_CACHE_SIZE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class UninitializedRead:
+    """The first read of a register, by an instruction, of a thread that has not written it. offset, line: of it."""
+
+    register: str
+    line: int
+    offset: int
+    witness: Witness
+
+
+@dataclass(slots=True)
+class UninitializedReads:
+    """The reads of one run. perturbed: registers that hold other bits at first."""
+
+    perturbed: frozenset[str] = frozenset()
+    reads: dict[tuple[str, int], UninitializedRead] = field(default_factory=dict)
+
+
+# ----------------------------------------------------------------------------------- which registers are watched
+
+
+def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int], list[int]]) -> frozenset[str]:
+    """The names of the registers that some instruction may read before anything has written them.
+
+    body: the instructions of the function; goes_to: the numbers of those that one names by their labels.
+    """
+    known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
+    if known is None or known[0] is not function:
+        if len(_MAYBE_UNINITIALIZED_CACHE) >= _CACHE_SIZE:
+            _MAYBE_UNINITIALIZED_CACHE.clear()
+        known = _MAYBE_UNINITIALIZED_CACHE[id(function)] = (
+            function,
+            frozenset(_compute_maybe_uninitialized(body, goes_to)),
+        )
+    return known[1]
+
+
+@dataclass(slots=True)
+class _BasicBlock:
+    """Instructions without branches or labels among them. reads: what it reads before it writes it; writes: surely."""
+
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+    successors: set[int] = field(default_factory=set)
+
+
+def _compute_maybe_uninitialized(body: Body, goes_to: Callable[[int], list[int]]) -> set[str]:
+    blocks = _basic_blocks(body, goes_to)
+    written: dict[int, set[str]] = {0: set()}  # before each block, on every way to it
+    waiting = [0]
+    while waiting:
+        start = waiting.pop()
+        after = written[start] | blocks[start].writes
+        for each in blocks[start].successors:
+            before = written.get(each)
+            if before is None or not before <= after:
+                written[each] = after if before is None else before & after
+                waiting.append(each)
+    return {name for start, before in written.items() for name in blocks[start].reads - before}
+
+
+def _basic_blocks(body: Body, goes_to: Callable[[int], list[int]]) -> dict[int, _BasicBlock]:
+    """By the numbers of their first instructions."""
+    matches = [table().match(instruction) for instruction, _ in body]
+    controls = {number: _control_kind(match) for number, match in enumerate(matches)}
+    targets = {number: goes_to(number) for number, kind in controls.items() if kind.startswith("branch")}
+    starts = {0, *(each for some in targets.values() for each in some)}
+    starts |= {number + 1 for number, kind in controls.items() if kind}
+    starts.discard(len(body))
+    found: dict[int, _BasicBlock] = {}
+    block = _BasicBlock()
+    for number, (instruction, _) in enumerate(body):
+        if number in starts:
+            block = found[number] = _BasicBlock()
+        results, read = _defs_and_uses(instruction, matches[number])
+        block.reads |= read - block.writes
+        if instruction.guard is None:
+            block.writes |= results
+        kind = controls[number]
+        block.successors |= starts & set(targets.get(number, ()))
+        if number + 1 in starts and (not kind or instruction.guard is not None):
+            block.successors.add(number + 1)
+    return found or {0: block}
+
+
+def _control_kind(match: Match | Mismatch) -> str:
+    """How an instruction changes control; empty for one that does not, or comes back."""
+    effects = match.effects if isinstance(match, Match) else ()
+    return next((each.kind for each in effects if isinstance(each, Control) and each.kind != "call"), "")
+
+
+def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[set[str], set[str]]:
+    """The names that an instruction writes, and those that it reads only; what it updates counts as written."""
+    roles = match.results if isinstance(match, Match) else ()
+    operands = [match.operand(role, instruction) for role in roles] if isinstance(match, Match) else []
+    results = {name for each in operands if each is not None for name in _names_in(each)}
+    read = {name for each in instruction.operands for name in _names_in(each)} - results
+    if instruction.guard is not None:
+        read.add(instruction.guard.predicate)
+    return results, read
+
+
+def _names_in(operand: Operand | None) -> Iterator[str]:
+    """The names in an operand; of an element of a vector, the vector's."""
+    match operand:
+        case Name(text=text):
+            yield text.partition(".")[0]
+        case Vector(elements=elements) | Arguments(elements=elements):
+            for each in elements:
+                yield from _names_in(each)
+        case Address(base=inner) | Not(operand=inner) | Unary(operand=inner) | Element(index=inner):
+            yield from _names_in(inner)
+        case Binary(left=first, right=second) | Pair(first=first, second=second):
+            yield from _names_in(first)
+            yield from _names_in(second)
+        case _:
+            pass
+
+
+# ---------------------------------------------------------------------------------------------------- watching
+
+
+class InitializedRegisters:
+    """Which threads have written the doubtful registers of a function. slots: their places, with their names."""
+
+    def __init__(self, body: Body, names: frozenset[str]) -> None:
+        self.slots: dict[int, str] = {}
+        for instruction, scope in body:
+            results, read = _defs_and_uses(instruction, table().match(instruction))
+            for name in (results | read) & names:
+                self.slots |= dict.fromkeys(_slots_of(name, scope), name)
+
+    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
+        """A step that tells of the registers that it reads unwritten, and notes those that it writes."""
+        results, read = _defs_and_uses(instruction, match)
+        if instruction.guard is not None:
+            read = read - {instruction.guard.predicate}  # all threads of the group read it, not only those that go on
+        return _instrumented_step(step, self._slots_of_names(read, scope), list(self._slots_of_names(results, scope)))
+
+    def instrument_guard(self, step: Step, instruction: Instruction, scope: BlockScope) -> Step:
+        """The same of the guard alone."""
+        names = {instruction.guard.predicate} if instruction.guard is not None else set()
+        return _instrumented_step(step, self._slots_of_names(names, scope), [])
+
+    def _slots_of_names(self, names: set[str], scope: BlockScope) -> Mapping[int, str]:
+        wanted = names & set(self.slots.values())
+        return {slot: name for name in wanted for slot in _slots_of(name, scope)}
+
+
+def _slots_of(name: str, scope: BlockScope) -> tuple[int, ...]:
+    found = scope.lookup(name)
+    return found.slots if isinstance(found, RegisterSlots) else ()
+
+
+def _instrumented_step(step: Step, read: Mapping[int, str], writes: Sequence[int]) -> Step:
+    if not read and not writes:
+        return step
+
+    def run(group: ThreadGroup) -> Signal | None:
+        index, written = group.lanes.index, group.activation.initialized
+        for slot, name in read.items():
+            known = written.get(slot)
+            missing = index if known is None else index[~known[index]]
+            if len(missing):
+                _record_read(group, name, int(missing[0]))
+        signal = step(group)
+        if signal is None:
+            for slot in writes:
+                known = written.get(slot)
+                if known is None:
+                    known = written[slot] = numpy.zeros(group.cta.threads, bool)
+                known[index] = True
+        return signal
+
+    return run
+
+
+def _record_read(group: ThreadGroup, name: str, thread: int) -> None:
+    machine, code = group.cta.machine, group.activation.function
+    offset = code.offsets[group.pc]
+    if (name, offset) not in machine.uninitialized_reads.reads:
+        line = machine.line_of(offset)
+        opcode = code.instructions[group.pc].opcode
+        witness = Witness(opcode, line, machine.thread_of(thread), group.cta.ctaid)
+        machine.uninitialized_reads.reads[name, offset] = UninitializedRead(name, line, offset, witness)

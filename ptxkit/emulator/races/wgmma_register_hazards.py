@@ -1,0 +1,275 @@
+"""Registers that asynchronous multiplications use: who touches them too early, or hands them over without a fence.
+
+Plain moves are followed and count as no access: they give registers other names. That another instruction only reads
+the fragment of A does no harm.
+
+Source: PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "wgmma.mma_async".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy
+
+from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
+from ptxkit.emulator.sync.async_operation import GROUPED
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import table
+from ptxkit.isa.effects import AsyncRegisters, RegisterFence, Value
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.isa.forms import Match
+from ptxkit.isa.table import Mismatch
+from ptxkit.syntax.tree import Address, Binary, Element, Instruction, Name, Not, Operand, Unary, Vector
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.thread_groups import Signal, ThreadGroup
+
+Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
+
+_MOVE_OPERATIONS = frozenset({"copy", "pack", "unpack"})
+
+
+@lru_cache(maxsize=4096)
+def may_issue_register_op(opcode: str) -> bool:
+    """Whether an instruction may start an operation that uses registers until its group is waited for."""
+    return any(_async_register_uses(match) for match in table().candidates(opcode))
+
+
+def _async_register_uses(match: Match) -> list[AsyncRegisters]:
+    return [each for each in match.effects if isinstance(each, AsyncRegisters) and each.group in GROUPED]
+
+
+def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
+    """The places of the registers that an operand names."""
+    match operand:
+        case Name(text=text):
+            found = scope.lookup(text) or scope.lookup(text.partition(".")[0])
+            if isinstance(found, RegisterSlots):
+                yield from found.slots
+        case Vector(elements=elements):
+            for each in elements:
+                yield from operand_slots(each, scope)
+        case Address(base=inner) | Not(operand=inner) | Unary(operand=inner) | Element(index=inner):
+            yield from operand_slots(inner, scope)
+        case Binary(left=left, right=right):
+            yield from operand_slots(left, scope)
+            yield from operand_slots(right, scope)
+        case _:
+            pass
+
+
+@dataclass(frozen=True, slots=True)
+class _RegisterUses:
+    """What an instruction does to registers. moves: it only gives them other names."""
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+    is_move: bool
+
+
+def _register_uses(instruction: Instruction, match: Match, scope: BlockScope) -> _RegisterUses:
+    values = [each for each in match.effects if isinstance(each, Value)]
+    given = [match.operand(each.result, instruction) for each in values]
+    writes = frozenset(slot for each in given for slot in operand_slots(each, scope))
+    others = [each for each in instruction.operands if not any(each is result for result in given)]
+    reads = frozenset(slot for each in others for slot in operand_slots(each, scope))
+    moves = len(match.effects) == 1 and all(
+        isinstance(each.value, CallExpr) and each.value.function in _MOVE_OPERATIONS for each in values
+    )
+    return _RegisterUses(reads, writes, moves and bool(values))
+
+
+class RegisterWatch:
+    """The registers of a function that asynchronous operations use, or that moves bring to those or take from them."""
+
+    def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
+        slots: set[int] = set()
+        moves: list[frozenset[int]] = []
+        for instruction, scope in body:
+            match = table().match(instruction)
+            if isinstance(match, Mismatch):
+                continue
+            for each in _async_register_uses(match):
+                slots.update(operand_slots(match.operand(each.operand, instruction), scope))
+            uses = _register_uses(instruction, match, scope)
+            if uses.is_move:
+                moves.append(uses.reads | uses.writes)
+        grown = -1
+        while grown != len(slots):
+            grown = len(slots)
+            for pair in moves:
+                if not slots.isdisjoint(pair):
+                    slots |= pair
+        self.slots = frozenset(slots)
+
+    def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
+        """A step that minds the registers that it uses."""
+        issues = _async_register_uses(match)
+        if issues:
+            operands = [(match.operand(each.operand, instruction), each.kind != "read") for each in issues]
+            used = {slot: updated for node, updated in operands for slot in operand_slots(node, scope)}
+            return _issuing_step(step, used, issues[0].group)
+        if any(isinstance(each, RegisterFence) for each in match.effects):
+            return _run_after(step, lambda state, group: state.fence(group))
+        uses = _register_uses(instruction, match, scope)
+        reads, writes = sorted(uses.reads & self.slots), sorted(uses.writes & self.slots)
+        if not reads and not writes:
+            return step
+        if uses.is_move:
+            return _run_after(step, lambda state, group: state.move(group, reads, writes))
+        return _checking_step(step, reads, writes)
+
+
+def _run_after(step: Step, then: Callable[[RegisterHazards, ThreadGroup], None]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        signal = step(group)
+        if signal is None and group.cta.machine.observer.is_checking:
+            then(hazards_of(group), group)
+        return signal
+
+    return run
+
+
+def _checking_step(step: Step, reads: Sequence[int], writes: Sequence[int]) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        if group.cta.machine.observer.is_checking:
+            hazards_of(group).touch(group, reads, writes)
+        return step(group)
+
+    return run
+
+
+def _issuing_step(step: Step, used: dict[int, bool], kind: str) -> Step:
+    def run(group: ThreadGroup) -> Signal | None:
+        if not group.cta.machine.observer.is_checking:
+            return step(group)
+        state = hazards_of(group)
+        state.check_fence(group, used)
+        signal = step(group)
+        if signal is None:
+            state.issue(group, used, kind)
+        return signal
+
+    return run
+
+
+def hazards_of(group: ThreadGroup) -> RegisterHazards:
+    """What is known of the registers of the executing function."""
+    activation = group.activation
+    if activation.register_hazards is None:
+        activation.register_hazards = RegisterHazards(group.cta)
+    found: RegisterHazards = activation.register_hazards
+    return found
+
+
+class RegisterHazards:
+    """The registers of one call, by their places; each entry an array over the threads of the CTA.
+
+    number: of the group of the last operation that uses it, -1 for none. touched: since the last fence. updated:
+    whether the operation writes it. issued: the place of the operation. unfenced: threads that have had no fence yet.
+    """
+
+    __slots__ = ("cta", "is_updated", "issue_location", "kind", "pending_group", "touched_since_fence", "unfenced")
+
+    def __init__(self, cta: Cta) -> None:
+        self.cta, self.kind = cta, ""
+        self.pending_group: dict[int, Any] = {}
+        self.touched_since_fence: dict[int, Any] = {}
+        self.is_updated: dict[int, bool] = {}
+        self.issue_location: dict[int, int] = {}
+        self.unfenced = numpy.ones(cta.threads, bool)
+
+    def fence(self, group: ThreadGroup) -> None:
+        """Threads order what they did to registers before operations that come."""
+        index = group.lanes.index
+        self.unfenced[index] = False
+        for each in self.touched_since_fence.values():
+            each[index] = False
+
+    def touch(self, group: ThreadGroup, reads: Iterable[int], writes: Iterable[int]) -> None:
+        """Threads use registers otherwise."""
+        index = group.lanes.index
+        for slots, is_write in ((reads, False), (writes, True)):
+            for slot in slots:
+                if slot in self.pending_group and (is_write or self.is_updated[slot]):
+                    self._check(group, slot, index)
+                self._row(self.touched_since_fence, slot, False)[index] = True
+
+    def move(self, group: ThreadGroup, sources: Sequence[int], targets: Sequence[int]) -> None:
+        """Registers get the contents of others; of none, where these are constants."""
+        index = group.lanes.index
+        numbers = [self.pending_group[each][index] for each in sources if each in self.pending_group]
+        touched = [self.touched_since_fence[each][index] for each in sources if each in self.touched_since_fence]
+        number = numpy.maximum.reduce(numbers) if numbers else -1
+        was_touched = numpy.logical_or.reduce(touched) if touched else False
+        for slot in targets:
+            if numbers or slot in self.pending_group:
+                self._row(self.pending_group, slot, -1)[index] = number
+                origin = next((each for each in sources if each in self.pending_group), slot)
+                self.is_updated[slot], self.issue_location[slot] = (
+                    self.is_updated.get(origin, False),
+                    self.issue_location.get(origin, 0),
+                )
+            if touched or slot in self.touched_since_fence:
+                self._row(self.touched_since_fence, slot, False)[index] = was_touched
+
+    def issue(self, group: ThreadGroup, used: dict[int, bool], kind: str) -> None:
+        """An operation may use registers from here on."""
+        index, self.kind = group.lanes.index, kind
+        numbers = group.cta.machine.async_engine.committed_groups(group.cta, kind)[index]
+        for slot, updated in used.items():
+            self._row(self.pending_group, slot, -1)[index] = numbers
+            self.is_updated[slot], self.issue_location[slot] = updated, group.pc
+
+    def _row(self, rows: dict[int, Any], slot: int, empty: int | bool) -> Any:
+        found = rows.get(slot)
+        if found is None:
+            found = rows[slot] = numpy.full(self.cta.threads, empty, bool if isinstance(empty, bool) else numpy.int64)
+        return found
+
+    def _check(self, group: ThreadGroup, slot: int, index: Any) -> None:
+        complete = group.cta.completed_groups.get(self.kind)
+        limits = 0 if complete is None else complete[index]
+        flying = self.pending_group[slot][index] >= limits
+        if flying.any():
+            what = "an accumulator" if self.is_updated[slot] else "the fragment of A"
+            thread = int(index[numpy.flatnonzero(flying)[0]])
+            self._report(
+                group,
+                thread,
+                "PTX311",
+                f"touches {what} of the asynchronous operation at line {{}}, which may be in flight",
+                "a wait for the group of that operation, before this",
+                self.issue_location[slot],
+            )
+
+    def check_fence(self, group: ThreadGroup, used: Iterable[int]) -> None:
+        """Whether what threads did to registers is ordered before the operation that takes them."""
+        index = group.lanes.index
+        wrong = self.unfenced[index]
+        if wrong.any():
+            first: Any = wrong
+            message = "uses registers, and no fence of registers comes before"
+        else:
+            rows = [self.touched_since_fence[slot][index] for slot in used if slot in self.touched_since_fence]
+            first = next((each for each in rows if each.any()), None)
+            message = "uses a register that was accessed before, with no fence of registers between"
+        if first is not None and first.any():
+            thread = int(index[numpy.flatnonzero(first)[0]])
+            self._report(group, thread, "PTX312", message, "`wgmma.fence` behind the last access to the registers")
+
+    def _report(self, group: ThreadGroup, thread: int, code: str, message: str, missing: str, other: int = -1) -> None:
+        machine, here = group.cta.machine, group.activation.function
+        at = machine.thread_of(thread)
+
+        def witness(pc: int) -> Witness:
+            return Witness(here.instructions[pc].opcode, machine.line_of(here.offsets[pc]), at, group.cta.ctaid)
+
+        shown = (witness(group.pc),) if other < 0 else (witness(group.pc), witness(other))
+        text = f"`{shown[0].action}` " + message.format(shown[-1].line)
+        machine.report.add(Violation(code, text, shown[0].line, here.offsets[group.pc], shown, missing))

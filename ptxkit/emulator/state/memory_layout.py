@@ -1,0 +1,280 @@
+"""Where the variables of a module lie, and what those in global and constant memory hold at first.
+
+Source: PTX ISA, "State Spaces", "Variables", "Initializers", "Dynamic Memory Allocation" (`.extern .shared`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from ptxkit.emulator.core.address_windows import RESERVED_SHARED
+from ptxkit.emulator.core.findings import InvalidLaunchError
+from ptxkit.emulator.state.memory import LaunchMemory
+from ptxkit.emulator.state.symbols import BlockScope, VariableSymbol, alignment_of, element_bytes, variable_bytes
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.functions import bits, kind
+from ptxkit.syntax.constants import evaluate, parse_integer
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Block,
+    Body,
+    Declaration,
+    Declarator,
+    Element,
+    Float,
+    Function,
+    Instruction,
+    Module,
+    Name,
+    Operand,
+    Pair,
+    Vector,
+)
+
+
+@dataclass(slots=True)
+class SharedLayout:
+    """The shared memory of a kernel's CTA: static variables by what declares them, then the dynamic part.
+
+    end: bytes in all, those that the system reserves included. dynamic: where the dynamic part begins.
+    """
+
+    offsets: dict[int, int] = field(default_factory=dict)
+    dynamic: int = RESERVED_SHARED
+    end: int = RESERVED_SHARED
+
+    def offset(self, declarator: Declarator) -> int:
+        """Where a variable begins."""
+        return self.offsets[id(declarator)]
+
+
+def lay_out_shared(module: Module, entry: Function, dynamic_bytes: int) -> SharedLayout:
+    """Lay out what an entry and all that it reaches has in shared memory."""
+    layout = SharedLayout()
+    open_ended: list[tuple[Declaration, Declarator]] = []
+    alignment = 16
+    for declaration in _shared_declarations(module, entry):
+        for declarator in declaration.declarators:
+            size = variable_bytes(declaration, declarator)
+            if "extern" in declaration.linkage and size == 0:
+                open_ended.append((declaration, declarator))
+                alignment = max(alignment, alignment_of(declaration))
+                continue
+            start = _align_minimally(layout.end, alignment_of(declaration))
+            layout.offsets[id(declarator)] = start
+            layout.end = start + size
+    layout.dynamic = _align_up(layout.end, alignment)
+    for _, declarator in open_ended:
+        layout.offsets[id(declarator)] = layout.dynamic
+    if open_ended or dynamic_bytes:
+        layout.end = max(layout.end, layout.dynamic + dynamic_bytes)
+    return layout
+
+
+def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaration]:
+    """Those of the module that the code names, and those of the functions that it can reach."""
+    functions = {each.name: each for each in module.functions() if each.body is not None}
+    waiting, seen, named = [entry], {entry.name}, set[str]()
+    inside: list[Declaration] = []
+    while waiting:
+        function = waiting.pop()
+        assert function.body is not None
+        for found in _declarations_and_names(function.body):
+            if isinstance(found, Declaration):
+                if found.space == "shared":
+                    inside.append(found)
+            elif found not in named:
+                named.add(found)
+                if found in functions and found not in seen:
+                    seen.add(found)
+                    waiting.append(functions[found])
+    for item in module.items:
+        if isinstance(item, Declaration) and item.space == "shared":
+            used = tuple(each for each in item.declarators if each.name in named)
+            if used:
+                yield item
+    yield from inside
+
+
+def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
+    """The declarations of a body, and the names in its instructions."""
+    for statement in body.statements:
+        if isinstance(statement, Block):
+            yield from _declarations_and_names(statement.body)
+        elif isinstance(statement, Declaration):
+            yield statement
+        elif isinstance(statement, Instruction):
+            for operand in statement.operands:
+                yield from _names_in(operand)
+
+
+def _names_in(operand: Operand) -> Iterator[str]:
+    match operand:
+        case Name(text):
+            yield text
+        case Address(base, _, index):
+            yield from _names_in(base)
+            for each in index:
+                yield from _names_in(each)
+        case Vector(elements) | Arguments(elements):
+            for each in elements:
+                yield from _names_in(each)
+        case Binary(_, left, right) | Pair(left, right):
+            yield from _names_in(left)
+            yield from _names_in(right)
+        case Element(base, _):
+            yield from _names_in(base)
+        case Apply(_, argument):
+            yield from _names_in(argument)
+
+
+def _align_minimally(value: int, alignment: int) -> int:
+    """A place that is aligned as asked for, and no better: what relies on more is wrong."""
+    start = _align_up(value, alignment)
+    return start if start & alignment else start + alignment
+
+
+def _align_up(value: int, alignment: int) -> int:
+    return -(-value // alignment) * alignment
+
+
+def place_variables(module: Module, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
+    """Give the module's variables their addresses, then their initial values."""
+    pending: list[tuple[VariableSymbol, Declaration, Declarator]] = []
+    for item in module.items:
+        if not isinstance(item, Declaration):
+            continue
+        for declarator in item.declarators:
+            symbol = _place_variable(item, declarator, memory, shared)
+            if symbol is not None:
+                scope.names.setdefault(declarator.name, symbol)
+                pending.append((symbol, item, declarator))
+    for symbol, item, declarator in pending:
+        if declarator.initialiser is not None and item.space in ("global", "const"):
+            octets = encode_initializer(item, declarator, scope)
+            memory.set_initial(symbol.address, octets)
+
+
+def place_function_variables(
+    declaration: Declaration, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout
+) -> None:
+    """Give the variables that a function declares their addresses: in its frame, or with those of the module."""
+    for declarator in declaration.declarators:
+        if declaration.space in ("local", "param"):
+            assert scope.frame is not None
+            size, alignment = variable_bytes(declaration, declarator), alignment_of(declaration)
+            at = scope.frame.reserve_local(size, max(alignment, 1))
+            element = element_bytes(declaration)
+            scope.names[declarator.name] = VariableSymbol(
+                declarator.name, declaration.space, at, size, alignment, declaration.type, element, is_in_frame=True
+            )
+        else:
+            symbol = _place_variable(declaration, declarator, memory, shared)
+            if symbol is not None:
+                scope.names[declarator.name] = symbol
+                if declarator.initialiser is not None:
+                    memory.set_initial(symbol.address, encode_initializer(declaration, declarator, scope))
+
+
+def _place_variable(
+    declaration: Declaration, declarator: Declarator, memory: LaunchMemory, shared: SharedLayout
+) -> VariableSymbol | None:
+    size, alignment = variable_bytes(declaration, declarator), alignment_of(declaration)
+    if declaration.space == "shared":
+        address = shared.offsets.get(id(declarator))
+        if address is None:
+            return None
+    elif declaration.space in ("global", "const"):
+        space = declaration.space
+        address = memory.allocate(space, size, max(alignment, 1), declarator.name)
+    else:
+        return None
+    return VariableSymbol(
+        declarator.name,
+        declaration.space,
+        address,
+        size,
+        alignment,
+        declaration.type,
+        element_bytes(declaration),
+    )
+
+
+def encode_initializer(declaration: Declaration, declarator: Declarator, scope: BlockScope) -> bytes:
+    """What an initialiser puts into memory."""
+    made = bytearray(variable_bytes(declaration, declarator))
+    lengths = [length or 0 for length in declarator.dimensions]
+    if declaration.vector:
+        lengths.append(int(declaration.vector[1:]))
+    width = max(bits(declaration.type), 8) // 8
+
+    def put(value: Operand, at: int, dimensions: list[int]) -> None:
+        if isinstance(value, Vector) and dimensions:
+            stride = width
+            for length in dimensions[1:]:
+                stride *= length
+            for number, each in enumerate(value.elements):
+                put(each, at + number * stride, dimensions[1:])
+        else:
+            code = _encode_value(value, declaration.type, scope)
+            made[at : at + width] = (code & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+
+    assert declarator.initialiser is not None
+    put(declarator.initialiser, 0, lengths)
+    return bytes(made)
+
+
+def _encode_value(value: Operand, type_: str, scope: BlockScope) -> int:
+    """The bits of one initial value."""
+    match value:
+        case Float():
+            return encode_float(value, bits(type_)) if kind(type_) == "f" else value.bits
+        case Arguments((only,)):
+            return _encode_value(only, type_, scope)
+        case Apply("generic", argument):
+            return _encode_value(argument, type_, scope)
+        case Apply(mask, argument):
+            chosen = evaluate(parse_integer(mask)) or 0
+            return (_encode_value(argument, type_, scope) & chosen) >> ((chosen & -chosen).bit_length() - 1)
+    number = evaluate(value)
+    if number is not None:
+        if kind(type_) == "f":
+            return encode_float(Float(*_f64_bits(float(number)), str(number)), bits(type_))
+        return number
+    match value:
+        case Binary("=", _, right):
+            return _encode_value(right, type_, scope)
+        case Binary("+", left, right):
+            return _encode_value(left, type_, scope) + _encode_value(right, type_, scope)
+        case Name(text):
+            found = scope.lookup(text)
+            if isinstance(found, VariableSymbol):
+                return found.address
+            if found is not None:
+                return scope.function_address(text)
+    raise InvalidLaunchError(f"the machine does not know the initial value {value}")
+
+
+def _f64_bits(value: float) -> tuple[int, int]:
+    return int.from_bytes(struct.pack(">d", value), "big"), 64
+
+
+def encode_float(value: Float, width: int) -> int:
+    """The bits of a floating-point constant in a type of a width; those of another width are converted."""
+    if value.width == width:
+        return value.bits
+    number = struct.unpack(">f" if value.width == 32 else ">d", value.bits.to_bytes(value.width // 8, "big"))[0]
+    if width == 64:
+        return _f64_bits(number)[0]
+    if width == 32:
+        try:
+            return int.from_bytes(struct.pack(">f", number), "big")
+        except OverflowError:
+            return 0x7F80_0000 if number > 0 else 0xFF80_0000
+    if width == 16:
+        return int.from_bytes(struct.pack(">e", number), "big")
+    return value.bits

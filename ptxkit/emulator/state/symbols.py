@@ -1,0 +1,191 @@
+"""What the names in a function stand for: registers by their places, variables by their addresses, labels.
+
+Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "State Spaces".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from ptxkit.emulator.core.dtypes import constant_bits, width_of
+from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.functions import bits
+from ptxkit.syntax.tree import Declaration, Declarator, Directive, Function, Prototype
+
+COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
+_OPAQUE = frozenset({"texref", "samplerref", "surfref", "tensormap"})
+_OPAQUE_BYTES = {"tensormap": 128}
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSlots:
+    """A register, or the registers of a vector. slots: their places. type: the type word of one."""
+
+    slots: tuple[int, ...]
+    type: str
+
+    @property
+    def width(self) -> int:
+        """Bits of a register."""
+        return width_of(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class VariableSymbol:
+    """A variable. space: as declared. address: in the space; in a frame, from its base. size: bytes.
+
+    framed: it is in each call's own memory.
+    """
+
+    name: str
+    space: str
+    address: int
+    size: int
+    alignment: int
+    type: str
+    element_size: int
+    is_in_frame: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodeLabel:
+    """A place in the code. place: the number of the step behind it."""
+
+    name: str
+    pc: int
+
+
+SymbolMeaning: TypeAlias = "RegisterSlots | VariableSymbol | CodeLabel | Function | Directive | Prototype"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotInitializer:
+    """What a place holds from the start. width: bits. value: a constant, or None. name: of a special register, or of
+    a variable in shared memory (`space` shared), whose address differs from CTA to CTA."""
+
+    width: int
+    value: Bits | None = None
+    name: str = ""
+    offset: int | None = None
+
+
+@dataclass(slots=True)
+class FrameLayout:
+    """What a call of a function has of its own: registers (places in a list) and bytes of local memory."""
+
+    slots: list[SlotInitializer] = field(default_factory=list)
+    size: int = 0
+    _slot_cache: dict[tuple[object, ...], int] = field(default_factory=dict)
+
+    def new_slot(self, width: int) -> int:
+        """A new register."""
+        self.slots.append(SlotInitializer(width))
+        return len(self.slots) - 1
+
+    def constant_slot(self, value: int, width: int) -> int:
+        """The place of a constant."""
+        value &= (1 << width) - 1
+        return self._cached_slot((value, width), SlotInitializer(width, constant_bits(value, width)))
+
+    def special_slot(self, name: str, width: int) -> int:
+        """The place of a special register that does not change, at the width at which it is read."""
+        return self._cached_slot((name, width), SlotInitializer(width, name=name))
+
+    def shared_address_slot(self, offset: int, width: int) -> int:
+        """The place of an address in the CTA's own shared memory."""
+        return self._cached_slot(("shared", offset, width), SlotInitializer(width, offset=offset))
+
+    def reserve_local(self, size: int, alignment: int) -> int:
+        """Take bytes of local memory; where they begin, from the frame's base."""
+        start = -(-self.size // alignment) * alignment
+        self.size = start + size
+        return start
+
+    def _cached_slot(self, key: tuple[object, ...], fill: SlotInitializer) -> int:
+        found = self._slot_cache.get(key)
+        if found is None:
+            self.slots.append(fill)
+            found = self._slot_cache[key] = len(self.slots) - 1
+        return found
+
+
+class BlockScope:
+    """The names of a block, inside those around it."""
+
+    def __init__(self, outer: BlockScope | None = None) -> None:
+        self.outer = outer
+        self.names: dict[str, SymbolMeaning] = {}
+        self._registers: dict[str, tuple[Declaration, Declarator]] = {}
+        self.frame: FrameLayout | None = outer.frame if outer is not None else None
+        self.addresses: Mapping[str, int] = outer.addresses if outer is not None else {}
+
+    def declare_registers(self, declaration: Declaration) -> None:
+        """Enter `.reg` declarations; a register has no place before it is used."""
+        for each in declaration.declarators:
+            self._registers[each.name] = (declaration, each)
+
+    def function_address(self, name: str) -> int:
+        """The address of a function."""
+        return self.addresses.get(name, 0)
+
+    def lookup(self, name: str) -> SymbolMeaning | None:
+        """What a name stands for; None where nothing declares it."""
+        scope: BlockScope | None = self
+        while scope is not None:
+            found = scope.names.get(name) or scope._declare_used_register(name)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return None
+
+    def _declare_used_register(self, name: str) -> RegisterSlots | None:
+        for base, number in _register_spellings(name):
+            declared = self._registers.get(base)
+            if declared is None:
+                continue
+            declaration, declarator = declared
+            if (number is None) != (declarator.count is None):
+                continue
+            if number is not None and declarator.count is not None and number >= declarator.count:
+                continue
+            assert self.frame is not None
+            lanes = int(declaration.vector[1:]) if declaration.vector else 1
+            width = width_of(declaration.type)
+            made = RegisterSlots(tuple(self.frame.new_slot(width) for _ in range(lanes)), declaration.type)
+            self.names[name] = made
+            return made
+        return None
+
+
+def _register_spellings(name: str) -> Iterator[tuple[str, int | None]]:
+    """A name as it stands, and as a number behind a prefix: `%r12` as register 12 of `%r<...>`."""
+    yield name, None
+    prefix = name.rstrip("0123456789")
+    digits = name[len(prefix) :]
+    if digits:
+        for cut in range(len(digits)):
+            yield prefix + digits[:cut], int(digits[cut:])
+
+
+def variable_bytes(declaration: Declaration, declarator: Declarator) -> int:
+    """The size of a variable; 0 where its length is left open."""
+    size = element_bytes(declaration)
+    initial = getattr(declarator.initialiser, "elements", ())
+    for at, length in enumerate(declarator.dimensions):
+        size *= len(initial) if length is None and at == 0 else length or 0
+    return size
+
+
+def element_bytes(declaration: Declaration) -> int:
+    """The size of one element of a variable."""
+    if declaration.type in _OPAQUE:
+        return _OPAQUE_BYTES.get(declaration.type, 8)
+    lanes = int(declaration.vector[1:]) if declaration.vector else 1
+    return max(bits(declaration.type), 8) // 8 * lanes
+
+
+def alignment_of(declaration: Declaration) -> int:
+    """The alignment of a variable: as declared, else its element's size."""
+    return declaration.alignment or min(element_bytes(declaration), 128)

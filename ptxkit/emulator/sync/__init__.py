@@ -1,0 +1,5 @@
+"""Barriers, mbarriers, and the completion of asynchronous operations.
+
+Input: arrivals, waits and completions. Output: phases, and the threads that may go on. It imports `emulator.threads`
+and the packages above it.
+"""

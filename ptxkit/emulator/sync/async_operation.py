@@ -1,0 +1,112 @@
+"""An asynchronous operation, from its issue until its completion is known.
+
+Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ptxkit.emulator.state.byte_transfers import ByteTransfer
+from ptxkit.emulator.sync.mbarrier import Mbarrier
+
+if TYPE_CHECKING:
+    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.engine.executable import DecodedFunction
+    from ptxkit.emulator.threads.thread_groups import ThreadGroup
+
+CP_ASYNC, BULK, WGMMA, TCGEN05 = "cp.async", "bulk", "wgmma", "tcgen05"
+"""What tells that an operation is complete: a group of the thread, of one of these kinds; of the last, an mbarrier."""
+
+GROUPED = (CP_ASYNC, BULK, WGMMA, TCGEN05)
+BY_MBARRIER, UNSIGNALLED = "mbarrier", "nothing"
+"""An mbarrier that it has itself, or nothing."""
+
+
+class AsyncOperation:
+    """One execution of an instruction by some threads.
+
+    threads: who issued each row. groups: the number of each row's group, in its thread. signals: objects and the bytes
+    that they are told. reading, writing: rows whose source, or target, may still be in use, for all that is known.
+    proxy: through which it accesses memory.
+    """
+
+    __slots__ = (
+        "completion",
+        "cta",
+        "function",
+        "groups",
+        "issue_clock",
+        "pc",
+        "pending_reads",
+        "pending_writes",
+        "proxy",
+        "serial",
+        "signals",
+        "tensor_use",
+        "threads",
+        "transfers",
+    )
+
+    def __init__(
+        self,
+        group: ThreadGroup,
+        completion: str,
+        transfers: Sequence[ByteTransfer],
+        threads: Any,
+        *,
+        proxy: str = "async",
+        groups: Any = None,
+        signals: Sequence[tuple[Mbarrier, int]] = (),
+    ) -> None:
+        self.cta: Cta = group.cta
+        self.function: DecodedFunction = group.activation.function
+        self.pc = group.pc
+        self.completion, self.transfers, self.proxy = completion, tuple(transfers), proxy
+        rows = transfers[0].rows if transfers else 0
+        self.threads = numpy.broadcast_to(threads, (rows,))
+        self.groups = None if groups is None else numpy.broadcast_to(groups, (rows,))
+        self.signals = tuple(signals)
+        self.pending_reads = numpy.ones(rows, bool)
+        self.pending_writes = numpy.ones(rows, bool)
+        self.serial = 0
+        self.issue_clock: Any = None
+        """What orders accesses keeps here."""
+        self.tensor_use: Any = None
+        """What it does to Tensor Memory, for those who mind."""
+
+    @property
+    def name(self) -> str:
+        """Its instruction."""
+        return self.function.instructions[self.pc].opcode
+
+    @property
+    def is_combining(self) -> bool:
+        """Whether it reduces, one element after another by itself."""
+        return any(each.combine is not None for each in self.transfers)
+
+    def read(self, rows: Any) -> None:
+        """Read sources."""
+        for each in self.transfers:
+            each.read(rows)
+
+    def write(self, rows: Any) -> None:
+        """Write targets."""
+        for each in self.transfers:
+            each.write(rows)
+
+
+class DeferredArrival:
+    """Arrivals that come when what some threads issued of a kind is complete, up to a serial number; one for each."""
+
+    __slots__ = ("barrier", "cta", "function", "issue_clock", "kind", "pc", "serial", "threads")
+
+    def __init__(self, group: ThreadGroup, threads: Any, barrier: Mbarrier, serial: int, kind: str = CP_ASYNC) -> None:
+        self.kind = kind
+        self.cta, self.function, self.pc = group.cta, group.activation.function, group.pc
+        self.threads, self.barrier, self.serial = threads, barrier, serial
+        self.issue_clock: Any = None
+        """What orders accesses keeps here."""

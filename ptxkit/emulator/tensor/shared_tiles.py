@@ -1,0 +1,41 @@
+"""Tiles of shared memory as matrices of codes: which units of 16 bytes hold them, and what these make.
+
+Manual: Shared Memory Matrix Layout; Asynchronous wgmma Multiply-and-Accumulate Operation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptxkit.emulator.core.numbers.formats import DTYPES, Bits
+from ptxkit.emulator.tensor.descriptors import UNIT_BYTES, decode_matrix_descriptor, element_addresses
+from ptxkit.emulator.tensor.fragments import unpack_elements
+
+
+def unit_addresses(
+    descriptor: int, rows: int, columns: int, width: int, *, transposed: bool = False
+) -> NDArray[np.int64]:
+    """Addresses of the units that hold a matrix, (units across, units along).
+
+    rows: of A, or columns of B. columns: along k. width: bits of an element. transposed: neighbours in a unit are
+    neighbours along the rows, else along k.
+    """
+    matrix = decode_matrix_descriptor(descriptor)
+    if transposed:
+        each = UNIT_BYTES * 8 // width
+        return element_addresses(matrix, rows, columns, width // 8, transposed=True)[::each]
+    return element_addresses(matrix, rows, columns * width // 8 // UNIT_BYTES, UNIT_BYTES)
+
+
+def decode_codes(octets: Bits, width: int, *, transposed: bool = False) -> Bits:
+    """The matrix (..., rows, columns) of units' bytes, (..., units across, units along, 16) of uint8."""
+    if width in (8, 16, 32):
+        parts = np.ascontiguousarray(octets).view(DTYPES[width])
+    else:
+        parts = unpack_elements(np.ascontiguousarray(octets).view(np.uint32), width)
+        parts = parts.reshape(*octets.shape[:-1], -1)
+    if transposed:
+        parts = np.swapaxes(parts, -1, -2)  # (..., across, elements, along)
+        return parts.reshape(*parts.shape[:-3], -1, parts.shape[-1])
+    return parts.reshape(*parts.shape[:-2], -1)

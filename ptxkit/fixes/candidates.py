@@ -1,0 +1,76 @@
+"""What may settle a finding: what its rule proposes, and changes of declarations and of the heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.fixes.async_group_fixes import propose_group_fixes
+from ptxkit.fixes.insertions import propose_insertions
+from ptxkit.fixes.mbarrier_wait_fixes import propose_wait_fixes
+from ptxkit.fixes.operand_fixes import propose_operand_fixes
+from ptxkit.source import SourceFile, Span
+
+_VERSION = re.compile(r"`\.version (\d+\.\d+)`")
+_TARGET = re.compile(r"`\.target (sm_\w+)`")
+_HEADING = re.compile(r"^[ \t]*\.(version|target)[ \t]+([\w.]+)", re.MULTILINE)
+
+
+def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
+    """The changes to try, the likeliest first."""
+    if item.fix is not None:
+        yield item.fix
+    yield from item.proposals
+    if "parity" in item.properties:
+        yield from propose_wait_fixes(item)
+    if item.code == "PTX801":
+        yield from _fix_heading(item)
+    elif item.code == "PTX205":
+        yield from _fix_alignment(item)
+    yield from propose_operand_fixes(item)
+    yield from propose_group_fixes(item)
+    if _is_future_phase_wait(item):
+        yield from propose_wait_fixes(item)
+    yield from propose_insertions(item)
+    yield from propose_wait_fixes(item)
+
+
+def _is_future_phase_wait(item: Diagnostic) -> bool:
+    """Whether a wait is for a phase after one that has ended, and that nobody arrives in."""
+    phase = item.properties.get("phase")
+    return item.code == "PTX504" and item.properties.get("arrived") == 0 and isinstance(phase, int) and phase > 1
+
+
+def _fix_heading(item: Diagnostic) -> Iterator[Fix]:
+    """The version and target that the help names, in the heading."""
+    help_ = item.help or ""
+    version, target = _VERSION.search(help_), _TARGET.search(help_)
+    wanted = {"version": version and version[1], "target": target and target[1]}
+    edits = []
+    for match in _HEADING.finditer(item.source.text):
+        word = wanted.pop(match[1], None)
+        if word:
+            edits.append(Edit(Span(*match.span(2)), word))
+    if edits:
+        words = " and ".join(
+            f"`.{name} {match[1]}`" for name, match in (("version", version), ("target", target)) if match
+        )
+        yield Fix(f"change the module to {words}", tuple(edits))
+
+
+def _fix_alignment(item: Diagnostic) -> Iterator[Fix]:
+    """The alignment that the access needs, in the declaration of its variable."""
+    name, needed = item.properties.get("variable"), item.properties.get("alignment")
+    if not isinstance(name, str) or not isinstance(needed, int):
+        return
+    for place in _alignment_spans(item.source, name):
+        yield Fix(f"declare `{name}` with `.align {needed}`", (Edit(place, f" .align {needed} "),), safe=True)
+
+
+def _alignment_spans(source: SourceFile, name: str) -> Iterator[Span]:
+    """Where the alignment of a variable stands, or may stand: behind its state space."""
+    spaces = r"\.(?:shared(?:::cta)?|global|const|local)\b"
+    declared = re.compile(rf"{spaces}(\s*(?:\.align\s+\d+\s*)?)(?=\.\w+\s+{re.escape(name)}(?![\w$]))")
+    for match in declared.finditer(source.text):
+        yield Span(*match.span(1))

@@ -1,0 +1,189 @@
+"""Where a statement may be put in, near one that a finding names, so that more threads come by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.diagnostics import Edit
+from ptxkit.isa.effects import Control
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import PTXSyntaxError, parse, statement_spans
+from ptxkit.syntax.tree import Block, Body, Declaration, Function, Name
+
+_CACHE_SIZE = 2
+_NAME_TOKEN, _REG_DECLARATION = re.compile(r"[%\w$]+"), re.compile(r"\.reg \.\w+ ([%\w$]+);")
+
+
+class FunctionContext:
+    """One function around a finding. Offsets are those of its source."""
+
+    def __init__(self, program: Program, source: SourceFile) -> None:
+        self.program = program
+        self.source = source
+        self._by_start = {step.start: step for step in program.steps}
+
+    def step_at(self, start: int) -> Step | None:
+        """The instruction that begins at an offset."""
+        return self._by_start.get(start)
+
+    def points_before(self, step: Step) -> Iterator[int]:
+        """Offsets in front of a step, nearest first: of itself, of its labels, of each branch that leaves it out."""
+        yield step.start
+        if step.index in self.program.label_targets and step.index:
+            yield self.end_of(self.program.steps[step.index - 1])
+        yield from (
+            branch.start
+            for branch, target in reversed(self._forward_branches)
+            if branch.index < step.index < target.index
+        )
+
+    def points_after(self, step: Step) -> Iterator[int]:
+        """Offsets behind a step, nearest first: of itself, and where each branch that leaves it out goes on."""
+        yield self.end_of(step)
+        yield from sorted(
+            {target.start for branch, target in self._forward_branches if branch.index < step.index < target.index}
+        )
+
+    @property
+    def entry_point(self) -> int:
+        """In front of the first instruction."""
+        return self.program.steps[0].start
+
+    @property
+    def declaration_point(self) -> int | None:
+        """The same, where a register that is declared there is known in the whole function; else None."""
+        return self.entry_point if self.program.steps[0].scope is self.program.scope else None
+
+    @property
+    def exit_points(self) -> list[int]:
+        """In front of each instruction with which every thread that comes to it ends."""
+        kinds = ("return", "exit")
+        return [
+            step.start
+            for step in self.program.steps
+            for effect in step.effects
+            if isinstance(effect, Control) and effect.kind in kinds and step.instruction.guard is None
+        ]
+
+    def variable_of(self, name: str) -> str | None:
+        """The variable whose address a name stands for: itself, or a register into which it alone is moved."""
+        names = {each.name for each in self.program.variables}
+        if name in names:
+            return name
+        writers = [each for each in self.program.steps if _is_destination(name, each)]
+        operands = writers[0].instruction.operands if len(writers) == 1 else ()
+        source = operands[1] if len(operands) == 2 else None
+        return source.text if isinstance(source, Name) and source.text in names else None
+
+    def reaching_writers(self, step: Step, name: str) -> list[Step]:
+        """The instructions from which a step may have the value of a register, in the order of the text."""
+        found = self._definitions.definitions_reaching(step, step.scope.register_name(name))
+        return sorted(found, key=lambda each: each.index)
+
+    def keeps_registers(self, step: Step, text: str, place: int) -> bool:
+        """Whether the registers of a step that a text names hold at a place what they hold at the step."""
+        behind = next((each for each in self.program.steps if each.start >= place), None)
+        guard = step.instruction.guard
+        operands = (*step.instruction.operands, *(() if guard is None else (Name(guard.predicate),)))
+        own = {register for operand in operands for register in registers_in(operand, step.scope)}
+        words = set(_NAME_TOKEN.findall(text)).difference(_REG_DECLARATION.findall(text))
+        named = {word: register for word in words if (register := step.scope.register_name(word)) in own}
+        return behind is not None and all(
+            behind.scope.register_name(word) == register
+            and self._definitions.definitions_reaching(step, register, surely=True)
+            == self._definitions.definitions_reaching(behind, register, surely=True)
+            for word, register in named.items()
+        )
+
+    def width(self, step: Step, name: str) -> int | None:
+        """The bits of the register that a name means at a step; None where it is none, or a predicate."""
+        stem = name.rstrip("0123456789")
+        found = None
+        for body in self._bodies(step):
+            for declaration in body.statements:
+                if isinstance(declaration, Declaration) and declaration.space == "reg":
+                    wanted = (each for each in declaration.declarators if each.name in (name, stem))
+                    if any(each.name == name or each.count is not None for each in wanted):
+                        found = int("".join(filter(str.isdigit, declaration.type)) or 0) or None
+        return found
+
+    def _bodies(self, step: Step) -> Iterator[Body]:
+        """The braces around a step, from the outermost in."""
+        body: Body | None = self.program.function.body
+        while body is not None:
+            yield body
+            inner = None
+            for statement, start in body.located():
+                if isinstance(statement, Block) and start <= step.start:
+                    inner = statement.body
+                elif start <= step.start:
+                    inner = None
+            body = inner
+
+    @cached_property
+    def _definitions(self) -> ReachingDefinitions:
+        return ReachingDefinitions(self.program)
+
+    def insert_line(self, place: int, text: str) -> Edit:
+        """A line of its own, or several, at an offset in front of a statement or behind one."""
+        before = self._line_prefix(place)
+        indent = before[: len(before) - len(before.lstrip())]
+        lines = self.indent_lines(place, text)
+        behind = before.strip() != ""
+        return Edit(Span(place, place), f"\n{indent}{lines}" if behind else f"{lines}\n{indent}")
+
+    def indent_lines(self, place: int, text: str) -> str:
+        """Lines as far to the right as that of an offset; the first one goes where it is put."""
+        before = self._line_prefix(place)
+        return text.replace("\n", f"\n{before[: len(before) - len(before.lstrip())]}")
+
+    def _line_prefix(self, place: int) -> str:
+        """What stands before an offset on its line."""
+        return self.source.text[self.source.text.rfind("\n", 0, place) + 1 : place]
+
+    @cached_property
+    def _forward_branches(self) -> list[tuple[Step, Step]]:
+        """The conditional branches that go ahead, in the order of the text, and where they go."""
+        found = []
+        for step in self.program.steps:
+            target = self.branch_target(step) if step.instruction.guard is not None else None
+            if target is not None and step.index < target < len(self.program.steps):
+                found.append((step, self.program.steps[target]))
+        return found
+
+    def branch_target(self, step: Step) -> int | None:
+        """The index of the step to which a branch goes."""
+        for effect in step.effects:
+            if isinstance(effect, Control) and effect.kind == "branch" and effect.target and step.match:
+                operand = step.match.operand(effect.target, step.instruction)
+                return step.scope.label(operand.text) if isinstance(operand, Name) else None
+        return None
+
+    def end_of(self, step: Step) -> int:
+        """Behind a statement."""
+        return statement_spans(self.source, step.start).statement.end
+
+
+def _is_destination(name: str, step: Step) -> bool:
+    """Whether the first operand of a step is a register of this name, so that it may be written."""
+    operands = step.instruction.operands
+    return bool(operands) and isinstance(operands[0], Name) and operands[0].text == name
+
+
+@lru_cache(_CACHE_SIZE)
+def context_at(source: SourceFile, start: int) -> FunctionContext | None:
+    """The function with a body in which an instruction begins at an offset; None where there is none."""
+    try:
+        module = parse(source.text, source.path)
+    except PTXSyntaxError:
+        return None
+    found = None
+    for item, begin in zip(module.items, module.starts, strict=True):
+        if begin <= start and isinstance(item, Function) and item.body is not None:
+            found = item
+    return None if found is None else FunctionContext(flatten(module, found), source)

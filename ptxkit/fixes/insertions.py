@@ -1,0 +1,249 @@
+"""What may settle a finding about synchronisation that is missing: the statement, at each place where it may belong.
+
+These are guesses, the likeliest first. The finding says what is missing and names the statements at which it shows, and
+not where the missing one stood. A mend is offered only where the check of the changed text shows that it holds. None is
+safe: there may be threads that never come to a barrier more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.fast_dataclasses import replace
+from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.snippets import (
+    MbarrierEffect,
+    mbarrier_operand,
+    mbarrier_operand_text,
+    on_first_thread,
+    thread_counts,
+    with_guard_of,
+)
+from ptxkit.fixes.statement_edits import labelled_steps, locate_finding
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierTrack,
+    MbarrierWait,
+)
+from ptxkit.source import Span
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.printer import print_operand
+from ptxkit.syntax.tree import Address, Name
+
+MAX_INSERTION_POINTS = 4
+"""Places at which one statement is tried: each costs a check of the whole text."""
+
+_RACE_CODES = {"PTX302", "PTX303", "PTX501", "PTX507", "PTX621", "PTX708"}
+_CTA_BARRIER = "bar.sync 0;"
+_CLUSTER_BARRIER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
+
+
+def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
+    """Statements to put in for a finding about synchronisation."""
+    is_wrong = item.severity is Severity.ERROR or item.code == "PTX604"
+    if not is_wrong or not item.code.startswith("PTX"):
+        return
+    here = locate_finding(item)
+    if here is None:
+        return
+    around, step = here
+    others = labelled_steps(item, around)
+    if item.code == "PTX403":
+        yield from _insert_tensormap_acquire(item, around, step)
+    if item.code == "PTX503":
+        yield from _insert_expect_tx(item, around, step, others)
+    if item.code in ("PTX503", "PTX504"):
+        yield from _insert_arrive(around, step, others)
+    if item.code == "PTX501" and not others:
+        yield from _insert_mbarrier_init(around, step)
+    if item.code in ("PTX611", "PTX613"):
+        yield from _insert_cluster_half(around)
+    if item.code == "PTX611":
+        for made in (each for each in others if mbarrier_operand_text(each, MbarrierInit)):
+            yield from _insert_at(
+                around, [around.end_of(made)], with_guard_of(made, "fence.mbarrier_init.release.cluster;")
+            )
+        places = dict.fromkeys((around.entry_point, *islice(around.points_before(step), MAX_INSERTION_POINTS)))
+        yield from _insert_at(around, places, _CLUSTER_BARRIER)
+    if item.code == "PTX604":
+        yield from _insert_at(around, [step.start], "griddepcontrol.wait;")
+    if item.code == "PTX612" and around.exit_points:
+        edits = tuple(around.insert_line(place, _CLUSTER_BARRIER) for place in around.exit_points)
+        yield Fix(f"add `{_on_one_line(_CLUSTER_BARRIER)}`", edits)
+    if item.code in _RACE_CODES and others:
+        yield from _insert_barrier(item, around, step, others)
+
+
+def _insert_barrier(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """The barrier that the finding names, or one of all threads: in front of what hands over, in front of what goes
+    wrong, or behind the other access. None where the finding says that none will do."""
+    text = item.properties.get("barrier", _barrier_text(around))
+    if isinstance(text, str):
+        before = (
+            each for other in (*others[1:], step) for each in islice(around.points_before(other), MAX_INSERTION_POINTS)
+        )
+        behind = list(islice(around.points_after(others[0]), MAX_INSERTION_POINTS))
+        yield from _insert_at(around, dict.fromkeys((*before, *behind)), text)
+
+
+def _insert_tensormap_acquire(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """The fence by which a thread sees what was changed of a tensor map, in front of the copy by the map."""
+    if item.properties.get("missing") != "acquire":
+        return
+    maps = [each for each in step.instruction.operands if isinstance(each, Address) and each.index]
+    for each in maps[:1]:
+        text = f"fence.proxy.tensormap::generic.acquire.gpu [{print_operand(each.base)}], 128;"
+        yield from _insert_at(around, [step.start], with_guard_of(step, text))
+
+
+def _insert_expect_tx(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """The bytes of copies that nobody announces: to an arrival that is there, else with an arrival."""
+    copied = item.properties.get("copied")
+    if not isinstance(copied, int) or item.properties.get("expected"):
+        return
+    arriving = (each for each in around.program.steps if mbarrier_operand_text(each, MbarrierArrive))
+    near = sorted(arriving, key=lambda each: abs(each.index - step.index))
+    arrivals = list(dict.fromkeys((step, *others, *near[:MAX_INSERTION_POINTS])))
+    for each in arrivals:
+        yield from _insert_arrive_expect_tx(around, each, copied)
+    for each in arrivals:
+        address = mbarrier_operand_text(each, MbarrierArrive)
+        if address:
+            text = f"mbarrier.expect_tx.relaxed.cta{_space_suffix(each)}.b64 {address}, {copied};"
+            yield from _insert_at(around, [each.start], with_guard_of(each, text))
+    for each in (step, *others):
+        address = mbarrier_operand_text(each, MbarrierComplete)
+        if address:
+            text = f"mbarrier.arrive.expect_tx.shared::cta.b64 _, {address}, {copied};"
+            yield from _insert_at(
+                around,
+                islice(around.points_before(each), MAX_INSERTION_POINTS),
+                with_guard_of(each, text),
+                like=(each,),
+            )
+
+
+def _insert_arrive_expect_tx(around: FunctionContext, step: Step, size: int) -> Iterator[Fix]:
+    """A plain arrival of one thread that announces bytes, too."""
+    name, action, *words = step.instruction.opcode.split(".")
+    operands = step.instruction.operands
+    if mbarrier_operand_text(step, MbarrierArrive) and len(operands) == 2 and "expect_tx" not in words:
+        spans = statement_spans(around.source, step.start)
+        opcode = ".".join((name, action, "expect_tx", *words))
+        end = spans.operands[-1].end
+        if spans.opcode is not None:
+            edits = (Edit(spans.opcode, opcode), Edit(Span(end, end), f", {size}"))
+            yield Fix(f"announce the {size} bytes: `{opcode}`", edits)
+
+
+def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
+    """An arrival behind what announces bytes alone, else in front of the wait that never ends: of all, or of one."""
+    address = mbarrier_operand_text(step, MbarrierExpect)
+    if address and not mbarrier_operand_text(step, MbarrierArrive):
+        text = f"mbarrier.arrive{_space_suffix(step)}.b64 _, {address};"
+        yield from _insert_at(around, islice(around.points_after(step), 1), with_guard_of(step, text), like=(step,))
+        return
+    address = mbarrier_operand_text(step, MbarrierWait)
+    if address is None:
+        return
+    yield from _insert_cp_async_arrive(around, step)
+    text = f"mbarrier.arrive{_space_suffix(step)}.b64 _, {address};"
+    makers = [each for each in others if mbarrier_operand_text(each, MbarrierInit)]
+    places = [place for place in islice(around.points_before(step), MAX_INSERTION_POINTS) if place != step.start] or [
+        step.start
+    ]
+    for words in dict.fromkeys((text, *(with_guard_of(each, text) for each in makers), on_first_thread(text))):
+        yield from _insert_at(around, places, words, like=(step, *makers))
+
+
+def _insert_cp_async_arrive(around: FunctionContext, wait: Step) -> Iterator[Fix]:
+    """The arrival that comes when a thread's copies are done, behind the last of those in front of a wait."""
+    address = mbarrier_operand(wait, MbarrierWait)
+    copies = [each for each in around.program.steps[: wait.index] if _is_trackable_copy(each)]
+    name = around.variable_of(address.base.text) if address is not None and isinstance(address.base, Name) else None
+    if address is not None and name is not None and copies:
+        text = f"cp.async.mbarrier.arrive.noinc.shared.b64 {print_operand(replace(address, base=Name(name)))};"
+        yield from _insert_at(around, islice(around.points_after(copies[-1]), MAX_INSERTION_POINTS), text)
+
+
+def _is_trackable_copy(step: Step) -> bool:
+    """Whether an mbarrier may track what an instruction copies."""
+    return any(isinstance(effect, Access) and effect.completion == "cp.async" for effect in step.effects)
+
+
+def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """An mbarrier that nobody makes, by one thread, for one arrival a phase or for those of all warps or threads.
+
+    At the beginning where a variable holds it; where its address is computed, in front of its use.
+    """
+    kinds: tuple[type[MbarrierEffect], ...] = (MbarrierWait, MbarrierArrive, MbarrierExpect, MbarrierTrack)
+    own = next((address for kind in kinds if (address := mbarrier_operand(step, kind))), None)
+    address = own or mbarrier_operand(step, MbarrierComplete)
+    if address is None:
+        return
+    space = _space_suffix(step).replace("cluster", "cta") if own else ".shared::cta"
+    name = around.variable_of(address.base.text) if isinstance(address.base, Name) else None
+    if name is not None:
+        address, space = Address(Name(name), address.offset), ".shared"
+    places = (
+        [around.entry_point] if name is not None else list(islice(around.points_before(step), MAX_INSERTION_POINTS))
+    )
+    for count in dict.fromkeys((1, *thread_counts(around))):
+        text = f"mbarrier.init{space}.b64 {print_operand(address)}, {count};"
+        yield from _insert_at(
+            around, places, f"{on_first_thread(text)}\n{_barrier_text(around)}", f"`{text}`", like=(step,)
+        )
+
+
+def _insert_cluster_half(around: FunctionContext) -> Iterator[Fix]:
+    """The wait that belongs behind an arrival at the barrier of the cluster, or the arrival in front of a wait."""
+    halves = {"arrive": "barrier.cluster.wait;", "wait": "barrier.cluster.arrive;"}
+    found = [
+        (each, effect.action)
+        for each in around.program.steps
+        for effect in each.effects
+        if isinstance(effect, Barrier) and effect.level == "cluster" and effect.action in halves
+    ]
+    for number, (each, action) in enumerate(found):
+        near = found[number + 1 : number + 2] if action == "arrive" else found[max(number - 1, 0) : number]
+        if all(other == action for _, other in near):
+            places = around.points_after(each) if action == "arrive" else around.points_before(each)
+            yield from _insert_at(around, islice(places, 1), halves[action])
+
+
+def _insert_at(
+    around: FunctionContext, places: Iterable[int], text: str, words: str | None = None, like: Iterable[Step] = ()
+) -> Iterator[Fix]:
+    """The same text at each place. words: what it is, where the text is long. like: the statements from which it has
+    its registers; where these hold something else, or nothing yet, it means something else."""
+    like = tuple(like)
+    for place in places:
+        if all(around.keeps_registers(step, text, place) for step in like):
+            yield Fix(f"add {words or f'`{_on_one_line(text)}`'}", (around.insert_line(place, text),))
+
+
+def _has_clusters(around: FunctionContext) -> bool:
+    """Whether the kernel says that several CTAs make a cluster."""
+    return around.program.function.directive("reqnctapercluster") is not None
+
+
+def _barrier_text(around: FunctionContext) -> str:
+    """The barrier of all threads that may have to do with each other."""
+    return _CLUSTER_BARRIER if _has_clusters(around) else _CTA_BARRIER
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _space_suffix(step: Step) -> str:
+    """The state space that an instruction names, with its dot; empty where its address is generic."""
+    return next((f".{word}" for word in step.instruction.opcode.split(".") if word.startswith("shared")), "")

@@ -1,0 +1,236 @@
+"""What may settle a finding about a wait for an mbarrier: another parity, one that follows the phases, another try.
+
+A parity that is wrong from the first phase on is a constant, in the operand or in what the register starts with; one
+that is right for the first phase alone needs a register that is turned over behind each wait. What is asked once must
+be asked until the answer is yes. And a wait that is missing stands in front of what goes wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.snippets import is_duplicate, mbarrier_operand_text
+from ptxkit.fixes.statement_edits import labelled_steps, locate_finding
+from ptxkit.isa.effects import Control, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, Value
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.source import Span
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.tree import Integer, Name
+
+MAX_WAITS, MAX_INSERTION_POINTS = 3, 4
+"""Waits that are changed, and places at which one is put in: each try costs a check of the whole text."""
+_MAX_DISTANCE = 8
+"""Instructions from a wait to the branch that repeats it, and from a register back to the constant it starts with."""
+_FENCE_AFTER_WAIT = {"PTX704": "\ntcgen05.fence::after_thread_sync;"}
+"""What stands behind a wait, by the code of what it is for."""
+_WAIT_CODES = {"PTX302", "PTX303", "PTX402", "PTX504", "PTX505", "PTX621", "PTX704"}
+
+
+def propose_wait_fixes(item: Diagnostic) -> Iterator[Fix]:
+    """Changes of waits near a finding that a wait may be the cause of, and waits that may be missing."""
+    if item.code not in _WAIT_CODES or item.severity is not Severity.ERROR:
+        return
+    here = locate_finding(item)
+    if here is None:
+        return
+    around, step = here
+    others = labelled_steps(item, around)
+    blamed = [*others, step] if "parity" in item.properties else [step]
+    found = list(islice(_nearby_waits(around, blamed), MAX_WAITS))
+    for wait, effect in found:
+        yield from _retry_in_loop(around, wait, effect)
+    for wait, effect in found:
+        if effect.by == "parity":
+            yield from _flip_parity(around, wait, effect)
+            yield from _track_parity(around, wait, effect)
+    if item.code in ("PTX302", "PTX621", "PTX704") or (item.code == "PTX505" and not is_duplicate(around, step)):
+        yield from _insert_wait(around, step, others, _FENCE_AFTER_WAIT.get(item.code, ""))
+
+
+def _nearby_waits(around: FunctionContext, blamed: list[Step]) -> Iterator[tuple[Step, MbarrierWait]]:
+    """The waits among what a finding blames, the last first; else all of the function, the nearest first."""
+    found = [
+        (each, effect) for each in around.program.steps for effect in each.effects if isinstance(effect, MbarrierWait)
+    ]
+    own = [pair for each in reversed(blamed) for pair in found if pair[0] is each]
+    yield from own or sorted(found, key=lambda pair: abs(pair[0].index - blamed[-1].index))
+
+
+def _retry_in_loop(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
+    """A wait that nothing repeats, in a loop."""
+    result = wait.match.operand(effect.result, wait.instruction) if wait.match else None
+    if not isinstance(result, Name) or wait.instruction.guard is not None or _retry_branch(around, wait) is not None:
+        return
+    span = statement_spans(around.source, wait.start).statement
+    head, tail = "{\nagain:\n\t", f"\n\t@!{result.text} bra again;\n}}"
+    edits = (
+        Edit(Span(span.start, span.start), around.indent_lines(span.start, head)),
+        Edit(Span(span.end, span.end), around.indent_lines(span.start, tail)),
+    )
+    yield Fix("ask again until the phase is complete", edits)
+
+
+def _flip_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
+    """The other constant: of the operand, or what its register starts with."""
+    place = _parity_operand(wait, effect)
+    if place is None:
+        return
+    given = wait.instruction.operands[place]
+    constants = [(wait, place, given.value)] if isinstance(given, Integer) else []
+    if isinstance(given, Name):
+        constants = list(_initial_constants(around, wait, given.text))
+    for step, at, value in constants:
+        if value in (0, 1):
+            span = statement_spans(around.source, step.start).operands[at]
+            yield Fix(f"begin with parity {1 - value}", (Edit(span, str(1 - value)),))
+
+
+def _initial_constants(around: FunctionContext, step: Step, name: str) -> Iterator[tuple[Step, int, int]]:
+    """The constants that a register may start from: where each is moved, in which operand, and its value."""
+    seen: set[Step] = set()
+    waiting = [(step, name, 0)]
+    while waiting:
+        reader, register, far = waiting.pop(0)
+        for writer in around.reaching_writers(reader, register) if far < _MAX_DISTANCE else ():
+            if writer in seen:
+                continue
+            seen.add(writer)
+            is_copy = _is_copy(writer)
+            for at, operand in enumerate(writer.instruction.operands[1:], 1):
+                if isinstance(operand, Integer) and is_copy:
+                    yield writer, at, operand.value
+                elif isinstance(operand, Name):
+                    waiting.append((writer, operand.text, far + 1))
+
+
+def _is_copy(step: Step) -> bool:
+    effects = step.effects
+    calls = [each.value for each in effects if isinstance(each, Value)]
+    return len(calls) == 1 and isinstance(calls[0], CallExpr) and calls[0].function == "copy"
+
+
+def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
+    """A constant parity of a wait that comes round again: in a register that is turned over behind it."""
+    place, after = _parity_operand(wait, effect), _loop_exit(around, wait)
+    if place is None or after is None or around.declaration_point is None:
+        return
+    given = wait.instruction.operands[place]
+    if isinstance(given, Name):
+        constants = [value for _, _, value in _initial_constants(around, wait, given.text)]
+        writers = around.reaching_writers(wait, given.text)
+        if len(constants) != 1 or len(writers) != 1 or not _is_copy(writers[0]):
+            return
+        start = constants[0]
+    elif isinstance(given, Integer):
+        start = given.value
+    else:
+        return
+    name = _unused_register(around)
+    for turned in (start, 1 - start) if start in (0, 1) else ():
+        edits = (
+            around.insert_line(around.declaration_point, _declare_register(name, turned)),
+            Edit(statement_spans(around.source, wait.start).operands[place], name),
+            around.insert_line(after, _flip_text(name)),
+        )
+        yield Fix(f"let the parity follow the phases, from {turned} on", edits)
+
+
+def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence: str) -> Iterator[Fix]:
+    """A wait in front of what goes wrong: for the first phase, and for each in its turn. fence: what stands behind."""
+    kinds = (MbarrierComplete, MbarrierTrack, MbarrierArrive)
+    found = (
+        (each, address)
+        for each in (*others, step)
+        for kind in kinds
+        if (each is not step or kind is not MbarrierComplete)  # nothing waits for its own end before it begins
+        and (address := mbarrier_operand_text(each, kind))
+    )
+    source, address = next(found, (step, None))
+    if address is None:
+        return
+    words = f"add a loop that waits for {address}"
+    places = [
+        each
+        for each in islice(around.points_before(step), MAX_INSERTION_POINTS)
+        if around.keeps_registers(source, address, each)
+    ]
+    if around.declaration_point is not None and _is_in_loop(around, step):
+        name = _unused_register(around)
+        for place in places:
+            if place > around.declaration_point:
+                loop = f"{_wait_loop_text(address, name)}{fence}\n{_flip_text(name)}"
+                edits = (
+                    around.insert_line(around.declaration_point, _declare_register(name, 0)),
+                    around.insert_line(place, loop),
+                )
+                yield Fix(f"{words}, phase by phase", edits)
+    for place in places:
+        yield Fix(words, (around.insert_line(place, f"{_wait_loop_text(address, '0')}{fence}"),))
+
+
+def _unused_register(around: FunctionContext) -> str:
+    """A name for a register that the text does not have."""
+    names = (f"%awaited{number or ''}" for number in count())
+    return next(name for name in names if name not in around.source.text)
+
+
+def _declare_register(name: str, start: int) -> str:
+    return f".reg .b32 {name};\nmov.b32 {name}, {start};"
+
+
+def _flip_text(name: str) -> str:
+    return f"xor.b32 {name}, {name}, 1;"
+
+
+def _wait_loop_text(address: str, parity: str) -> str:
+    return (
+        "{\n\t.reg .pred %waited;\nagain:\n"
+        f"\tmbarrier.try_wait.parity.shared::cta.b64 %waited, {address}, {parity};\n\t@!%waited bra again;\n}}"
+    )
+
+
+def _parity_operand(wait: Step, effect: MbarrierWait) -> int | None:
+    """The position of the operand that is the parity."""
+    if wait.match is None or wait.match.paths.get(effect.phase):
+        return None
+    return wait.match.roles.get(effect.phase)
+
+
+def _retry_branch(around: FunctionContext, wait: Step) -> Step | None:
+    """The branch that decides whether a wait is repeated: the next one that some threads alone take."""
+    for step in around.program.steps[wait.index + 1 : wait.index + 1 + _MAX_DISTANCE]:
+        target = around.branch_target(step)
+        if target is not None and step.instruction.guard is not None:
+            after = around.program.steps[step.index + 1 : step.index + 3]
+            back = [target, *(place for each in after if (place := around.branch_target(each)) is not None)]
+            return step if any(wait.index - _MAX_DISTANCE <= place <= wait.index for place in back) else None
+    return None
+
+
+def _loop_exit(around: FunctionContext, wait: Step) -> int | None:
+    """Where the loop around a wait is left, if more than that loop comes round to it again."""
+    branch = _retry_branch(around, wait)
+    if branch is None or not _is_in_loop(around, branch):
+        return None
+    target = around.branch_target(branch)
+    assert target is not None
+    if target <= wait.index:
+        return around.end_of(branch)
+    return around.program.steps[target].start if target < len(around.program.steps) else None
+
+
+def _is_in_loop(around: FunctionContext, step: Step) -> bool:
+    """Whether a branch from behind a step goes back in front of it."""
+    for each in around.program.steps[step.index + 1 :]:
+        target = around.branch_target(each) if _is_branch(each) else None
+        if target is not None and target <= step.index:
+            return True
+    return False
+
+
+def _is_branch(step: Step) -> bool:
+    return any(isinstance(effect, Control) for effect in step.effects)

@@ -1,0 +1,309 @@
+"""What may settle a finding about something that is there and wrong: an address of another kind, a number, a guard.
+
+As additions are, these are guesses, the likeliest first; a mend is offered only where the check of the changed text
+shows that it holds. None is safe: the author may have meant something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias, get_args
+
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.fast_dataclasses import replace
+from ptxkit.fixes.address_fixes import (
+    fix_double_conversion,
+    fix_generic_in_space,
+    fix_misalignment,
+    fix_offset_as_generic,
+    fix_out_of_bounds,
+    fix_wrong_space,
+)
+from ptxkit.fixes.cancel_fixes import fix_after_refusal
+from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.snippets import (
+    MbarrierEffect,
+    is_duplicate,
+    mbarrier_operand,
+    mbarrier_operand_text,
+    on_first_thread,
+    thread_counts,
+    with_guard_of,
+)
+from ptxkit.fixes.statement_edits import (
+    delete_statement,
+    labelled_steps,
+    locate_finding,
+    replace_opcode,
+    replace_operand,
+    respell_opcode,
+    statement_text,
+)
+from ptxkit.fixes.tcgen05_fixes import fix_cta_group, fix_lane_ownership, fix_missing_commit
+from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierExpect, MbarrierWait
+from ptxkit.source import Span
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.printer import print_operand
+from ptxkit.syntax.tree import Address, Integer, Name
+
+FixProposer: TypeAlias = Callable[[Diagnostic, FunctionContext, Step], Iterator[Fix]]
+
+_SEMANTICS = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
+_SUGGESTED_STATEMENT = re.compile(r"write `([^`]*;)`")
+MBARRIER_BYTES = 8
+COUNTED_ARRIVE_OPERANDS = 3
+"""Operands of an arrival that says how often it counts: the state, the mbarrier, the count."""
+
+
+def propose_operand_fixes(item: Diagnostic) -> Iterator[Fix]:
+    """Changes of what is there, for findings that say what is wrong with it."""
+    found = _BY_CODE.get(item.code)
+    here = locate_finding(item) if found is not None else None
+    if found is not None and here is not None:
+        yield from found(item, *here)
+
+
+def _use_neighbouring_mbarrier(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
+    """The mbarrier beside the one that an operand names, where it names one at an offset."""
+    for each in dict.fromkeys((step, *others)):
+        for place, operand in enumerate(each.instruction.operands):
+            if isinstance(operand, Address) and operand.offset and any(operand == of for of in _mbarriers(each)):
+                for offset in (operand.offset - MBARRIER_BYTES, operand.offset + MBARRIER_BYTES):
+                    new = print_operand(replace(operand, offset=offset))
+                    yield Fix(f"use the mbarrier at {new}", (replace_operand(around, each, place, new),))
+
+
+def _mbarriers(step: Step) -> Iterator[Address]:
+    for kind in get_args(MbarrierEffect):
+        address = mbarrier_operand(step, kind)
+        if address is not None:
+            yield address
+
+
+def _widen_to_cluster(item: Diagnostic, around: FunctionContext, _: Step) -> Iterator[Fix]:
+    """The arrival and the wait by which one CTA hands over to another, for the cluster."""
+    edits, opcodes = [], []
+    for each in labelled_steps(item, around)[1:]:
+        order = "acquire" if mbarrier_operand_text(each, MbarrierWait) else "release"
+        name, *words = each.instruction.opcode.split(".")
+        kept = [word for word in words if word not in _SEMANTICS]
+        tried = (".".join([name, *kept[:at], order, "cluster", *kept[at:]]) for at in range(len(kept) + 1))
+        opcode = next((new for old in tried if (new := respell_opcode(each, old)) is not None), None)
+        if opcode is not None and opcode != each.instruction.opcode:
+            edits.append(replace_opcode(around, each, opcode))
+            opcodes.append(f"`{opcode}`")
+    if edits:
+        yield Fix(f"write {' and '.join(opcodes)}", tuple(edits))
+
+
+def _make_release(item: Diagnostic, around: FunctionContext, _: Step) -> Iterator[Fix]:
+    """A release in the place of a relaxed arrival that a finding points at."""
+    for each in labelled_steps(item, around):
+        words = each.instruction.opcode.split(".")
+        if "relaxed" in words and (
+            mbarrier_operand_text(each, MbarrierArrive) is not None or _is_cluster_barrier(each)
+        ):
+            opcode = respell_opcode(each, ".".join("release" if word == "relaxed" else word for word in words))
+            if opcode is not None:
+                yield Fix(f"write `{opcode}`", (replace_opcode(around, each, opcode),), safe=True)
+
+
+def _widen_to_gpu(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """The scope of all CTAs that share a word; what is atomic to more threads is so to those of one CTA."""
+    words = step.instruction.opcode.split(".")
+    wanted = respell_opcode(step, ".".join("gpu" if each == item.properties.get("scope") else each for each in words))
+    if wanted is not None:
+        yield Fix(f"write `{wanted}`", (replace_opcode(around, step, wanted),), safe=True)
+
+
+# -------------------------------------------------------------------------------------- threads
+
+
+def _fix_double_init(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """An initialisation by one thread; and without the one that comes second."""
+    others = labelled_steps(item, around)
+    if not others:
+        yield from _guard_by_first_thread(around, step)
+    for each in (step, *others) if others else ():
+        yield Fix(f"leave out `{statement_text(around, each)}`", (delete_statement(around, each),))
+
+
+def _fix_excess_arrivals(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """Room for more arrivals in the phase, or an arrival of one thread."""
+    yield from _fix_wrong_mbarrier(item, around, step)
+    count = item.properties.get("count")
+    made = around.step_at(item.labels[-1].span.start) if item.labels else None
+    if (
+        isinstance(count, int)
+        and made is not None
+        and any(mbarrier_operand_text(each, MbarrierWait) for each in around.program.steps)
+    ):
+        all_threads = thread_counts(around) if step.instruction.guard is None else ()
+        warp = (count + WARP,) if count % WARP == 0 else ()
+        for new in dict.fromkeys((count + 1, *(each for each in all_threads if each > count), *warp)):
+            yield from _replace_init_count(around, made, count, new)
+    operands = step.instruction.operands
+    if (
+        step.match is not None
+        and mbarrier_operand_text(step, MbarrierArrive)
+        and len(operands) == COUNTED_ARRIVE_OPERANDS
+    ):
+        yield Fix("arrive once", (replace_operand(around, step, COUNTED_ARRIVE_OPERANDS - 1, "1"),))
+    yield from _guard_by_first_thread(around, step)
+
+
+def _delete_duplicate(around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """Without a statement that says what the one before, or behind, says too."""
+    if is_duplicate(around, step):
+        yield Fix(
+            f"leave out `{statement_text(around, step)}`, which stands there twice", (delete_statement(around, step),)
+        )
+
+
+def _fix_wrong_mbarrier(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """What stands there twice, or too late, and the mbarrier beside the wrong one."""
+    yield from _delete_duplicate(around, step)
+    yield from _move_expect_before_arrive(around, step, labelled_steps(item, around))
+    yield from _use_neighbouring_mbarrier(around, step, labelled_steps(item, around))
+
+
+def _move_expect_before_arrive(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
+    """What announces bytes alone, in front of the arrival that may end the phase."""
+    if not mbarrier_operand_text(step, MbarrierExpect) or mbarrier_operand_text(step, MbarrierArrive):
+        return
+    for other in others:
+        if mbarrier_operand_text(other, MbarrierArrive) and other.index < step.index:
+            text = statement_text(around, step)
+            edits = (around.insert_line(other.start, text), delete_statement(around, step))
+            yield Fix(f"move `{text}` in front of the arrival", edits)
+
+
+def _replace_init_count(around: FunctionContext, made: Step, old: int, new: int) -> Iterator[Fix]:
+    operands = made.instruction.operands
+    last = operands[-1] if operands else None
+    if isinstance(last, Name) or (isinstance(last, Integer) and last.value == old):
+        yield Fix(f"make the count {new}", (replace_operand(around, made, len(operands) - 1, str(new)),))
+
+
+def _guard_by_first_thread(around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """A statement of all threads by one of them."""
+    if step.instruction.guard is None:
+        span = statement_spans(around.source, step.start).statement
+        text = around.source.text[span.start : span.end]
+        new = around.indent_lines(span.start, on_first_thread(text))
+        yield Fix("let the first thread alone do it", (Edit(span, new),))
+
+
+def _drop_guard(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """What all lanes must execute, without the guard that keeps some from it: this, or the other half."""
+    halves = [each for each in around.program.steps if _is_cluster_barrier(each)] if item.code == "PTX613" else []
+    for each in dict.fromkeys((step, *labelled_steps(item, around), *halves)):
+        spans = statement_spans(around.source, each.start)
+        if spans.guard is not None and spans.opcode is not None:
+            words = f"let all threads execute `{statement_text(around, each)[len(with_guard_of(each, '')) :]}`"
+            yield Fix(words, (Edit(Span(spans.guard.start, spans.opcode.start), ""),))
+
+
+def _fix_uncommitted(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """Another mbarrier, or a commit by another thread."""
+    yield from _fix_wrong_mbarrier(item, around, step)
+    yield from fix_missing_commit(item, around)
+
+
+def _fix_lane_mask(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """The lanes of the own warp, and all threads of it."""
+    yield from fix_lane_ownership(item, around, step)
+    yield from _drop_guard(item, around, step)
+
+
+def _fix_register_count(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """More registers where they are said to become fewer, or fewer; and all threads of the warpgroup."""
+    turned = {"dec": "inc", "inc": "dec"}
+    if "wanted" in item.properties:
+        wanted = respell_opcode(step, ".".join(turned.get(word, word) for word in step.instruction.opcode.split(".")))
+        if wanted is not None:
+            yield Fix(f"write `{wanted}`", (replace_opcode(around, step, wanted),))
+    yield from _drop_guard(item, around, step)
+
+
+def _move_later(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """What must come first, in front of what must not; and all threads of a warp."""
+    for other in labelled_steps(item, around):
+        if other.index < step.index:
+            text = statement_text(around, other)
+            edits = (delete_statement(around, other), around.insert_line(around.end_of(step), text))
+            yield Fix(f"move `{text}` behind this", edits)
+    yield from _drop_guard(item, around, step)
+
+
+def _is_cluster_barrier(step: Step) -> bool:
+    return any(isinstance(effect, Barrier) and effect.level == "cluster" for effect in step.effects)
+
+
+def _fix_barrier_number(_: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """The number of another barrier."""
+    own = _barrier_number(step)
+    numbers = dict.fromkeys(number for each in around.program.steps if (number := _barrier_number(each)) is not None)
+    for number in numbers if own is not None else ():
+        if number != own:
+            yield Fix(f"meet at barrier {number}", (replace_operand(around, step, 0, str(number)),))
+
+
+def _barrier_number(step: Step) -> int | None:
+    """The number of the barrier of the CTA at which an instruction meets others, where it is a constant."""
+    first = step.instruction.operands[:1]
+    is_barrier = any(isinstance(effect, Barrier) and effect.level == "cta" for effect in step.effects)
+    return first[0].value if is_barrier and first and isinstance(first[0], Integer) else None
+
+
+# --------------------------------------------------------------------------------------- in vain
+
+
+def _delete_redundant(_: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """Without what is there in vain."""
+    yield Fix(f"leave out `{statement_text(around, step)}`", (delete_statement(around, step),))
+
+
+def _insert_suggested(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
+    """The statement that the help names, for the same threads."""
+    found = _SUGGESTED_STATEMENT.search(item.help or "")
+    if found is not None:
+        span = statement_spans(around.source, step.start).statement
+        yield Fix(f"write `{found[1]}`", (Edit(span, with_guard_of(step, found[1])),))
+
+
+_BY_CODE: Mapping[str, FixProposer] = {
+    "PTX201": fix_generic_in_space,
+    "PTX202": fix_offset_as_generic,
+    "PTX205": fix_misalignment,
+    "PTX207": fix_out_of_bounds,
+    "PTX208": fix_wrong_space,
+    "PTX209": fix_double_conversion,
+    "PTX302": _make_release,
+    "PTX315": _drop_guard,
+    "PTX501": _fix_wrong_mbarrier,
+    "PTX502": _fix_double_init,
+    "PTX503": _fix_wrong_mbarrier,
+    "PTX504": _fix_wrong_mbarrier,
+    "PTX505": _fix_excess_arrivals,
+    "PTX506": _widen_to_cluster,
+    "PTX601": _fix_barrier_number,
+    "PTX603": _drop_guard,
+    "PTX605": _fix_register_count,
+    "PTX613": _drop_guard,
+    "PTX614": fix_after_refusal,
+    "PTX621": _make_release,
+    "PTX622": _widen_to_gpu,
+    "PTX701": _move_later,
+    "PTX702": fix_cta_group,
+    "PTX704": _fix_uncommitted,
+    "PTX707": _fix_lane_mask,
+    "PTX901": _delete_redundant,
+    "PTX902": _delete_redundant,
+    "PTX903": _delete_redundant,
+    "PTX904": _delete_redundant,
+    "PTX905": _insert_suggested,
+}

@@ -1,0 +1,178 @@
+"""Trying mends, and applying those that hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from itertools import islice
+
+from ptxkit.analysis.ir.budget import MAX_MODULE_STEPS, AnalysisBudget
+from ptxkit.baseline import BaselineEntry, baseline_entries
+from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.fixes.apply_edits import apply_edits
+from ptxkit.fixes.candidates import propose_fixes
+from ptxkit.gc_control import pause_collection
+from ptxkit.limits import MAX_FIX_ATTEMPTS, MAX_FIX_WORK, MAX_FIXES, MIN_FIX_ATTEMPTS
+from ptxkit.linter import lint_incremental, lint_source
+from ptxkit.results import FileResult, Status
+from ptxkit.settings.model import DEFAULT, Settings
+from ptxkit.source import SourceFile
+
+SYNTAX_ERROR_CODE = "PTX101"
+_MASKED, _MASKING = {"PTX503", "PTX504", "PTX505"}, "PTX505"
+"""Faults of phases that are not asked about while an arrival is too many: a mend may only hide them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFix:
+    """A finding that was settled, and how."""
+
+    finding: Diagnostic
+    fix: Fix
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSource:
+    """A text after all mends that hold, what is still found in it, and what was settled, in that order."""
+
+    source: SourceFile
+    result: FileResult
+    applied: tuple[AppliedFix, ...]
+
+
+class _FixValidator:
+    """The checks of changed texts: of each as much as decides, and of costly ones some alone."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._remaining_work, self._guaranteed_attempts = MAX_FIX_WORK, MIN_FIX_ATTEMPTS
+        self._results: dict[str, FileResult] = {}
+        self._complete: set[str] = set()
+
+    def check(self, source: SourceFile, before: FileResult, item: Diagnostic) -> FileResult | None:
+        """What is found in a changed text, if that settles the finding; None, too, where it may not be asked any more.
+
+        What speaks against it is looked for first, and the check ends there: a finding that is there still, or that
+        came, is in the whole result, too. A text that is said to settle it was checked to the end.
+        """
+        text, known = source.text, self._results.get(source.text)
+        if known is not None and (text in self._complete or not _is_resolved(before, known, item)):
+            return known if _is_resolved(before, known, item) else None
+        if self._remaining_work <= 0 and not self._guaranteed_attempts:
+            return None
+        [(code, function, _)] = baseline_entries((item,))
+        budget = AnalysisBudget()
+        with pause_collection(), closing(lint_incremental(source, self._settings, (function, code), budget)) as results:
+            for known in results:
+                self._results[text] = known
+                if not _is_resolved(before, known, item):
+                    break
+            else:
+                self._complete.add(text)
+        self._guaranteed_attempts = max(self._guaranteed_attempts - 1, 0)
+        self._remaining_work -= len(text) + MAX_MODULE_STEPS - budget.steps
+        return known if text in self._complete else None
+
+
+def fix_source(source: SourceFile, settings: Settings = DEFAULT, *, unsafe: bool = False) -> FixedSource:
+    """Settle what can be settled, one finding after the other.
+
+    unsafe: apply, too, what may change the meaning of a correct program. At most MAX_MENDS are applied to one text.
+    """
+    applied: list[AppliedFix] = []
+    checks = _FixValidator(settings)
+    result = lint_source(source, settings)
+    while len(applied) < MAX_FIXES:
+        step = next(_valid_fixes(source, result, checks, lambda fix: fix.safe or unsafe), None)
+        if step is None:
+            break
+        item, fix, source, result = step
+        applied.append(AppliedFix(item, fix))
+    return FixedSource(source, result, tuple(applied))
+
+
+def with_verified_fixes(
+    source: SourceFile,
+    result: FileResult,
+    settings: Settings = DEFAULT,
+    asked: Callable[[Diagnostic], bool] = lambda _: True,
+) -> FileResult:
+    """The result in which each finding has the first mend that holds, or none. asked: of which to find out.
+
+    Findings that have one cause have one mend: one that holds for a finding is offered for others that it settles, too,
+    but an unsafe one for none that may have a safe one.
+    """
+    fixes: dict[int, Fix] = {}
+    checks = _FixValidator(settings)
+    held: list[tuple[Fix, FileResult]] = []
+    wanted = [(number, item) for number, item in enumerate(result.diagnostics) if asked(item)]
+    for number, item in wanted:
+        shared = _fix_for_same_cause(result, held, item)
+        if shared is not None and (shared.safe or not any(fix.safe for fix in _candidates(item))):
+            fixes[number] = shared
+            continue
+        step = next(_valid_fixes(source, result, checks, lambda _: True, only=item), None)
+        if step is not None:
+            fixes[number] = step[1]
+            held.append((step[1], step[3]))
+    for number, item in wanted:
+        shared = _fix_for_same_cause(result, held, item) if number not in fixes else None
+        fixes.update({} if shared is None else {number: shared})
+    found = (replace(item, fix=fixes.get(number)) for number, item in enumerate(result.diagnostics))
+    return replace(result, diagnostics=tuple(found))
+
+
+def _fix_for_same_cause(result: FileResult, held: Iterable[tuple[Fix, FileResult]], item: Diagnostic) -> Fix | None:
+    """The first mend of other findings that settles this one, too."""
+    return next((fix for fix, after in held if _is_resolved(result, after, item)), None)
+
+
+def _candidates(item: Diagnostic) -> Iterator[Fix]:
+    return islice(propose_fixes(item), MAX_FIX_ATTEMPTS)
+
+
+def _valid_fixes(
+    source: SourceFile,
+    result: FileResult,
+    checks: _FixValidator,
+    wanted: Callable[[Fix], bool],
+    only: Diagnostic | None = None,
+) -> Iterator[tuple[Diagnostic, Fix, SourceFile, FileResult]]:
+    """Each mend that holds, with the text and its result after it."""
+    if result.status is Status.FAILED:
+        return
+    for item in result.diagnostics:
+        if only is not None and item is not only:
+            continue
+        for fix in _candidates(item):
+            text = apply_edits(source.text, fix.edits) if wanted(fix) else None
+            if text is None or text == source.text:
+                continue
+            changed = replace(source, text=text)
+            after = checks.check(changed, result, item)
+            if after is not None:
+                yield item, fix, changed, after
+
+
+def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> bool:
+    """Whether the finding is gone, and nothing else came in its place: once not, not when more is found either."""
+    if after.status is Status.FAILED:
+        return False
+    old, new = _count_findings(before), _count_findings(after)
+    if item.code == SYNTAX_ERROR_CODE:  # nothing else was looked at before
+        return new[SYNTAX_ERROR_CODE] < old[SYNTAX_ERROR_CODE]
+    [entry] = baseline_entries((item,))
+    is_masked = item.code in _MASKED and any(
+        each[:2] == (_MASKING, entry[1]) for each in baseline_entries(after.diagnostics)
+    )
+    return new[entry] < old[entry] and not new - old and not is_masked
+
+
+def _count_findings(result: FileResult) -> Counter[BaselineEntry | str]:
+    """Findings and open questions by what they are known by, syntax errors by their code."""
+    counts: Counter[BaselineEntry | str] = Counter(baseline_entries(result.diagnostics))
+    counts.update(("?", *entry[:2]) for entry in baseline_entries(result.undecided))
+    counts[SYNTAX_ERROR_CODE] = sum(item.code == SYNTAX_ERROR_CODE for item in result.diagnostics)
+    return counts

@@ -1,0 +1,136 @@
+"""Members of zip archives, wheels above all, unpacked one at a time into a file without a name.
+
+What an archive may unpack to is bounded, in all and for each byte of it: an archive whose members are bombs is a
+`Problem`, and so is one that lies about their sizes.
+"""
+
+from __future__ import annotations
+
+import lzma
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.inputs.entries import DAMAGED_REMEDY, ContainerProblem
+from ptxkit.limits import MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO
+
+MAGIC = b"PK\x03\x04"
+_HEAD_BYTES = 16
+_CHUNK_BYTES = 1 << 20
+_MAX_IN_MEMORY = 1 << 20
+"""Bytes below which no ratio is suspicious: a file of zeros packs well."""
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, MemoryError),
+    *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
+)
+"""What `zipfile` raises of archives that are damaged, or packed in a way that it does not know."""
+_MAX_MEMBERS = 100_000
+_MAX_LISTING = 32 << 20
+_TAIL_BYTES = (1 << 16) + 128
+"""Bytes at the end of an archive among which its last records stand: a comment behind them may have 65,535."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedMember:
+    """A member: its name, and a file with its contents that is gone with the next member."""
+
+    name: str
+    file: IO[bytes]
+    size: int
+
+
+def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator[UnpackedMember | ContainerProblem]:
+    """The members that begin with one of the `wanted` bytes, or whose name ends in `suffix`."""
+    if _directory_size(file) > _MAX_LISTING:
+        yield ContainerProblem(
+            f"a zip archive whose table of members is longer than {_MAX_LISTING:,} bytes", "split it"
+        )
+        return
+    try:
+        archive = zipfile.ZipFile(file)
+    except _ZIP_ERRORS as error:
+        yield ContainerProblem(f"a zip archive that cannot be read: {error}", DAMAGED_REMEDY)
+        return
+    left = MAX_UNPACKED_BYTES
+    with archive:
+        infos = archive.infolist()
+        if len(infos) > _MAX_MEMBERS:
+            yield ContainerProblem(
+                f"a zip archive of {len(infos):,} members; {_MAX_MEMBERS:,} are read at most", "split it"
+            )
+            return
+        for info in infos:
+            if info.filename.endswith("/"):  # `is_dir` breaks where there is no name
+                continue
+            try:
+                with archive.open(info) as member, _scratch_file() as scratch:
+                    head = member.read(_HEAD_BYTES)
+                    if not (head.startswith(wanted) or info.filename.endswith(suffix)):
+                        continue
+                    size = _unpack(head, member, scratch, min(left, _max_unpacked_size(info)))
+                    if size is None:
+                        yield ContainerProblem(*_bomb_problem(info, left), (info.filename,))
+                        return
+                    left -= size
+                    scratch.seek(0)
+                    yield UnpackedMember(info.filename, scratch, size)
+            except _ZIP_ERRORS as error:
+                remedy = "unpack it with its password" if info.flag_bits & 1 else DAMAGED_REMEDY
+                yield ContainerProblem(
+                    f"this member of the archive cannot be unpacked: {error}", remedy, (info.filename,)
+                )
+
+
+def _directory_size(file: IO[bytes]) -> int:
+    """Bytes of the table of members, which is read whole, as the end of the archive says; 0 where it says nothing.
+
+    Source: PKWARE, "APPNOTE": "End of central directory record", and the one of Zip64 before it.
+    """
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _TAIL_BYTES))
+    tail = file.read()
+    file.seek(0)
+    end, large = tail.rfind(b"PK\5\6"), tail.rfind(b"PK\6\6")
+    sizes = [0]
+    if end >= 0 and len(tail) - end >= 16:
+        sizes.append(struct.unpack_from("<I", tail, end + 12)[0])
+    if large >= 0 and len(tail) - large >= 48:
+        sizes.append(struct.unpack_from("<Q", tail, large + 40)[0])
+    return min(max(sizes), size)
+
+
+def _max_unpacked_size(info: zipfile.ZipInfo) -> int:
+    """Bytes that a member may unpack to: what it says, unless that is beyond belief."""
+    return min(info.file_size, max(_MAX_IN_MEMORY, MAX_UNPACKED_RATIO * info.compress_size))
+
+
+def _bomb_problem(info: zipfile.ZipInfo, left: int) -> tuple[str, str]:
+    if left < _max_unpacked_size(info):
+        return f"the archive unpacks to more than {MAX_UNPACKED_BYTES:,} bytes", "unpack it, and name the files"
+    message = f"{info.compress_size:,} bytes that unpack to more than {_max_unpacked_size(info):,}"
+    return message, "unpack it, and name the files, if you trust it"
+
+
+def _unpack(head: bytes, member: IO[bytes], scratch: IO[bytes], most: int) -> int | None:
+    """Unpack a member; how many bytes that were, or None where they are more than `most`."""
+    size = len(head)
+    scratch.write(head)
+    while size <= most:
+        chunk = member.read(_CHUNK_BYTES)
+        if not chunk:
+            return size
+        size += len(chunk)
+        scratch.write(chunk)
+    return None
+
+
+@contextmanager
+def _scratch_file() -> Iterator[IO[bytes]]:
+    """A file that no other program sees and that is gone when it is closed."""
+    with tempfile.TemporaryFile(prefix="ptxkit-") as file:
+        yield file

@@ -1,0 +1,153 @@
+"""What opcodes were bound to and what the builder chose, kept for the next process.
+
+Binding an opcode to the forms that it may have takes a millisecond or two, and choosing a form for a method of the
+builder binds a dozen opcodes: four fifths of what building a kernel costs in a process that does so once. So what
+instructions were found to be is kept beside the compiled table, an opcode an entry, each read when it is asked for.
+What is kept belongs to one state of the installation: another has a file of its own.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import cached_property, partial
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from ptxkit.cache import SourceKey, evict_old, installation_stamp, read_entry, user_cache_folder, write_entry
+from ptxkit.isa.compiled_table import TableDecoder, TableEncoder
+from ptxkit.isa.forms import Form, Match
+
+ChoiceKey: TypeAlias = "tuple[object, ...]"
+"""A name, and what of the operands decides."""
+FormChoice: TypeAlias = "tuple[str, int]"
+"""An opcode, and which of the forms that it may have."""
+
+_NAME = "matches"
+_MAX_FILES = 4
+"""Files of other states of the installation, which another checkout may still use."""
+_MAX_ENTRIES = 4096
+"""Entries of each kind; a file with more begins anew."""
+_MAPPING_FIELDS = frozenset({"modifiers", "roles", "paths"})
+"""Fields of a match that are stored as pairs."""
+
+
+class MatchStore:
+    """What is remembered. chosen: what the builder chose, by a key of plain data that begins with a name."""
+
+    def __init__(self, opcodes: Mapping[str, bytes], chosen: Mapping[ChoiceKey, FormChoice]) -> None:
+        self.opcodes = opcodes
+        self.choices = chosen
+
+    @cached_property
+    def choice_names(self) -> frozenset[object]:
+        """What was asked for by name."""
+        return frozenset(key[0] for key in self.choices)
+
+    def candidates(self, opcode: str) -> tuple[Match, ...] | None:
+        """The forms that an opcode may have; None where nothing is known of it."""
+        stored = self.opcodes.get(opcode)
+        return None if stored is None else _decode(stored)
+
+    def store(self, matches: Mapping[str, tuple[Match, ...]], chosen: Mapping[ChoiceKey, FormChoice]) -> None:
+        """Adds what this process found, by opcode and by key, and writes it down where that can be done."""
+        opcodes = {opcode: _encode(found) for opcode, found in matches.items() if opcode not in self.opcodes}
+        fresh = {key: choice for key, choice in chosen.items() if key not in self.choices}
+        place = _store_path()
+        if place is None or not (opcodes or fresh):
+            return
+        others = _read_store() or MatchStore({}, {})  # what other processes wrote since this one began
+        if max(len(others.opcodes) + len(opcodes), len(others.choices) + len(fresh)) > _MAX_ENTRIES:
+            others = MatchStore({}, {})
+        self.opcodes, self.choices = {**others.opcodes, **opcodes}, {**others.choices, **fresh}
+        folder, path = place
+        with suppress(OSError, ValueError):  # ValueError: a key that is no plain data
+            write_entry(path, _store_key(), (self.opcodes, self.choices))
+            evict_old(folder, f"{_NAME}.", _MAX_FILES)
+
+
+def load_store() -> MatchStore:
+    """What is kept; an empty memory where nothing is, or nothing sound."""
+    return _read_store() or MatchStore({}, {})
+
+
+def _read_store() -> MatchStore | None:
+    place = _store_path()
+    found = None if place is None else read_entry(place[1], _store_key())
+    match found:
+        case (dict() as opcodes, dict() as chosen):
+            return MatchStore(opcodes, chosen)
+    return None
+
+
+def _store_path() -> tuple[str, str] | None:
+    """The folder and the file; None where there is no folder of ours."""
+    folder = user_cache_folder()
+    if folder is None:
+        return None
+    return folder, os.path.join(folder, f"{_NAME}.{sys.implementation.cache_tag}.{installation_stamp()[:16]}.bin")
+
+
+def _store_key() -> SourceKey:
+    return ((installation_stamp(), 0, 0),)
+
+
+def _encode(matches: Iterable[Match]) -> bytes:
+    writer = TableEncoder()
+    places = [tuple(writer.index_of(_to_plain(name, getattr(each, name))) for name in _fields()) for each in matches]
+    classes = [(kind.__module__, kind.__qualname__) for kind in writer.classes]
+    return marshal.dumps((writer.entries, classes, places))
+
+
+def _decode(stored: bytes) -> tuple[Match, ...]:
+    entries, classes, places = marshal.loads(stored)
+    reader = TableDecoder(entries, [getattr(import_module(module), name) for module, name in classes])
+    return tuple(_lazy_match(reader, each) for each in places)
+
+
+class _LazyMatch(Match):
+    """A match that is remembered. Its form, which is most of it, is only made for who asks for it."""
+
+    __slots__ = ("_form",)
+
+    _form: Callable[[], Form]
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "form":
+            raise AttributeError(name)
+        form = self._form()
+        object.__setattr__(self, "form", form)
+        return form
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Match):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in _fields())
+
+    __hash__ = object.__hash__
+
+
+def _lazy_match(reader: TableDecoder, places: Iterable[int]) -> Match:
+    made, keep = _LazyMatch.__new__(_LazyMatch), object.__setattr__
+    for name, at in zip(_fields(), places, strict=True):
+        if name == "form":
+            keep(made, "_form", partial(reader.value_at, at))
+        else:
+            keep(made, name, _from_plain(name, reader.value_at(at)))
+    return made
+
+
+def _fields() -> tuple[str, ...]:
+    return Match.__match_args__
+
+
+def _to_plain(name: str, value: Any) -> Any:
+    return tuple(value.items()) if name in _MAPPING_FIELDS else value
+
+
+def _from_plain(name: str, value: Any) -> Any:
+    return MappingProxyType(dict(value)) if name in _MAPPING_FIELDS else value

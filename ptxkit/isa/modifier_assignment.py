@@ -1,0 +1,152 @@
+"""Which modifier of a form each word of an opcode is, or why the opcode is not of that form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.constant_folding import Assignment, fold, is_true
+from ptxkit.isa.forms import Constraint, Form, Modifier
+from ptxkit.isa.functions import is_type
+
+# Modifiers that ptxas takes twice without a word.
+_REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc", "relu", "shiftamt"})
+# Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
+_MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
+
+# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it,
+# the first and the second priority in a cache, a kind
+# of access to a texture and the geometry.
+_ORDER_SENSITIVE = (
+    frozenset({"row", "col"}),
+    frozenset({"and", "xor", "popc"}),
+    frozenset({"f32", "b16", "b8", "b2"}),
+    frozenset({"base", "level", "grad", "a1d", "a2d", "acube", "a2dms"}),
+    frozenset({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModifierMismatch:
+    """Why an opcode is not of a form. score: how much of it did fit; higher is nearer."""
+
+    form: Form
+    score: int
+    word: str | None = None
+    missing: str | None = None
+    rule: Constraint | None = None
+
+
+def assign_modifiers(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | ModifierMismatch:
+    """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
+
+    lax: as ptxas does, let `.sync` and the like of the stem stand anywhere, and twice.
+    """
+    stem = [slot.name for slot in form.modifiers if slot.stem]
+    if lax:
+        stem = fixed_stem(stem)
+        words = [*words[: len(stem)], *_without_repeats(words[len(stem) :])]
+    if list(words[: len(stem)]) != stem:
+        fitting = sum(1 for _ in _common_prefix(words, stem))
+        wrong = words[fitting] if fitting < len(words) else None
+        return ModifierMismatch(form, fitting - len(stem), word=wrong, missing=stem[fitting])
+    return _assign(form, form.modifiers[len(stem) :], stem, words[len(stem) :])
+
+
+def fixed_stem(stem: Sequence[str]) -> list[str]:
+    """The words of a stem that are part of the instruction's name to ptxas too, and cannot stand elsewhere."""
+    return list(takewhile(lambda word: word not in _MOVABLE, stem))
+
+
+def _assign(
+    form: Form, slots: Sequence[Modifier], stem: Sequence[str], rest: Sequence[str]
+) -> Assignment | ModifierMismatch:
+    if len(rest) > len(slots):
+        return ModifierMismatch(form, len(stem), word=_surplus_word(slots, rest))
+    for position, word in enumerate(rest):
+        if not any(word in slot.values for slot in slots):
+            return ModifierMismatch(form, len(stem) + position - 1, word=word)
+    broken: ModifierMismatch | None = None
+    for chosen in _placements(slots, rest, 0, ()):
+        filled: dict[str, str | None] = {name: name for name in stem}
+        missing = None
+        for index, slot in enumerate(slots):
+            value = rest[chosen.index(index)] if index in chosen else None
+            if value is None and not slot.optional:
+                missing = slot.name
+                break
+            if filled.get(slot.name, value) != value:
+                missing = slot.name
+                break
+            filled[slot.name] = value
+        if missing is not None:
+            broken = broken or ModifierMismatch(form, len(stem) + len(rest), missing=missing)
+            continue
+        failing = next((rule for rule in form.rules if not is_true(fold(rule.condition, form, filled))), None)
+        if failing is None:
+            return filled
+        broken = ModifierMismatch(form, len(stem) + len(rest) + 1, rule=failing)
+    return broken or ModifierMismatch(form, len(stem), word=rest[-1] if rest else None)
+
+
+def _surplus_word(slots: Sequence[Modifier], words: Sequence[str]) -> str:
+    """The word that is too many: one that no place takes, else one that stands twice, else the last."""
+    legal = {value for slot in slots for value in slot.values}
+    seen: set[str] = set()
+    for word in words:
+        if word not in legal or word in seen:
+            return word
+        seen.add(word)
+    return words[-1]
+
+
+def _without_repeats(words: Sequence[str]) -> list[str]:
+    """The words, of the repeatable ones only the first of each."""
+    seen: set[str] = set()
+    kept = []
+    for word in words:
+        if word not in _REPEATABLE or word not in seen:
+            kept.append(word)
+        seen.add(word)
+    return kept
+
+
+def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:
+    for word, wanted in zip(words, stem, strict=False):
+        if word != wanted:
+            return
+        yield word
+
+
+def _placements(
+    slots: Sequence[Modifier], words: Sequence[str], position: int, chosen: tuple[int, ...]
+) -> Iterator[tuple[int, ...]]:
+    """Every way to give each word a place of its own, first places first.
+
+    Two words keep their order where they could change places, and where both are types, state spaces or layouts: there
+    the order has meaning.
+    """
+    if position == len(words):
+        yield chosen
+        return
+    word = words[position]
+    for index, slot in enumerate(slots):
+        if index in chosen or word not in slot.values:
+            continue
+        if all(_keeps_order(slots, words[k], chosen[k], word, index) for k in range(position)):
+            yield from _placements(slots, words, position + 1, (*chosen, index))
+
+
+def _keeps_order(slots: Sequence[Modifier], earlier: str, left: int, later: str, right: int) -> bool:
+    if left < right:
+        return True
+    if (is_type(earlier) and is_type(later)) or (_is_space(earlier) and _is_space(later)):
+        return False
+    if any(earlier in group and later in group for group in _ORDER_SENSITIVE):
+        return False
+    return not (later in slots[left].values and earlier in slots[right].values)
+
+
+def _is_space(word: str) -> bool:
+    return word.partition("::")[0] in ("global", "shared", "local", "const", "param")

@@ -1,0 +1,235 @@
+"""Which operand forms an operand's shape allows.
+
+Only what the text of one instruction shows counts here: `%r1` may be a register, a label or a variable. Types of
+registers are the validator's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.isa.forms import Immediates, OperandForm
+from ptxkit.syntax.tree import (
+    Address,
+    Apply,
+    Arguments,
+    Binary,
+    Conditional,
+    Element,
+    Float,
+    Integer,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Unary,
+    Vector,
+)
+
+OperandShape: TypeAlias = str | tuple[object, ...]
+
+_SIMPLE = {Integer: "constant", Float: "constant", Element: "element"}
+# A name that is a constant wherever it stands.
+_CONSTANT_NAMES = frozenset({"WARP_SZ"})
+
+_PLAIN_ADDRESS: OperandShape = ("address",)
+
+# What may stand for an address without brackets where assemblers let it.
+_BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
+
+MALFORMED = "malformed"
+"""The shape of what can stand nowhere: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`, `!%r.b0`."""
+
+
+def shape_of(operand: Operand) -> OperandShape:
+    """What of an operand decides the form: its kind, and its parts' kinds; equal shapes match alike."""
+    kind = type(operand)  # this is asked for every operand of a module: the common kinds first, and without calls
+    if kind is Name:
+        text = operand.text  # type: ignore[union-attr]
+        if "." in text:
+            return _name_shape(text)
+        return "sink" if text == "_" else "constant" if text in _CONSTANT_NAMES else "name"
+    simple = _SIMPLE.get(kind)
+    if simple is not None:
+        return simple
+    if isinstance(operand, Address):
+        if not operand.index:
+            return _PLAIN_ADDRESS
+        return MALFORMED if operand.offset else ("address", *map(_index_shape, operand.index))
+    if isinstance(operand, Vector):
+        return ("vector", *map(shape_of, operand.elements))
+    if isinstance(operand, Pair):
+        parts = (_whole_shape(operand.first), _whole_shape(operand.second))
+        return MALFORMED if parts == ("sink", "sink") else ("pair", *parts)
+    if kind is Not:
+        return MALFORMED if "." in operand.operand.text else "not"  # type: ignore[union-attr]
+    if isinstance(operand, Arguments):
+        return ("arguments", *[_strip_parentheses(element) for element in operand.elements])
+    return _expression_shape(operand)
+
+
+def selector_of(name: str) -> str | None:
+    """The part of a register that a name asks for: `b0` of `%r1.b0`, `h10` of `%r1.h10`."""
+    selector = name.rpartition(".")[2]
+    return selector if selector[:1] in ("b", "h") and selector[1:].isdigit() and "." in name else None
+
+
+def _name_shape(name: str) -> OperandShape:
+    selector = selector_of(name)
+    return "name" if selector is None else ("part", selector)
+
+
+def _strip_parentheses(operand: Operand) -> OperandShape:
+    """The shape of what stands inside parentheses: `((1))` is `(1)`."""
+    while isinstance(operand, Arguments) and len(operand.elements) == 1:
+        operand = operand.elements[0]
+    return shape_of(operand)
+
+
+def _index_shape(operand: Operand) -> OperandShape:
+    """The shape of what follows a comma in an address: a name or elements in braces, and nothing else."""
+    return _whole_shape(operand) if isinstance(operand, Name | Vector) else MALFORMED
+
+
+def _whole_shape(operand: Operand) -> OperandShape:
+    """The shape of a part of a pair, or of a name behind a comma: no element of a vector."""
+    return MALFORMED if isinstance(operand, Name) and "." in operand.text else shape_of(operand)
+
+
+def _expression_shape(operand: Operand) -> OperandShape:
+    """A constant, or a name with constants added behind it; no assembler computes with names in any other way."""
+    if not _mentions_name(operand):
+        return "constant"
+    if isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name):
+        return ("minus", shape_of(operand.operand))
+    while isinstance(operand, Binary) and operand.operator == "+" and not _mentions_name(operand.right):
+        operand = operand.left
+    if isinstance(operand, Name) and "." in operand.text:
+        return MALFORMED
+    return "symbolic" if isinstance(operand, Name) else MALFORMED
+
+
+def _mentions_name(operand: Operand) -> bool:
+    match operand:
+        case Name(text):
+            return text not in _CONSTANT_NAMES
+        case Apply() | Not():
+            return True
+        case Unary(operand=inner):
+            return _mentions_name(inner)
+        case Binary(left=left, right=right):
+            return _mentions_name(left) or _mentions_name(right)
+        case Conditional(test, then, otherwise):
+            return any(map(_mentions_name, (test, then, otherwise)))
+        case Arguments(elements):
+            return any(map(_mentions_name, elements))
+    return False
+
+
+def accepts_shape(operand: OperandForm, shape: OperandShape) -> bool:
+    """Whether an operand of this shape can stand where `operand` is asked for."""
+    if shape[0] == "arguments" and operand.kind != "arguments":  # `(1)` is a constant in parentheses
+        return shape[1:] == ("constant",) and accepts_shape(operand, "constant")
+    match operand.kind:
+        case "register":
+            if operand.negative and shape[0] != "minus":
+                return False
+            return _accepts_register(operand, shape) or (operand.loose and _accepts_loosely(operand, shape))
+        case "immediate":
+            return shape == "constant"
+        case "label" | "function" | "texture" | "surface" | "sampler":
+            return shape == "name"
+        case "symbol":
+            return shape in ("name", "symbolic", "element", "constant")
+        case "sink":
+            return shape == "sink"
+        case "arguments":
+            return shape[0] == "arguments"
+        case "address":
+            return _accepts_address(operand, shape)
+        case "vector":
+            return _accepts_vector(operand, shape)
+        case "pair":
+            return shape[0] == "pair" and accept_shapes(operand.elements, shape[1:])
+        case _:
+            return shape != MALFORMED and shape[0] != "minus"
+
+
+def accept_shapes(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
+    """Whether operands and shapes agree one by one."""
+    return len(operands) == len(shapes) and all(map(accepts_shape, operands, shapes))  # type: ignore[arg-type]
+
+
+def _accepts_address(operand: OperandForm, shape: OperandShape) -> bool:
+    if shape == "element":
+        return (operand.symbol or operand.bare) and not operand.elements
+    if shape in _BARE:
+        return operand.sink if shape == "sink" else operand.bare
+    return shape[0] == "address" and accept_shapes(operand.elements, shape[1:])
+
+
+def _accepts_register(operand: OperandForm, shape: OperandShape) -> bool:
+    if operand.count is not None and shape[0] == "vector":  # `{%r1}`, a vector of one
+        return len(shape) == 2 and _without_selector(shape[1]) in ("name", "constant")
+    match shape:
+        case "name":
+            return operand.whole
+        case ("part", str() as selector):
+            return any(fnmatchcase(selector, pattern) for pattern in operand.parts)
+        case ("minus", inner):
+            return operand.minus and inner != "sink" and _accepts_register(operand, inner)  # type: ignore[arg-type]
+        case "constant":
+            return operand.immediates is not None
+        case "sink":
+            return operand.sink
+        case "not":
+            return operand.negatable
+        case "symbolic":  # to ptxas the address of a variable with an offset is a constant like any other
+            return operand.whole
+        case "element":
+            return operand.symbol
+        case _:
+            return False
+
+
+def _accepts_vector(operand: OperandForm, shape: OperandShape) -> bool:
+    if operand.more and not operand.braced and shape in ("constant", "symbolic") and operand.immediates is not None:
+        return True
+    if shape in ("name", "symbolic"):  # a register declared with `.v2`; `%tid+4`, which assemblers take for one
+        return operand.vector or not (operand.elements or operand.braced)
+    if shape[0] != "vector" or operand.bare:
+        return False
+    parts = tuple(map(_without_selector, shape[1:]))
+    if operand.elements:
+        return "symbolic" not in parts and accept_shapes(operand.elements, parts)
+    assert isinstance(operand.count, ConstantExpr)
+    wanted = int(operand.count.value or 0)
+    enough = len(parts) in (1, 2, 4) and len(parts) >= wanted if operand.more else len(parts) == wanted
+    if not enough or "symbolic" in parts or set(parts) == {"sink"}:
+        return False
+    element = replace(operand, immediates=Immediates()) if operand.more else operand
+    if operand.loose:  # constants may stand for registers
+        parts = tuple("name" if part == "constant" else part for part in parts)
+    return all(isinstance(part, str) and _accepts_register(element, part) for part in parts)
+
+
+def _without_selector(part: object) -> object:
+    """The shape of an element: of `%r.b0` that of `%r`, as assemblers do not see selectors here, and `(3)` is `3`."""
+    if part == ("arguments", "constant"):
+        return "constant"
+    return "name" if isinstance(part, tuple) and part[0] == "part" else part
+
+
+def _accepts_loosely(operand: OperandForm, shape: OperandShape) -> bool:
+    """Whether an assembler may take this for a register at which it does not look."""
+    if shape[0] == "vector":
+        return (
+            operand.vector
+            and (operand.many or len(shape) - 1 in (1, 2, 4) or (operand.eight and len(shape) - 1 == 8))
+            and all(_without_selector(part) in ("name", "constant") for part in shape[1:])
+        )
+    return shape in ("constant", "not")

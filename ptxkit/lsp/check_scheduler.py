@@ -1,0 +1,187 @@
+"""When open texts are checked: soon after a change what takes no time, then all; the last version wins.
+
+What the analysis said of an earlier version stays in view, moved along with the text, until it has looked at this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import TypeVar
+
+from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.linter import lint_source
+from ptxkit.lsp.configuration import (
+    codes_of_analysis,
+    read_known_findings,
+    remove_known,
+    settings_for,
+    without_analysis_rules,
+)
+from ptxkit.lsp.documents import OpenDocument, TextSnapshot
+from ptxkit.lsp.worker_client import WorkerError, WorkerPool
+from ptxkit.lsp.worker_messages import AnalysisRequest
+from ptxkit.results import FileResult
+from ptxkit.settings.errors import SettingsError
+from ptxkit.settings.model import DEFAULT, Settings
+from ptxkit.source import Span
+
+DEBOUNCE_SECONDS = 0.12
+"""How long nobody must have typed before a text is checked."""
+MAX_DEBOUNCE_SECONDS = 1.0
+"""How long somebody may type until it is checked all the same, as far as that takes no time."""
+PROCESSES = 2
+"""That check, at most."""
+SYNTAX_ERROR_CODE = "PTX101"
+
+_Value = TypeVar("_Value")
+
+Publish = Callable[[TextSnapshot, Sequence[Diagnostic]], None]
+
+
+class CheckScheduler:
+    """Checks open texts. publish: takes the findings of a version. complain: takes what is wrong with settings.
+
+    log: takes what went wrong here. pool: threads for what takes no time.
+    """
+
+    def __init__(
+        self, pool: Executor, publish: Publish, complain: Callable[[str], None], log: Callable[[str], None]
+    ) -> None:
+        self.workers = WorkerPool(PROCESSES)
+        self.root: str | None = None
+        self._pool, self._publish, self._show_error, self._log = pool, publish, complain, log
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._debounce_start: dict[str, float] = {}
+        self._last_settings_error = ""
+
+    def schedule(self, document: OpenDocument, *, at_once: bool = False) -> None:
+        """A text is to be checked anew; what was being done about an earlier version of it is dropped."""
+        uri = document.snapshot.uri
+        now = asyncio.get_running_loop().time()
+        since = self._debounce_start.setdefault(uri, now)
+        calm = 0.0 if at_once else max(0.0, min(DEBOUNCE_SECONDS, since + MAX_DEBOUNCE_SECONDS - now))
+        self.cancel(document)
+        self._tasks[uri] = asyncio.create_task(self._check(document, calm))
+
+    def cancel(self, document: OpenDocument) -> None:
+        """Nobody wants to know any more."""
+        for task in (self._tasks.pop(document.snapshot.uri, None), *document.pending_fixes.values()):
+            if task is not None:
+                task.cancel()
+        document.pending_fixes.clear()
+
+    def close_document(self, document: OpenDocument) -> None:
+        """A text is open no longer."""
+        self.cancel(document)
+        self.workers.forget(document.snapshot.path)
+        self._debounce_start.pop(document.snapshot.uri, None)
+
+    def cancel_all(self) -> None:
+        """Drops everything."""
+        for task in self._tasks.values():
+            task.cancel()
+        self._tasks.clear()
+        self.workers.kill()
+
+    async def close(self) -> None:
+        """Drops everything, and waits until the process that checks is gone."""
+        await self.workers.close()
+        self.cancel_all()
+
+    async def result(self, document: OpenDocument, seconds: float) -> FileResult | None:
+        """What a whole check of the present version gives, if it is done within that time."""
+        task = self._tasks.get(document.snapshot.uri)
+        if document.result is None and task is not None:
+            await asyncio.wait([task], timeout=seconds)
+        return document.result
+
+    async def find_fix(self, document: OpenDocument, item: Diagnostic, seconds: float) -> Fix | None:
+        """The mend that holds for a finding of the present version, if that is found out within that time."""
+        asked = item.code, item.span, item.message
+        if asked not in document.pending_fixes:
+            job = AnalysisRequest("offer", document.snapshot.path, document.snapshot.text, document.settings, asked)
+            document.pending_fixes[asked] = asyncio.create_task(self._request(job))
+        found = await self._wait_for(document.pending_fixes[asked], seconds)
+        return found if isinstance(found, Fix) else None
+
+    async def fixed_text(self, document: OpenDocument, seconds: float) -> str | None:
+        """The text after all safe mends, if that is found out within that time."""
+        now = document.snapshot
+        asked = "", Span(0, 0), ""
+        if asked not in document.pending_fixes:
+            job = AnalysisRequest("mend", now.path, now.text, document.settings)
+            document.pending_fixes[asked] = asyncio.create_task(self._request(job))
+        found = await self._wait_for(document.pending_fixes[asked], seconds)
+        return found if isinstance(found, str) else None
+
+    @staticmethod
+    async def _wait_for(task: asyncio.Task[object], seconds: float) -> object:
+        """What a task gives; it goes on where nobody waits any more."""
+        done, _ = await asyncio.wait([task], timeout=seconds)
+        return task.result() if done and not task.cancelled() else None
+
+    async def _request(self, job: AnalysisRequest) -> object:
+        try:
+            return await self.workers.request(job)
+        except WorkerError as error:
+            self._log(f"{job.path}: {error}")
+            return None
+
+    async def run_in_thread(self, function: Callable[..., _Value], *arguments: object) -> _Value:
+        """What a function gives that would hold up the client for a moment."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    async def _check(self, document: OpenDocument, calm: float) -> None:
+        await asyncio.sleep(calm)
+        snapshot = document.snapshot
+        self._debounce_start.pop(snapshot.uri, None)
+        try:
+            document.settings = settings = await self._settings(snapshot)
+            quick = await self.run_in_thread(_quick_check, snapshot, settings)
+            is_text = all(item.code != SYNTAX_ERROR_CODE for item in quick.diagnostics)
+            self._publish(snapshot, _merge_sorted(quick.diagnostics, document.diagnostics if is_text else ()))
+            result = await self._full_check(snapshot, settings) if is_text else quick
+            if is_text:
+                codes = codes_of_analysis()
+                document.diagnostics = tuple(item for item in result.diagnostics if item.code in codes)
+            self._publish(snapshot, result.diagnostics)
+            document.result = result
+        except WorkerError as error:
+            self._log(f"{snapshot.path} was not analysed: {error}")
+        except Exception as error:  # the server goes on: another text, or another version of this, may fare better
+            self._log(f"{snapshot.path} was not checked: {error!r}")
+
+    async def _full_check(self, snapshot: TextSnapshot, settings: Settings) -> FileResult:
+        result = await self.workers.request(AnalysisRequest("check", snapshot.path, snapshot.text, settings))
+        assert isinstance(result, FileResult)
+        return await self.run_in_thread(remove_known, result, settings)
+
+    async def _settings(self, snapshot: TextSnapshot) -> Settings:
+        """What counts for a text; where a file of settings cannot be used, that is said once, and it does not count."""
+        try:
+            found = await self.run_in_thread(_usable_settings, snapshot, self.root)
+        except SettingsError as error:
+            if self._last_settings_error != str(error):
+                self._last_settings_error = str(error)
+                self._show_error(f"ptxkit: {error}")
+            return DEFAULT
+        self._last_settings_error = ""
+        return found
+
+
+def _usable_settings(snapshot: TextSnapshot, root: str | None) -> Settings:
+    settings = settings_for(snapshot, root)
+    if settings.baseline is not None:
+        read_known_findings(settings.baseline)
+    return settings
+
+
+def _quick_check(snapshot: TextSnapshot, settings: Settings) -> FileResult:
+    return remove_known(lint_source(snapshot.source, without_analysis_rules(settings)), settings)
+
+
+def _merge_sorted(*parts: Sequence[Diagnostic]) -> list[Diagnostic]:
+    items = [item for part in parts for item in part]
+    return sorted(items, key=lambda item: (item.span, item.code, item.message))

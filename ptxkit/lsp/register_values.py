@@ -1,0 +1,94 @@
+"""What a register holds at a point, as far as its assignments tell, and the state space that it is an address in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+
+from ptxkit.analysis.dataflow.symbolic_expr_ops import SymbolicExpr
+from ptxkit.analysis.dataflow.symbolic_exprs import SymbolicExprs
+from ptxkit.analysis.ir.program import Step, flatten
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa.effects import Access
+from ptxkit.lsp.name_index import NameIndex, SourceWord
+from ptxkit.source import Span
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.tree import Address, Function, Instruction, Module, Name
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterValues:
+    """The values of one function's registers. steps: by where they begin in the text. turn: of who asks."""
+
+    formulas: SymbolicExprs
+    steps: dict[int, Step]
+    lock: Lock = field(default_factory=Lock)
+
+
+def values_of(module: Module, function: Function) -> RegisterValues:
+    """The values of a function that has a body."""
+    program = flatten(module, function)
+    return RegisterValues(SymbolicExprs(program), {step.start: step for step in program.steps})
+
+
+def describe_value(names: NameIndex, word: SourceWord) -> Iterator[str]:
+    """The value of a register where a word names it, in words; nothing outside of instructions."""
+    place = word.statement
+    if not isinstance(place.node, Instruction) or place.function is None or place.function.body is None:
+        return
+    values = names.values(place.function)
+    step = values.steps.get(place.start)
+    if step is None:
+        return
+    assigned = _is_assigned(names, word, step)
+    with values.lock:
+        found = (values.formulas.value_after if assigned else values.formulas.value_before)(step, word.text)
+    if found is not None:
+        number = found.sum.number
+        shown = (
+            f"{found}" if number is None or found.condition_text or abs(number) < 10 else f"{number} ({hex(number)})"
+        )
+        when = "after this instruction" if assigned else "here"
+        yield f"Holds `{shown}` {when}."
+        if "rounds(" in shown:
+            yield "`rounds(line N)`: how often line N had been executed when the value was made."
+    space = _describe_space(found) if found is not None else ""
+    if space:
+        yield space
+    elif found is None or not found.condition_text:
+        yield from _describe_uses(names, values, step, word.text)
+
+
+def _describe_space(found: SymbolicExpr) -> str:
+    if found.space is None:
+        return ""
+    return f"A generic address of `.{found.space}` memory." if found.is_generic else f"An address in `.{found.space}`."
+
+
+def _describe_uses(names: NameIndex, values: RegisterValues, step: Step, name: str) -> Iterator[str]:
+    """As an address in which state spaces the function uses the register."""
+    register = step.scope.register_name(name)
+    spaces: dict[str, int] = {}
+    for other in values.steps.values():
+        for effect in other.effects:
+            if not isinstance(effect, Access) or other.match is None or effect.via != "address":
+                continue
+            operand = other.match.operand(effect.address, other.instruction)
+            base = operand.base if isinstance(operand, Address) else None
+            if isinstance(base, Name) and other.scope.register_name(base.text) == register:
+                spaces.setdefault(effect.space, names.source.position(other.start)[0])
+    for space, line in spaces.items():
+        words = "a generic address" if space == "generic" else f"an address in `.{space}`"
+        yield f"Used as {words} (line {line})."
+
+
+def _is_assigned(names: NameIndex, word: SourceWord, step: Step) -> bool:
+    """Whether the word stands where the instruction writes."""
+    match = step.match
+    spans = statement_spans(names.source, step.start).operands
+    index = next((number for number, span in enumerate(spans) if _within(word.span, span)), None)
+    return match is not None and index is not None and any(match.roles.get(role) == index for role in match.results)
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end

@@ -1,0 +1,98 @@
+"""A text as a tree, even while it is being written: what cannot be read is taken out, and the rest keeps its places.
+
+A line with a syntax error is replaced by blanks, and so on until the rest is a module; where a brace is missing, one is
+put in the place of a blank. Names and completions are looked
+up in that tree; nothing is said to be wrong because of it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from time import thread_time
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.lsp.name_index import NameIndex
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.syntax.tree import Module
+
+MAX_ATTEMPTS = 12
+"""How often lines are taken out before it is given up."""
+MAX_SECONDS = 2.0
+"""Of processor time for all of them; what takes longer is no PTX that somebody writes."""
+
+_UNCLOSED = "expected `}`"
+_PRESERVED = re.compile(r"[^\S \t]|[{}]")
+"""Characters that stay where a line is blanked: its end, and braces."""
+
+
+class TolerantParse:
+    """One text. `module` is None where nothing of it could be read; `errors` are those of the text as it is."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self.source = source
+        self.errors: tuple[Diagnostic, ...] = ()
+        self.blanked: list[Span] = []
+        self.module: Module | None = self._parse()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text has no syntax error."""
+        return not self.errors
+
+    @cached_property
+    def names(self) -> NameIndex | None:
+        """What its names stand for."""
+        return NameIndex(self.module) if self.module is not None else None
+
+    def _parse(self) -> Module | None:
+        text = self.source.text
+        last = thread_time() + MAX_SECONDS
+        for _ in range(MAX_ATTEMPTS):
+            try:
+                return parse(text, self.source.path)
+            except PTXSyntaxError as error:
+                if not self.errors:
+                    self.errors = error.diagnostics
+                shorter = _insert_brace(text, error.diagnostics) or self._blank_errors(text, error.diagnostics)
+                if shorter == text or thread_time() > last:
+                    return None
+                text = shorter
+        return None
+
+    def _blank_errors(self, text: str, errors: tuple[Diagnostic, ...]) -> str:
+        """The text without the lines of these errors. Where such a line is blank already, the one before it goes."""
+        pieces: list[str] = []
+        place = 0
+        for error in errors:
+            start, end = _line_bounds(text, error.span)
+            while start > 0 and not text[start:end].strip("{} \t\r\n"):
+                start = text.rfind("\n", 0, start - 1) + 1
+            start = max(start, place)
+            if start < end:
+                pieces += [text[place:start], _blank(text[start:end])]
+                self.blanked.append(Span(start, end))
+                place = end
+        return "".join((*pieces, text[place:]))
+
+
+def _insert_brace(text: str, errors: tuple[Diagnostic, ...]) -> str | None:
+    """The text with a brace where the first of these errors lacks one; None where it is another error."""
+    place = errors[0].span.start
+    if not errors[0].message.startswith(_UNCLOSED):
+        return None
+    if not text[place:].strip():
+        return f"{text}\n}}"
+    return f"{text[: place - 1]}}}{text[place:]}" if text[place - 1].isspace() else None
+
+
+def _line_bounds(text: str, span: Span) -> tuple[int, int]:
+    """The whole lines that a span touches."""
+    start = text.rfind("\n", 0, span.start) + 1
+    end = text.find("\n", max(span.start, span.end - 1))
+    return start, len(text) if end < 0 else end
+
+
+def _blank(text: str) -> str:
+    return "".join(character if _PRESERVED.match(character) else " " for character in text)

@@ -1,0 +1,177 @@
+"""Findings of the reference machine as a page of pictures: one file that asks nobody for anything.
+
+The page is HTML that is XML, too. Without scripts it shows all findings, one below the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptxkit.model.trace import FindingRole, FindingTrace, TraceAccess
+from ptxkit.report.markup import content_security_policy, escape_markup, tag
+from ptxkit.report.trace_drawing import draw_trace
+from ptxkit.report.trace_style import SCRIPT, STYLE
+
+MAX_FINDINGS = 20
+MAX_LINES = 60
+"""Lines of the PTX beside a picture."""
+CONTEXT = 2
+"""Lines above and below one that is shown."""
+
+_NAMES = {FindingRole.FAULT: "at fault", FindingRole.OTHER: "conflicts with", FindingRole.NONE: ""}
+
+
+def trace_page(traces: Sequence[FindingTrace]) -> str:
+    """The page, as text to be written in UTF-8."""
+    shown = traces[:MAX_FINDINGS]
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=content_security_policy(STYLE, SCRIPT)),
+        tag("meta", name="viewport", content="width=device-width"),
+        tag("title", escape_markup(_title(traces))),
+        tag("style", STYLE),
+    )
+    switch = tag("button", "light / dark", id="theme", type="button")
+    body = tag(
+        "body",
+        tag("header", tag("h1", escape_markup(_title(traces))), switch),
+        _finding_buttons(shown) if len(shown) > 1 else "",
+        *(_article(each, number) for number, each in enumerate(shown, 1)),
+        _omitted_note(len(traces) - len(shown)),
+        tag("script", SCRIPT),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+
+
+def _title(traces: Sequence[FindingTrace]) -> str:
+    if not traces:
+        return "ptxkit verify: the machine found nothing"
+    count = "1 finding" if len(traces) == 1 else f"{len(traces)} findings"
+    return f"ptxkit verify: {count} of the reference machine"
+
+
+def _omitted_note(count: int) -> str:
+    return tag("p", escape_markup(f"Left out: {count} more findings."), class_="left") if count else ""
+
+
+def _finding_buttons(traces: Sequence[FindingTrace]) -> str:
+    """A button for each finding."""
+    buttons = [
+        tag(
+            "button",
+            tag("b", escape_markup(each.code), class_=each.severity),
+            escape_markup(f" {each.kernel}, line {each.line}"),
+            type="button",
+            role="tab",
+            aria_controls=f"finding-{number}",
+        )
+        for number, each in enumerate(traces, 1)
+    ]
+    return tag("nav", *buttons, role="tablist")
+
+
+# ----------------------------------------------------------------------------------------------------- a finding
+
+
+def _article(trace: FindingTrace, number: int) -> str:
+    code = tag("span", escape_markup(f"{trace.code} {trace.severity}"), class_=f"code {trace.severity}")
+    where = f"{trace.source.path}, line {trace.line}; run of {trace.kernel}: {', '.join(trace.launch)}"
+    missing = (
+        tag("p", tag("b", "Missing: "), escape_markup(trace.missing_ordering), class_="missing")
+        if trace.missing_ordering
+        else ""
+    )
+    pictures = [tag("h3", "Threads across, time down"), _legend(), tag("div", draw_trace(trace), class_="picture")]
+    left = f"Left out: {'; '.join(trace.omissions)}." if trace.omissions else ""
+    return tag(
+        "article",
+        tag("h2", code, escape_markup(f": {trace.message}")),
+        tag("p", escape_markup(where), class_="how"),
+        missing,
+        tag("div", _accesses(trace.accesses), class_="wide") if trace.accesses else "",
+        tag(
+            "div",
+            tag(
+                "section",
+                *(pictures if trace.steps else []),
+                tag("p", escape_markup(left), class_="left") if left else "",
+            ),
+            tag("section", tag("h3", "PTX"), _excerpt(trace)),
+            class_="both",
+        ),
+        id=f"finding-{number}",
+    )
+
+
+def _accesses(accesses: Sequence[TraceAccess]) -> str:
+    """The accesses as a table: whose, where, what they found and left there."""
+    heads = ("", "instruction", "line", "thread", "CTA", "bytes", "old value", "new value")
+    rows = [tag("tr", *(tag("th", head, scope="col") for head in heads))]
+    for each in accesses:
+        where = f"{each.space} 0x{each.start:x} to 0x{each.start + each.size - 1:x}" if each.size else ""
+        cells = (each.instruction, each.line, each.thread, each.cta, where, each.old or "", each.new or "")
+        shown = [
+            tag("td", escape_markup(_NAMES[each.role])),
+            *(tag("td", escape_markup(cell), class_="mono") for cell in cells),
+        ]
+        rows.append(tag("tr", *shown, class_=each.role))
+    return tag("table", *rows)
+
+
+def _legend() -> str:
+    """What the marks mean."""
+    return tag("ul", *(tag("li", _legend_sign(drawing), word) for drawing, word in _SIGNS), class_="legend")
+
+
+def _legend_sign(drawing: str) -> str:
+    space = "http://www.w3.org/2000/svg"
+    return tag("svg", drawing, xmlns=space, width=22, height=14, viewBox="0 0 22 14", aria_hidden="true")
+
+
+_SIGNS = (
+    (tag("circle", class_="mark touch", cx=11, cy=7, r=5), "reads the bytes"),
+    (tag("rect", class_="mark touch", x=6, y=2, width=10, height=10), "writes them"),
+    (tag("circle", class_="mark", cx=11, cy=7, r=4), "the same instruction on other bytes"),
+    (tag("line", class_="join", x1=3, x2=19, y1=7, y2=7), "barrier that joins threads"),
+    (tag("polygon", class_="arrive", points="5,2 17,2 11,13"), "arrives at a barrier"),
+    (tag("rect", class_="copy", x=3, y=2, width=16, height=10, rx=3), "in flight, from issue to completion"),
+    (tag("line", class_="lack", x1=1, x2=21, y1=7, y2=7), "nothing orders these"),
+)
+
+
+# ------------------------------------------------------------------------------------------------------- excerpt
+
+
+def _excerpt(trace: FindingTrace) -> str:
+    """The PTX around what the picture shows."""
+    parts = {each.line: each.role for each in reversed(trace.accesses) if each.line}
+    parts.setdefault(trace.line, FindingRole.FAULT)
+    lines = []
+    previous = 0
+    for line in _lines(trace, parts):
+        if line != previous + 1:
+            lines.append(tag("span", "\u22ee", class_="cut"))
+        number = tag("i", escape_markup(line))
+        content = escape_markup(trace.source.line_text(line))
+        lines.append(tag("span", number, content, class_=parts.get(line) or None, data_line=line))
+        previous = line
+    if previous < trace.source.line_count:
+        lines.append(tag("span", "\u22ee", class_="cut"))
+    return tag("pre", *lines)
+
+
+def _lines(trace: FindingTrace, parts: dict[int, FindingRole]) -> list[int]:
+    """The lines that are shown: those of the accesses first, as many as there may be."""
+    count = trace.source.line_count
+    wanted: dict[int, None] = {}
+    for line in _with_context([*parts, *(step.line for step in trace.steps if step.line)]):
+        if 1 <= line <= count and len(wanted) < MAX_LINES:
+            wanted.setdefault(line)
+    return sorted(wanted)
+
+
+def _with_context(lines: Sequence[int]) -> Iterator[int]:
+    yield from lines
+    for line in lines:
+        yield from range(line - CONTEXT, line + CONTEXT + 1)

@@ -1,0 +1,130 @@
+"""Kernels that do not say how many threads a block has, tried at each usual number where that decides a question.
+
+What is wrong at every one of them is a warning: a launch of another size may be right, so that nothing is proven. What
+is right at one of them stays a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.sync.block_sizes import alternative_launches
+from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.rules.model import Rule
+from ptxkit.rules.verdict_builder import CodeSpan, VerdictBuilder
+from ptxkit.syntax.tree import Directive, Function, Module, Name
+
+COMMON_BLOCK_SIZES = (256, 128, 512, 1024, 64, 32)
+"""Threads of a block, those that most kernels are launched with first: where all goes well no further one is tried."""
+
+_OTHER_AXES = ("%tid.y", "%tid.z", "%ntid.y", "%ntid.z")
+
+
+class BlockSizeTrials:
+    """Tries a kernel at other sizes of its blocks than the one that was walked. budget: for all trials together."""
+
+    def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
+        self._module, self._policy, self._context, self._budget = module, policy, outside, budget
+
+    def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        """Turns questions of a judge that hang on the size into warnings where every size gives the same answer.
+
+        No size is tried for what a scenario of the first walk shows to be right: at its size it stays a question.
+        """
+        known = {*judge.diagnostic_by_span, *judge.satisfied_in_some_scenario}
+        asked = [
+            item for item in judge.undecided if item.missing.startswith("block") and (item.code, item.span) not in known
+        ]
+        if not asked or kernel.explorer.launch.is_exact:
+            return
+        codes = {item.code for item in asked}
+        chosen = [rule for rule in rules if rule.code in codes]
+        failing, open_, sizes = self._try_sizes(kernel, chosen, {(item.code, item.span) for item in asked})
+        warned = {id(item): _as_warning(item, sizes) for item in failing.values()}
+        judge.diagnostics.extend(warned.values())
+        judge.undecided = [
+            replace(item, missing="") if (item.code, item.span) in open_ else item
+            for item in judge.undecided
+            if (item.code, item.span) not in failing
+        ]
+
+    def _try_sizes(
+        self, kernel: KernelFacts, rules: Sequence[Rule], asked: Collection[CodeSpan]
+    ) -> tuple[dict[CodeSpan, Diagnostic], set[CodeSpan], list[int]]:
+        """What of that which is asked is wrong at every size, what is open although the size is known, and the sizes.
+
+        Nothing where not all could be looked at.
+        """
+        sizes, open_ = list[int](), set[CodeSpan]()
+        failing: dict[CodeSpan, Diagnostic] | None = None
+        for launch in _candidate_launches(kernel):
+            trial = self._check_at_size(kernel.program.function, launch, rules)
+            if trial is None:
+                return {}, set(), []
+            if trial.is_launchable:
+                sizes.append(launch.threads)
+                open_ |= {(item.code, item.span) for item in trial.builder.undecided}
+                seen = {place: item for place, item in trial.builder.diagnostic_by_span.items() if place in asked}
+                failing = {place: item for place, item in (failing or seen).items() if place in seen}
+                if not failing:
+                    break
+        return failing or {}, open_, sorted(sizes)
+
+    def _check_at_size(self, function: Function, launch: LaunchConfig, rules: Sequence[Rule]) -> _SizeTrial | None:
+        """What the rules say of the kernel in blocks of a size; None where not all of it was looked at."""
+        assert self._module.source is not None
+        program = flatten(self._module, _with_block_size(function, launch), self._context, calls=True)
+        explorer = Explorer(program, self._budget)
+        explorer.run()
+        judge = VerdictBuilder(self._module.source)
+        if explorer.explorations:
+            kernel = KernelFacts(explorer, self._policy)
+            for rule in rules:
+                judge.add_observations(rule, rule.check(kernel), kernel.scenarios, self._budget)
+        is_cut = self._budget.is_exhausted or self._budget.steps <= 0
+        return None if is_cut else _SizeTrial(judge, is_launchable=bool(explorer.explorations))
+
+
+@dataclass(frozen=True, slots=True)
+class _SizeTrial:
+    builder: VerdictBuilder
+    is_launchable: bool
+    """Whether a CTA of that size has the shared memory that it needs."""
+
+
+def _candidate_launches(kernel: KernelFacts) -> Iterator[LaunchConfig]:
+    """Launches of the usual sizes that the kernel allows, and of those that its barriers' counts suggest; none where it
+    counts its threads along several axes, and does not say how long these are.
+    """
+    given = kernel.explorer.launch
+    if not given.is_limit and _has_other_axes(kernel.program):
+        return
+    _, y, z = given.block
+    most = given.threads if given.is_limit else max(COMMON_BLOCK_SIZES)
+    first = (most, *COMMON_BLOCK_SIZES) if given.is_limit else COMMON_BLOCK_SIZES
+    for size in dict.fromkeys(first):
+        if size <= most and not size % (y * z):
+            yield LaunchConfig((size // (y * z), y, z), given.cluster, is_exact=True)
+    yield from alternative_launches(given, kernel.scenarios[0].thread_classes, first)
+
+
+def _has_other_axes(program: Program) -> bool:
+    operands = (operand for step in program.steps for operand in step.instruction.operands)
+    return any(isinstance(each, Name) and each.text in _OTHER_AXES for each in operands)
+
+
+def _with_block_size(function: Function, launch: LaunchConfig) -> Function:
+    """The kernel as if it said that its blocks have this size."""
+    return replace(function, directives=(*function.directives, Directive("reqntid", tuple(map(str, launch.block)))))
+
+
+def _as_warning(item: Diagnostic, sizes: Sequence[int]) -> Diagnostic:
+    listed = ", ".join(map(str, sizes))
+    note = f"the kernel does not say how many threads a block has; it is so at each size that was tried: {listed}"
+    return replace(item, severity=Severity.WARNING, notes=(*item.notes, note))

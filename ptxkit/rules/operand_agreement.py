@@ -1,0 +1,119 @@
+"""Operands that hold what their instruction cannot take, in every scenario: PTX201 to PTX210 and PTX607 share it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.check_address_space import REMOTE
+from ptxkit.analysis.symexec.trace import OperandViolation, ThreadTrace, WrongAddressKind
+from ptxkit.analysis.values.symbolic_values import Value
+from ptxkit.rules.model import Finding, Observation, OpenObligation
+
+_PATH_DEPENDENT = (
+    "the address is of the wrong kind on a path that depends on data, and may be of the right kind on others"
+)
+
+#: What a walk noticed of operands, by (step, role).
+Noticed = TypeVar("Noticed", WrongAddressKind, OperandViolation)
+
+
+def observe_wrong_address_kinds(
+    kernel: KernelFacts, wanted: Callable[[WrongAddressKind], bool], finding: Callable[[WrongAddressKind], Finding]
+) -> Iterator[Observation | OpenObligation]:
+    """One for each operand with an address of another kind in every scenario that comes to it.
+
+    It is a doubt where guesses lead to it, and on another path the operand may hold an address of another kind.
+    """
+    exact = {
+        place
+        for world in kernel.scenarios
+        for thread in world.threads.values()
+        for place, found in thread.trace.wrong_address_kinds.items()
+        if found.is_certain and wanted(found)
+    }
+    for found, observed in _observe_agreed(kernel, lambda trace: trace.wrong_address_kinds, wanted, finding):
+        step, match = found.step, found.step.match
+        operand = match.operand(found.role, step.instruction) if match is not None else None
+        if (step, found.role) in exact or kernel.explorer.address_spaces.spaces_of(step, operand) == {found.origin}:
+            yield observed
+        else:
+            yield OpenObligation(step, _PATH_DEPENDENT)
+
+
+def observe_operand_violations(
+    kernel: KernelFacts, wanted: Callable[[OperandViolation], bool], finding: Callable[[OperandViolation], Finding]
+) -> Iterator[Observation]:
+    """One for each operand with an address or a number that does not fit in every scenario that comes to it."""
+    for _, observed in _observe_agreed(kernel, lambda trace: trace.operand_violations, wanted, finding):
+        yield observed
+
+
+def _observe_agreed(
+    kernel: KernelFacts,
+    noticed: Callable[[ThreadTrace], Mapping[tuple[Step, str], Noticed]],
+    wanted: Callable[[Noticed], bool],
+    finding: Callable[[Noticed], Finding],
+) -> Iterator[tuple[Noticed, Observation]]:
+    values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
+    first: dict[tuple[Step, str], Noticed] = {}
+    certain: set[tuple[Step, str]] = set()
+    for number, world in enumerate(kernel.scenarios):
+        for thread in world.threads.values():
+            for place, found in noticed(thread.trace).items():
+                if wanted(found):
+                    values[place][number].add((thread.tid, found.value))
+                    first.setdefault(place, found)
+                    if thread.trace.is_certain():
+                        certain.add(place)
+    for place, by_world in values.items():
+        if _is_certain(kernel, first[place], by_world) or (place in certain and _is_own_location(kernel, first[place])):
+            yield first[place], Observation((place[0], None), min(by_world), True, finding(first[place]))
+
+
+def _is_certain(
+    kernel: KernelFacts, found: WrongAddressKind | OperandViolation, by_world: Mapping[int, set[tuple[int, Value]]]
+) -> bool:
+    """Whether it does not depend on what the caller passes, nor on the path.
+
+    A number that follows the sample of a parameter may be one that the caller passes as an integer; so it must be the
+    same in two samples. What comes from a conversion never comes from a parameter: a generic address, and a term, whose
+    space only a conversion tells. An address in another CTA is what it is in the scenarios of one CTA: the others may
+    be those of that CTA.
+    """
+    if isinstance(found, WrongAddressKind) and found.origin == REMOTE:
+        ranks: dict[int, list[int]] = defaultdict(list)
+        for number in by_world:
+            ranks[kernel.scenarios[number].scenario.rank].append(number)
+        return any(
+            _do_samples_agree(kernel, {number: by_world[number] for number in numbers}) for numbers in ranks.values()
+        )
+    if len(by_world) < sum(_is_reached(kernel, number, found.step) for number in range(len(kernel.scenarios))):
+        return False
+    converted = isinstance(found, WrongAddressKind) and (found.origin == "generic" or not isinstance(found.value, int))
+    return converted or _do_samples_agree(kernel, by_world)
+
+
+def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
+    """Whether an address is made of nothing that the caller passes, and lies in the own CTA: one sample tells all."""
+    step = found.step
+    if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
+        return False
+    own = kernel.explorer.input_independence
+    return own.is_in_function(step) and own.dependence.depends_on_position_only(
+        step, step.match.operand(found.role, step.instruction)
+    )
+
+
+def _do_samples_agree(kernel: KernelFacts, by_world: Mapping[int, set[tuple[int, Value]]]) -> bool:
+    """Whether some thread has the same in all of these scenarios, which are more than one sample."""
+    scenarios = [kernel.scenarios[number].scenario for number in by_world]
+    samples = len({scenario.sample for scenario in scenarios}) > 1 or scenarios[0].sample_count > 1
+    return samples and bool(set.intersection(*by_world.values()))
+
+
+def _is_reached(kernel: KernelFacts, number: int, step: Step) -> bool:
+    return any(step in thread.trace.covered_steps for thread in kernel.scenarios[number].threads.values())

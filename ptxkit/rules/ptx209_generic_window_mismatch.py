@@ -1,0 +1,63 @@
+"""PTX209: a generic address lies outside the window that its instruction needs.
+
+What it does
+    Finds generic addresses of known place in instructions that take only those in some state spaces: atomic and
+    ordered operations in local or constant memory, matrix loads and `st.bulk` outside shared memory, multimem
+    operations outside global memory. And it finds accesses through what `cvta.to` made of an address that is not in
+    the state space it converts to, or no generic address at all.
+
+Why it matters
+    The behaviour is undefined: the operation may not be atomic, hit other data, or fault. What `cvta.to` gives of an
+    address outside its window is no address of anything.
+
+Example
+    cvta.local.u64 %rd2, %rd1;
+    atom.add.u32 %r1, [%rd2], 1;
+
+Use instead
+    cvta.shared.u64 %rd2, %rd1;
+    atom.add.u32 %r1, [%rd2], 1;
+
+ISA section
+    "Generic Addressing", "cvta", "isspacep". Catalogue: AS3, AS15, AS16, AS17.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.symexec.check_generic_window import allowed_spaces
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.operand_agreement import observe_operand_violations
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Looks at every generic address whose window is known, and at every address that was converted from one."""
+    yield from observe_operand_violations(kernel, lambda misfit: misfit.kind == "window", _finding)
+
+
+def _finding(misfit: OperandViolation) -> Finding:
+    properties = {"operand": misfit.role, "lies": misfit.rule}
+    if misfit.other is not None:
+        converts = misfit.other.instruction.opcode
+        return Finding(
+            primary=misfit.step,
+            message=f"uses what `{converts}` at line {{1}} made of an address that is {misfit.rule}: that is undefined",
+            labels=((misfit.other, f"the address is {misfit.rule}"),),
+            help="convert only generic addresses in that state space; where there are others too, ask `isspacep` first",
+            properties=properties,
+        )
+    match = misfit.step.match
+    spaces = sorted(allowed_spaces(match.form)[misfit.role]) if match is not None else []
+    taken = " or ".join(f".{space}" for space in spaces)
+    return Finding(
+        primary=misfit.step,
+        message=f"takes a generic address in {taken}, and this one is {misfit.rule}",
+        help=f"give it an address in {taken}, or use an instruction that works {misfit.rule}",
+        properties=properties,
+    )
+
+
+RULE = Rule("PTX209", "outside-the-window", ("Generic Addressing", "cvta", "isspacep"), check)

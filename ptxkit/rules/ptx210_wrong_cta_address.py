@@ -1,0 +1,65 @@
+"""PTX210: an address lies in the shared memory of a CTA that the instruction does not take.
+
+What it does
+    Finds copies from the own CTA's shared memory to `.shared::cluster`, and reductions by `red.async`, whose
+    destination is in the own CTA, where another one's is needed; and copies, stores and reductions whose mbarrier is
+    in another CTA than their destination. (With `.cta_group::2` it may be in either of the pair.)
+
+Why it matters
+    The behaviour is undefined. An H200 counts the bytes at the mbarrier that lies at the same place in the CTA of the
+    destination, so that who waits for them here waits for ever.
+
+Example
+    cvta.shared::cluster.u64 %rd1, %rd0;
+    st.async.mbarrier::complete_tx::bytes.shared::cluster.u32 [%r1], %r2, [%r3];
+
+Use instead
+    mapa.shared::cluster.u32 %r4, %r3, %r5;
+    st.async.mbarrier::complete_tx::bytes.shared::cluster.u32 [%r1], %r2, [%r4];
+
+ISA section
+    "cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async". Catalogue: BK3, BK4, SA1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+from ptxkit.rules.operand_agreement import observe_operand_violations
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Looks at every address that must lie in a certain CTA, and does not."""
+    certainty = kernel.explorer.input_independence
+
+    def wanted(misfit: OperandViolation) -> bool:
+        step = misfit.step
+        if misfit.kind != "home" or step.match is None or not certainty.is_in_function(step):
+            return False
+        roles = (misfit.role, misfit.rule)
+        return all(certainty.is_input_independent(step, step.match.operand(role, step.instruction)) for role in roles)
+
+    yield from observe_operand_violations(kernel, wanted, _finding)
+
+
+def _finding(misfit: OperandViolation) -> Finding:
+    properties = {"operand": misfit.role}
+    if misfit.rule == "other":
+        return Finding(
+            primary=misfit.step,
+            message="needs an address in another CTA's shared memory, and this one is in the own CTA's",
+            help="map the address to another CTA with `mapa`; within one CTA use an instruction that is for that",
+            properties=properties,
+        )
+    return Finding(
+        primary=misfit.step,
+        message="the mbarrier is in the shared memory of another CTA than the destination: both must be in the same",
+        help="map the addresses of the destination and of the mbarrier to the same CTA with `mapa`",
+        properties=properties,
+    )
+
+
+RULE = Rule("PTX210", "other-home", ("cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async"), check)

@@ -1,0 +1,93 @@
+"""PTX315: a warpgroup's instruction is executed by some of its threads only.
+
+What it does
+    Finds `wgmma.mma_async`, `wgmma.fence`, `wgmma.commit_group` and `wgmma.wait_group` that one thread of a warpgroup
+    executes and another one does not, or not as often; and blocks whose last warpgroup is incomplete.
+
+Why it matters
+    These instructions are `.sync.aligned`: four warps with a first rank that is a multiple of four, all 128 threads,
+    take part in each. What happens otherwise is undefined; mostly the kernel hangs.
+
+Example
+    setp.eq.u32 %p1, %tid.x, 0;
+    @%p1 wgmma.fence.sync.aligned;
+
+Use instead
+    wgmma.fence.sync.aligned;
+
+ISA section
+    "Warpgroup", "wgmma.mma_async", "wgmma.fence". Catalogue: WG5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.collective_participation import WARPGROUP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.registers.wgmma_hazards import find_issues
+from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Effect, RegisterFence, WaitGroup
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+
+_GROUP = "wgmma"
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Compares what the threads of each warpgroup execute."""
+    issues = find_issues(kernel.program, _GROUP)
+    if not issues:
+        return
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_collective, WARPGROUP):
+            if uneven is None:
+                yield Observation((step, None), number, True)
+            else:
+                exact = uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
+                yield Observation((step, None), number, exact, _finding(uneven), 2)
+        yield from _check_incomplete_warpgroups(number, world)
+
+
+def _is_collective(effect: Effect) -> bool:
+    return isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup) and effect.group == _GROUP
+
+
+def _check_incomplete_warpgroups(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+    """Multiplications by threads of a warpgroup that the block does not fill."""
+    launch = world.scenario.launch
+    whole = launch.threads // WARPGROUP * WARPGROUP
+    if not launch.is_exact or whole == launch.threads:
+        return
+    for thread in world.threads.values():
+        if thread.tid >= whole:
+            for at, event in thread.positions(AsyncRegisters):
+                if _is_collective(event.effect):
+                    finding = _too_few_threads(event.step, launch.threads - whole)
+                    yield Observation((event.step, None), number, thread.trace.is_certain(at), finding)
+
+
+def _finding(uneven: UnevenExecution) -> Finding:
+    more, less = uneven.counts
+    often = "does not" if not less else f"does so {less} times"
+    times = "" if not less else f" {more} times"
+    return Finding(
+        primary=uneven.step,
+        message=(
+            f"all threads of a warpgroup must execute this together: thread {uneven.most_frequent.tid} "
+            f"does{times}, thread {uneven.least_frequent.tid} {often}"
+        ),
+        help="branch on what is the same for all 128 threads of the warpgroup, and put no predicate on it",
+        properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
+    )
+
+
+def _too_few_threads(step: Step, threads: int) -> Finding:
+    return Finding(
+        primary=step,
+        message=f"needs a whole warpgroup of 128 threads, and the last one of the block has {threads}",
+        help="launch a multiple of 128 threads, or keep the rest of them out of it",
+        properties={"threads": threads},
+    )
+
+
+RULE = Rule("PTX315", "part-of-a-warpgroup", ("Warpgroup", "wgmma.mma_async", "wgmma.fence"), check)

@@ -1,0 +1,92 @@
+"""PTX404: shared memory passes between two CTAs of a cluster into the async proxy, with no proxy fence where it counts.
+
+What it does
+    Finds stores into the shared memory of another CTA that this CTA then reads through the async proxy (a bulk copy, a
+    multiplication), in order, and where neither of the two CTAs has a `fence.proxy.async`. Under `--policy strict`:
+    also where only the CTA that stores has one; and bytes that the async proxy uses in two CTAs, one of which writes
+    them, unless both have one.
+
+Why it matters
+    Synchronisation orders threads. The manual orders accesses through the async proxy by it within one CTA; between
+    CTAs it takes a fence, and the memory model that the manual follows wants it in the CTA of the asynchronous access.
+
+Example
+    st.shared::cluster.u32 [%r8], %r1;
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+
+Use instead
+    st.shared::cluster.u32 [%r8], %r1;
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+    fence.proxy.async.shared::cta;
+    cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+
+ISA section
+    "Async Proxy", "Causality Order", "membar / fence". Catalogue: PX1, PX8, PX10, PX12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.cluster.remote_proxy_crossings import RemoteProxyCrossing, find_remote_proxy_crossings
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at what passes from each CTA to others of its cluster."""
+    for number, world in enumerate(kernel.scenarios):
+        if world.scenario.launch.cluster_size == 1:
+            return
+        for passage in find_remote_proxy_crossings(kernel, world):
+            key = (passage.after.event.step, passage.before.event.step)
+            exact = passage.before.is_certain and passage.after.is_certain
+            yield Observation(key, number, exact, _finding(passage, strict=kernel.policy == "strict"), 2)
+
+
+def _finding(passage: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
+    if passage.kind == "async":
+        if not strict or (passage.may_fence_in_releaser and passage.may_fence_in_acquirer):
+            return None
+        return _two_copies_finding(passage)
+    if passage.may_fence_in_acquirer or (passage.may_fence_in_releaser and not strict):
+        return None
+    late = "; the only fence stands in the CTA that writes" if passage.may_fence_in_releaser else ""
+    return Finding(
+        primary=passage.after.event.step,
+        message="reads shared memory through the async proxy, which another CTA wrote through the generic proxy at line"
+        f" {{1}}{late}",
+        labels=((passage.before.event.step, "generic write by another CTA"),),
+        help="add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have met",
+        severity=Severity.WARNING if passage.may_fence_in_releaser else Severity.ERROR,
+        properties={"space": "shared::cluster"},
+        group_key=passage.before.event.step,
+        fixes=(
+            FixCandidate(
+                "add `fence.proxy.async.shared::cta;`",
+                (StepEdit(passage.after.event.step, "fence.proxy.async.shared::cta;"),),
+            ),
+        ),
+    )
+
+
+def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
+    sides = [("uses it first", passage.may_fence_in_releaser), ("uses it next", passage.may_fence_in_acquirer)]
+    missing = " and ".join(words for words, fenced in sides if not fenced)
+    return Finding(
+        primary=passage.after.event.step,
+        message="two CTAs use the same shared memory through the async proxy, here and at line {1}, with no proxy fence"
+        f" in the one that {missing}",
+        labels=((passage.before.event.step, "asynchronous access of another CTA"),),
+        help="add `fence.proxy.async.shared::cluster;` in both CTAs, before and after what orders them",
+        severity=Severity.WARNING,
+        properties={"space": "shared::cluster", "policy": "strict"},
+        group_key=passage.before.event.step,
+    )
+
+
+RULE = Rule("PTX404", "proxy-fence-across-ctas", ("Async Proxy", "Causality Order", "membar / fence"), check)

@@ -1,0 +1,89 @@
+"""PTX408: a kernel writes global memory that it loads through the non-coherent cache.
+
+What it does
+    Finds `ld.global.nc` of bytes that the same kernel stores to, or updates, by the same pointer. It is a warning where
+    each such load comes before the store of another thread, which a barrier makes wait. It is a note where only the
+    thread that has loaded the bytes writes them, later, as a kernel does that works in place: the load returns what was
+    there before.
+
+Why it matters
+    Data that are loaded so must be read-only as long as the kernel runs: no order holds between such loads and stores,
+    and the cache that they go through is not told of them. A load behind the store may return what was there before;
+    one in front of the store of another thread may be moved behind the barrier.
+
+Example
+    st.global.u32 [%rd1], %r1;
+    ld.global.nc.u32 %r2, [%rd1];
+
+Use instead
+    st.global.u32 [%rd1], %r1;
+    ld.global.u32 %r2, [%rd1];
+
+ISA section
+    "Data Movement and Conversion Instructions: ld.global.nc", "Memory Consistency Model: Scope and applicability of the
+    model".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.memory.pointer_overlap import (
+    AccessOverlap,
+    find_overlaps,
+    is_plain_global_access,
+    is_read_only_load,
+)
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at each load through the non-coherent cache, and at each store to what it may load."""
+    loads = [step for step in kernel.program.effectful_steps if is_read_only_load(step)]
+    stores = (
+        [step for step in kernel.program.effectful_steps if is_plain_global_access(step, "write", "update")]
+        if loads
+        else []
+    )
+    for each in find_overlaps(kernel.explorer, loads, stores, splits=True):
+        if each.is_in_place:
+            if each.overlap is not None and each.is_exact:  # else it is no question: the load returns what it should
+                yield Observation((each.first, None), each.scenario_index, True, _in_place_finding(each.overlap))
+            continue
+        finding = None if each.overlap is None else _finding(each.overlap)
+        threads = 1 if each.overlap is None else each.overlap.threads
+        yield Observation((each.first, each.other), each.scenario_index, each.is_exact, finding, threads)
+
+
+def _in_place_finding(pair: AccessOverlap) -> Finding:
+    return Finding(
+        primary=pair.first.step,
+        message="loads through the non-coherent cache what the same thread later writes at line {1}",
+        labels=((pair.other.step, "write of the same bytes"),),
+        help="load it without `.nc`, which is for data that do not change while the kernel runs",
+        severity=Severity.NOTE,
+        properties={"space": "global"},
+    )
+
+
+def _finding(pair: AccessOverlap) -> Finding:
+    earlier = pair.first_is_earlier
+    when = "later writes at line {1}" if earlier else "writes at line {1}"
+    return Finding(
+        primary=pair.first.step,
+        message=f"loads through the non-coherent cache what the kernel {when}: such data must not change while it runs",
+        labels=((pair.other.step, "write of the same bytes"),),
+        help="load it without `.nc`",
+        severity=Severity.WARNING if earlier else Severity.ERROR,
+        properties={"space": "global"},
+    )
+
+
+RULE = Rule(
+    "PTX408",
+    "written-while-read-only",
+    ("Data Movement and Conversion Instructions: ld.global.nc", "Scope and applicability of the model"),
+    check,
+)

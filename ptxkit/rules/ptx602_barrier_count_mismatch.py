@@ -1,0 +1,68 @@
+"""PTX602: threads meet at one barrier and name different numbers of threads.
+
+What it does
+    Finds executions of one barrier, in one round of it, that wait for different numbers of threads.
+
+Why it matters
+    All that take part in a round must name the same number; otherwise it is undefined when the barrier opens.
+
+Example
+    @%p1 bar.sync 1, 64;
+    @!%p1 bar.arrive 1, 96;
+
+Use instead
+    @%p1 bar.sync 1, 96;
+    @!%p1 bar.arrive 1, 96;
+
+ISA section
+    "bar, barrier". Catalogue: BR1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.isa.effects import Barrier
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.sync_evidence import make_observations
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Looks at each barrier that counts threads."""
+    for number, world in enumerate(kernel.scenarios):
+        broken: dict[Step, Finding] = {}
+        for pair in (rehearsal.count_mismatches[0] for rehearsal in world.schedules if rehearsal.count_mismatches):
+            first, second = sorted(pair, key=lambda event: event.step.start)
+            broken.setdefault(second.step, _finding(first, second))
+        counting = {
+            e.step
+            for a in world.simulation.thread_classes
+            for e in a.events
+            if isinstance(e.effect, Barrier) and e.size is not None
+        }
+        yield from make_observations(kernel, number, counting, broken)
+
+
+def _finding(first: TraceEvent, second: TraceEvent) -> Finding:
+    return Finding(
+        primary=second.step,
+        message=f"counts {second.size} threads at a barrier where others count {first.size} in the same round",
+        labels=((first.step, f"counts {first.size}"),) if first.step is not second.step else (),
+        help="name the same number of threads wherever they meet",
+        properties={"counted": second.size, "others": first.size},
+        fixes=tuple(_fixes(first, second)),
+    )
+
+
+def _fixes(first: TraceEvent, second: TraceEvent) -> Iterator[FixCandidate]:
+    """The number of the others, here; and this one there."""
+    for event, other in ((second, first), (first, second)):
+        if isinstance(event.size, int) and isinstance(other.size, int):
+            for change in replace_constant(event.step, event.size, other.size):
+                yield FixCandidate(f"count {other.size} threads", (change,), safe=False)
+
+
+RULE = Rule("PTX602", "barrier-uneven-counts", ("bar, barrier",), check)

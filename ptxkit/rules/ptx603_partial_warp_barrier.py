@@ -1,0 +1,101 @@
+"""PTX603: an aligned barrier is executed by a part of a warp.
+
+What it does
+    Finds a `bar`, `barrier.aligned` or aligned cluster barrier that some lanes of a warp execute more often than
+    others; and a `tensormap.cp_fenceproxy`, which is aligned, too.
+
+Why it matters
+    All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. Where lanes of
+    the warp have left, GPUs go on; where they wait elsewhere, the kernel hangs.
+
+Example
+    @%p1 bar.sync 0;                // by thread 0 only
+
+Use instead
+    bar.sync 0;
+
+ISA section
+    "bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy". Catalogue: BR2, TM6.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.collective_participation import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
+from ptxkit.analysis.ir.program import Step
+from ptxkit.isa.effects import Barrier, Effect, ProxyFence
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
+    publishes = may_change_tensor_maps(kernel.program)
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_map_release, WARP) if publishes else ():
+            exact = uneven is None or (
+                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
+            )
+            yield Observation((step, step), number, exact, None if uneven is None else _partial_warp(uneven), 2)
+        if world.is_complete and not world.has_unknown_call:
+            guessed = any(actor.first_guess is not None for actor in world.thread_classes)
+            for step, lanes in _partial_lane_counts(world).items():
+                finding = _finding(step, lanes) if lanes is not None else None
+                yield Observation((step, None), number, False, finding, 2 if guessed else 1)
+
+
+def _partial_lane_counts(world: ScenarioFacts) -> dict[Step, int | None]:
+    """By aligned barrier: how many lanes of the first warp that parts execute it; None where none does."""
+    counts: dict[Step, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
+    lanes = Counter(tid // 32 for actor in world.thread_classes for tid in actor.tids)
+    cut = {warp for actor in world.thread_classes if actor.end_reason != "exit" for warp in actor.warps}
+    for actor in world.thread_classes:
+        met = Counter(e.step for e in actor.events if isinstance(e.effect, Barrier) and _is_aligned(e.effect))
+        warps = Counter(tid // 32 for tid in actor.tids) if met else Counter[int]()
+        for step, times in met.items():
+            for warp, count in warps.items():
+                counts[step][warp][times] += count
+    found: dict[Step, int | None] = {}
+    for step, by_warp in counts.items():
+        parted = [(warp, times) for warp, times in by_warp.items() if warp not in cut]
+        odd = [sum(times.values()) for warp, times in parted if len(times) > 1 or sum(times.values()) < lanes[warp]]
+        found[step] = odd[0] if odd else None
+    return found
+
+
+def _is_aligned(effect: Barrier) -> bool:
+    return effect.aligned and effect.level != "warp"
+
+
+def _is_map_release(effect: Effect) -> bool:
+    """Whether an effect is that of an instruction by which a warp copies and releases a tensor map."""
+    return (
+        isinstance(effect, ProxyFence)
+        and (effect.proxy, effect.direction) == ("tensormap", "release")
+        and (effect.address is not None)
+    )
+
+
+def _partial_warp(uneven: UnevenExecution) -> Finding:
+    return Finding(
+        primary=uneven.step,
+        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, and thread "
+        f"{uneven.least_frequent.tid} does not, or not as often",
+        help="let all lanes of the warp execute it, with the same addresses",
+        properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
+    )
+
+
+def _finding(step: Step, lanes: int) -> Finding:
+    return Finding(
+        primary=step,
+        message=f"an aligned barrier that {lanes} lanes of a warp execute, and the others do not, or not as often",
+        help="let all lanes of the warp execute it, or use `barrier.sync`, which need not be aligned",
+        properties={"lanes": lanes},
+    )
+
+
+RULE = Rule("PTX603", "barrier-part-of-a-warp", ("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy"), check)

@@ -1,0 +1,65 @@
+"""PTX607: a lane executes an instruction of several lanes whose mask does not name it.
+
+What it does
+    Finds `bar.warp.sync`, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync` that a lane executes
+    whose bit is not in the mask, where neither data nor arguments decide the mask and who comes there.
+
+Why it matters
+    The behaviour is undefined: the lane may not wait for the others, or get any value; which lane is elected is open.
+
+Example
+    bar.warp.sync 0x0000fffe;
+
+Use instead
+    bar.warp.sync 0xffffffff;
+
+ISA section
+    "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync". Catalogue: BR6, BR7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
+from ptxkit.rules.operand_agreement import observe_operand_violations
+
+ALL_LANES = 0xFFFF_FFFF
+"""The mask that names each lane of a warp."""
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Looks at every mask of lanes that is known by number."""
+    certainty = kernel.explorer.input_independence
+
+    def wanted(misfit: OperandViolation) -> bool:
+        step = misfit.step
+        if misfit.kind != "member" or step.match is None or not certainty.is_in_function(step):
+            return False
+        return certainty.is_input_independent(step, step.match.operand(misfit.role, step.instruction))
+
+    yield from observe_operand_violations(kernel, wanted, _finding)
+
+
+def _finding(misfit: OperandViolation) -> Finding:
+    return Finding(
+        primary=misfit.step,
+        message=f"lane {misfit.value} executes this, and is not in its mask {misfit.required:#010x}",
+        help=f"add {1 << misfit.value:#x} to the mask, or keep the lane away by a branch",
+        properties={"lane": misfit.value, "mask": misfit.required},
+        fixes=tuple(
+            FixCandidate(f"name the lanes of {mask:#010x}", changes, safe=False)
+            for mask in (misfit.required | 1 << misfit.value, ALL_LANES)
+            if (changes := replace_constant(misfit.step, misfit.required, mask))
+        ),
+    )
+
+
+RULE = Rule(
+    "PTX607",
+    "lane-not-in-its-mask",
+    ("bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync"),
+    check,
+)

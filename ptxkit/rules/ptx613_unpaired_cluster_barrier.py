@@ -1,0 +1,83 @@
+"""PTX613: the two halves of the cluster's barrier do not alternate.
+
+What it does
+    Finds a `barrier.cluster.arrive` by a thread that has arrived already and not waited since, and a
+    `barrier.cluster.wait` by a thread that has not arrived.
+
+Why it matters
+    A thread arrives once in each phase of the barrier, and waits before it arrives again. Where it arrives twice, it
+    counts for a phase that others are still in; where it waits without having arrived, it waits for itself, and the
+    kernel hangs.
+
+Example
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+
+Use instead
+    barrier.cluster.arrive.release.aligned;
+    barrier.cluster.wait.acquire.aligned;
+
+ISA section
+    "barrier.cluster". Catalogue: CL3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.isa.effects import Barrier
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at each arrival and each wait at the cluster's barrier."""
+    for number, world in enumerate(kernel.scenarios):
+        if world.has_unknown_call:
+            continue
+        for thread in world.threads.values():
+            yield from _check_thread(number, thread)
+
+
+def _check_thread(number: int, thread: ThreadView) -> Iterator[Observation]:
+    arrived: Step | None = None
+    for position, event in thread.positions(Barrier):
+        effect = event.effect
+        if not isinstance(effect, Barrier) or effect.level != "cluster":
+            continue
+        step, finding = event.step, None
+        if effect.action == "arrive":
+            finding = _repeated_arrival(step, arrived) if arrived is not None else None
+            arrived = step
+        elif effect.action == "wait":
+            finding = _without_arrival(step) if arrived is None else None
+            arrived = None
+        # What guesses led to proves nothing: two of them may be one condition.
+        yield Observation((step, None), number, thread.trace.is_certain(position), finding, 2)
+
+
+def _repeated_arrival(step: Step, before: Step) -> Finding:
+    again = step is before
+    return Finding(
+        primary=step,
+        message="arrives at the cluster's barrier again, without having waited since"
+        + (" its own last execution" if again else " line {1}"),
+        labels=() if again else ((before, "has arrived here"),),
+        help="add `barrier.cluster.wait.acquire.aligned;` before line {0}",
+        properties={"half": "arrive"},
+    )
+
+
+def _without_arrival(step: Step) -> Finding:
+    return Finding(
+        primary=step,
+        message="waits at the cluster's barrier without having arrived: it waits for itself",
+        help="add `barrier.cluster.arrive.release.aligned;` before line {0}",
+        properties={"half": "wait"},
+    )
+
+
+RULE = Rule("PTX613", "cluster-barrier-halves", ("barrier.cluster",), check)

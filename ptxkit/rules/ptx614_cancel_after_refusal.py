@@ -1,0 +1,108 @@
+"""PTX614: another request for the work of a cluster after one was refused, or the work of a refused one.
+
+What it does
+    Finds a `clusterlaunchcontrol.try_cancel` behind a `query_cancel.is_canceled` of the same thread that said that an
+    earlier request was refused, and a `query_cancel.get_first_ctaid` of a response that may be a refusal, and of which
+    the thread has not asked whether it is. Under `--policy strict` it warns where the thread has asked, and decodes a
+    refusal all the same: the manual calls that undefined, and CUTLASS does it, leaving what comes of it alone.
+
+Why it matters
+    A refusal means that no cluster is left to be started. To ask again, once the CTA has seen it, is undefined, and so
+    is what `get_first_ctaid` does with it: the kernel may work on tiles that do not exist.
+
+Example
+    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1;
+    @%p1 bra WORK;
+    bra NEXT;                       // asks again
+
+Use instead
+    clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1;
+    @%p1 bra WORK;
+    ret;
+
+ISA section
+    "clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel". Catalogue: CL7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.effects import Cancellation
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at what each thread asks and learns, in turn."""
+    for number, world in enumerate(kernel.scenarios):
+        looks = PairBudget(world.budget)
+        for thread in world.threads.values():
+            for position, step, other, finding in _check_thread(thread, kernel.policy == "strict"):
+                if looks.allow((thread.tid, step, other, finding is None)):
+                    yield Observation((step, other), number, thread.trace.is_certain(position), finding)
+
+
+def _check_thread(thread: ThreadView, is_strict: bool) -> Iterator[tuple[int, Step, Step | None, Finding | None]]:
+    """(position, instruction, the query before it, what is wrong) of a thread's requests and decodings."""
+    asked: Step | None = None
+    refused: Step | None = None
+    answered = False  # whether it was the last request that the thread asked about
+    for position, event in thread.positions(Cancellation):
+        effect = event.effect
+        assert isinstance(effect, Cancellation)
+        match effect.action:
+            case "query":
+                asked, answered = event.step, True
+                refused = asked if event.amount == 0 else None
+            case "request":
+                answered = False
+                if asked is not None:
+                    yield (
+                        position,
+                        event.step,
+                        asked,
+                        _request_after_refusal(event.step, asked) if refused is not None else None,
+                    )
+            case "decode":
+                is_wrong = event.amount == 0 and (is_strict or not answered)
+                yield (
+                    position,
+                    event.step,
+                    asked,
+                    _decode_of_refusal(event.step, asked if answered else None) if is_wrong else None,
+                )
+
+
+def _request_after_refusal(request: Step, query: Step) -> Finding:
+    return Finding(
+        primary=request,
+        message="asks for the work of another cluster although line {1} may have said that a request was refused",
+        labels=((query, "tells whether the request before was granted"),),
+        help="leave the loop, in every thread that asks, where the predicate of line {1} is false",
+        group_key=query,
+    )
+
+
+def _decode_of_refusal(decode: Step, query: Step | None) -> Finding:
+    """query: what told the thread that it is a refusal; None where it has not asked."""
+    labels = () if query is None else ((query, "tells whether the request was granted"),)
+    where = "the predicate of line {1}" if labels else "that of `clusterlaunchcontrol.query_cancel.is_canceled`"
+    return Finding(
+        primary=decode,
+        message="takes the CTA of a response that may be a refusal",
+        labels=labels,
+        help=f"execute it only where {where} is true",
+        severity=Severity.WARNING if query is not None else Severity.ERROR,
+    )
+
+
+RULE = Rule(
+    "PTX614",
+    "cancellation-after-refusal",
+    ("clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel"),
+    check,
+)

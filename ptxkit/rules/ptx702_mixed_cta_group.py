@@ -1,0 +1,55 @@
+"""PTX702: a kernel mixes tcgen05 operations of one CTA and of a pair of CTAs.
+
+What it does
+    Finds a kernel whose tcgen05 instructions do not all say the same `.cta_group`.
+
+Why it matters
+    All of them must have one value. Allocations of a pair are made in both CTAs, those of one CTA in one; mixed, the
+    addresses, the completion and the permits of allocation fit no longer.
+
+Example
+    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 64;
+    tcgen05.mma.cta_group::2.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;
+
+Use instead
+    tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [base], 64;
+    tcgen05.mma.cta_group::2.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;
+
+ISA section
+    "tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit". Catalogue: TC4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.isa.effects import CtaGroup
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Compares the instructions of the kernel, whether or not they are executed."""
+    first: dict[int, Step] = {}
+    for step in kernel.program.effectful_steps:
+        for effect in step.effects:
+            if isinstance(effect, CtaGroup):
+                first.setdefault(effect.ctas, step)
+    if len(first) > 1:
+        (ctas, usual), (others, odd) = sorted(first.items(), key=lambda item: item[1].index)
+        finding = Finding(
+            primary=odd,
+            message=f"works on {_format_cta_count(others)}, but line {{1}} of this kernel on {_format_cta_count(ctas)}",
+            labels=((usual, f"`.cta_group::{ctas}`"),),
+            help=f"write `.cta_group::{ctas}` here too, or `.cta_group::{others}` in all tcgen05 instructions of the "
+            "kernel",
+        )
+        yield Observation((odd, usual), 0, True, finding)
+
+
+def _format_cta_count(count: int) -> str:
+    return "one CTA" if count == 1 else "a pair of CTAs"
+
+
+RULE = Rule("PTX702", "mixed-cta-groups", ("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit",), check)

@@ -1,0 +1,93 @@
+"""PTX707: a warp loads or stores lanes of Tensor Memory that are not its own, or not as a whole warp.
+
+What it does
+    Finds `tcgen05.ld` and `tcgen05.st` of lanes outside the 32 that the warp may touch, where the address counts from
+    an address that is also given to `tcgen05.dealloc` and is no constant (kernels that take all of Tensor Memory for
+    theirs may leave the lane out); and `tcgen05.ld`, `st` and `wait` that only some lanes of a warp execute.
+
+Why it matters
+    Warp w of a warpgroup reaches lanes 32*(w%4) to 32*(w%4)+31 and no others; each of these instructions is of the
+    whole warp. Anything else is undefined.
+
+Example
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r1];    // by all four warps, %r1 from tcgen05.alloc
+
+Use instead
+    shl.b32 %r4, %warp, 21;
+    add.u32 %r5, %r1, %r4;
+    tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r3}, [%r5];
+
+ISA section
+    "Tensor Memory and Register Load/Store Instructions", "Access restrictions", "tcgen05.ld". Catalogue: TC15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.collective_participation import WARP, UnevenExecution, compare_executions
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, uses_of
+from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
+
+_GROUPS = ("tcgen05.ld", "tcgen05.st")
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
+    """Looks at the lanes of each load and store, and at which threads execute it."""
+    if not any(_is_load_or_store(step) for step in kernel.program.effectful_steps):
+        return
+    for number, world in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(world, _is_collective, WARP):
+            exact = uneven is None or (
+                uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
+            )
+            yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
+        yield from _check_lanes(number, world)
+
+
+def _is_load_or_store(step: Step) -> bool:
+    return any(_is_collective(effect) for effect in step.effects)
+
+
+def _is_collective(effect: Effect) -> bool:
+    return isinstance(effect, AsyncRegisters | WaitGroup) and effect.group in _GROUPS
+
+
+def _check_lanes(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+    launch, threads = world.scenario.launch, world.threads.values()
+    is_said = launch.is_exact or launch.is_limit  # a block of one warp touches the first lanes only
+    ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
+    bases = {place[0] for use in ends if (place := use.location) and place[1:] == (0, 0)}
+    for thread in threads if bases else ():
+        first = thread.tid // WARP % 4 * WARP
+        for use in uses_of(thread):
+            place = use.location
+            if use.completion in _GROUPS and place is not None and place[0] in bases:
+                finding = None if first <= place[1] < first + WARP else _foreign_lane_access(use, place[1], first)
+                exact = thread.trace.is_certain(use.position) and world.is_exact and is_said
+                yield Observation((use.event.step, None), number, exact, finding)
+
+
+def _partial_warp(uneven: UnevenExecution) -> Finding:
+    return Finding(
+        primary=uneven.step,
+        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, thread "
+        f"{uneven.least_frequent.tid} does not, or not as often",
+        help="branch on the number of the warp, not of the lane",
+    )
+
+
+def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:
+    return Finding(
+        primary=use.event.step,
+        message=f"warp {use.thread.tid // WARP} may touch lanes {first} to {first + WARP - 1} of Tensor Memory, not "
+        f"lane {lane}",
+        help="add 32 times the warp's number in its warpgroup, shifted left by 16, to the address",
+        properties={"lane": lane, "first": first},
+    )
+
+
+RULE = Rule("PTX707", "tensor-lanes", ("Tensor Memory and Register Load/Store Instructions", "tcgen05.ld"), check)

@@ -1,0 +1,67 @@
+"""PTX901: a proxy fence that orders nothing (a note, given with `--notes`).
+
+What it does
+    Finds a `fence.proxy.async` about shared memory that no access through the generic proxy comes before, or no access
+    through the async proxy behind, in whatever order the threads run. An `mbarrier.init` is no reason for one: copies
+    signal their mbarrier through the generic proxy.
+
+Why it matters
+    A fence holds its thread up until earlier accesses are done. One that orders nothing also hides which fence does.
+
+Example
+    @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];
+
+Use instead
+    @%p1 mbarrier.init.shared::cta.b64 [%r5], 1;
+    bar.sync 0;
+    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r5];
+
+ISA section
+    "Async Proxy", "membar / fence", "cp.async.bulk". Catalogue: PX4, PX18, WG8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.no_op_sync import (
+    accessed_spaces,
+    find_ordering_fences,
+    find_shared_proxy_fences,
+    has_external_communication,
+    is_fully_executed,
+    is_shared_only_fence,
+)
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at each fence in both directions, where all that the kernel does is known."""
+    fences = find_shared_proxy_fences(kernel)
+    if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
+        return
+    if any(world.scenario.launch.cluster_size > 1 for world in kernel.scenarios):
+        return  # other CTAs reach into this one's memory
+    copies_global = "global" in accessed_spaces(kernel, "async") or has_external_communication(kernel)
+    useful = find_ordering_fences(kernel, fences)
+    for fence in fences:
+        if fence not in useful and (is_shared_only_fence(fence) or not copies_global):
+            yield Observation((fence, None), 0, True, _finding(fence))
+
+
+def _finding(fence: Step) -> Finding:
+    return Finding(
+        primary=fence,
+        message="this fence orders nothing: no generic access of shared memory comes before it, or no async one behind",
+        help="remove it",
+        severity=Severity.NOTE,
+    )
+
+
+RULE = Rule("PTX901", "needless-proxy-fence", ("Async Proxy", "membar / fence"), check, on_request=True)

@@ -1,0 +1,66 @@
+"""PTX902: a wait for asynchronous groups that never has any to wait for (a note, given with `--notes`).
+
+What it does
+    Finds `cp.async.wait_group`, `cp.async.wait_all`, `cp.async.bulk.wait_group` and `wgmma.wait_group` that find every
+    group complete already, in all executions by all threads: the thread has started nothing, or has waited for it
+    before. Waits that leave groups pending are looked at in kernels without loops only.
+
+Why it matters
+    It costs little. But it says that something is in flight, and who reads the code looks for it; or it stands where
+    the wait for another kind of group should stand.
+
+Example
+    cp.async.ca.shared.global [%r4], [%rd5], 4;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+    bar.sync 0;
+    cp.async.wait_all;
+
+Use instead
+    cp.async.ca.shared.global [%r4], [%rd5], 4;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+    bar.sync 0;
+
+ISA section
+    "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group". Catalogue: CA9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed, is_independent_of_loop_count
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.effects import WaitGroup
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at each wait for groups, where all that the kernel does is known."""
+    if not any(isinstance(effect, WaitGroup) for step in kernel.program.effectful_steps for effect in step.effects):
+        return
+    groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
+    for step, useful in groups.useful_waits.items() if groups is not None else ():
+        if not useful and is_independent_of_loop_count(step, kernel):
+            yield Observation((step, None), 0, True, _finding(step))
+
+
+def _finding(step: Step) -> Finding:
+    return Finding(
+        primary=step,
+        message="this wait never has anything to wait for: no group is under way here",
+        help="remove it, or wait for the kind of group that is under way",
+        severity=Severity.NOTE,
+    )
+
+
+RULE = Rule(
+    "PTX902",
+    "wait-for-nothing",
+    ("cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"),
+    check,
+    on_request=True,
+)

@@ -1,0 +1,66 @@
+"""PTX904: a commit that never has an operation to put into its group (a note, given with `--notes`).
+
+What it does
+    Finds `cp.async.commit_group`, `cp.async.bulk.commit_group` and `wgmma.commit_group` before which no thread has
+    started any operation of that kind since its last commit. Where some wait leaves a number of groups pending, empty
+    groups count for it, and nothing is said.
+
+Why it matters
+    An empty group is complete at once, so nothing goes wrong. But a copy that was meant to be in it is elsewhere, or
+    is of another kind.
+
+Example
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group.read 0;
+
+Use instead
+    cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2], 512;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group.read 0;
+
+ISA section
+    "cp.async.commit_group", "cp.async.bulk.commit_group", "wgmma.commit_group". Catalogue: CA4, CA9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.effects import CommitGroup
+from ptxkit.rules.model import Finding, Observation, Rule
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at each commit, where all that the kernel does is known."""
+    if not any(_kinds(step) for step in kernel.program.effectful_steps):
+        return
+    groups = collect_group_usage(kernel) if is_fully_executed(kernel) else None
+    for step, useful in groups.useful_commits.items() if groups is not None else ():
+        if groups is not None and not useful and not groups.counted_kinds & _kinds(step):
+            yield Observation((step, None), 0, True, _finding(step))
+
+
+def _kinds(step: Step) -> set[str]:
+    return {effect.group for effect in step.effects if isinstance(effect, CommitGroup)}
+
+
+def _finding(step: Step) -> Finding:
+    return Finding(
+        primary=step,
+        message="this group is always empty: nothing of its kind was started since the last commit",
+        help="remove it, or move it behind the operation that it is for",
+        severity=Severity.NOTE,
+    )
+
+
+RULE = Rule(
+    "PTX904",
+    "empty-group",
+    ("cp.async.commit_group", "cp.async.bulk.commit_group", "wgmma.commit_group"),
+    check,
+    on_request=True,
+)

@@ -1,0 +1,69 @@
+"""PTX905: a proxy fence for all memory where only shared memory needs one (a note, given with `--notes`).
+
+What it does
+    Finds `fence.proxy.async` without a state space in a kernel whose async accesses, or whose generic ones, are all of
+    shared memory, and which does not talk with other CTAs while it runs.
+
+Why it matters
+    A fence that names its space holds up less: `fence.proxy.async.shared::cta` need not wait for accesses of global
+    memory.
+
+Example
+    st.shared.b32 [%r4], %r1;
+    fence.proxy.async;
+    bar.sync 0;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 1, 1, 1, 0, 0;
+
+Use instead
+    st.shared.b32 [%r4], %r1;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd6, %rd7, 1, 1, 1, 0, 0;
+
+ISA section
+    "membar / fence", "Async Proxy". Catalogue: PX11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.no_op_sync import (
+    accessed_spaces,
+    find_ordering_fences,
+    find_shared_proxy_fences,
+    has_external_communication,
+    is_fully_executed,
+    is_shared_only_fence,
+)
+from ptxkit.diagnostics import Severity
+from ptxkit.rules.model import Finding, Observation, Rule
+
+_NON_SHARED_SPACES = {"global", "generic"}
+
+
+def check(kernel: KernelFacts) -> Iterator[Observation]:
+    """Looks at the fences that name no space, where all that the kernel does is known."""
+    fences = [fence for fence in find_shared_proxy_fences(kernel) if not is_shared_only_fence(fence)]
+    if not fences or not is_fully_executed(kernel) or has_external_communication(kernel):
+        return
+    if all(accessed_spaces(kernel, proxy) & _NON_SHARED_SPACES for proxy in ("generic", "async")):
+        return
+    useful = find_ordering_fences(kernel, fences)
+    for fence in fences:
+        if fence in useful:
+            yield Observation((fence, None), 0, True, _finding(fence))
+
+
+def _finding(fence: Step) -> Finding:
+    return Finding(
+        primary=fence,
+        message="this fence is for all memory, and only accesses of shared memory need it",
+        help="write `fence.proxy.async.shared::cta;`",
+        severity=Severity.NOTE,
+    )
+
+
+RULE = Rule("PTX905", "wide-proxy-fence", ("membar / fence", "Async Proxy"), check, on_request=True)

@@ -1,0 +1,159 @@
+"""Holds the kernels of a module against rules, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.ir.async_steps import async_steps_of
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import ModuleContext, flatten
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.symexec.unmodelled_code import find_unmodelled_code, without_unmodelled_code
+from ptxkit.diagnostics import Verdict
+from ptxkit.gc_control import pause_collection
+from ptxkit.rules.block_size_trials import BlockSizeTrials
+from ptxkit.rules.model import Rule
+from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
+from ptxkit.syntax.tree import Function, Module
+
+#: The pseudo-rule under which code that no walk reached is counted as undecided.
+UNREACHED = "PTX300"
+_NOT_REACHED = "no walk reaches this instruction"
+
+
+class RuleRun:
+    """A module with a text, held against rules once, for what is left of a budget.
+
+    is_short: whether something was left for want of it.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        policy: str,
+        rules: Sequence[Rule],
+        budget: AnalysisBudget,
+        explored: dict[str, KernelFacts] | None = None,
+    ) -> None:
+        assert module.source is not None
+        self.is_budget_exceeded = False
+        self._module, self._source = module, module.source
+        self._policy, self._rules, self._kernel_facts = policy, rules, explored
+        self._context, self._budget = ModuleContext(module), budget
+        self._kernels = [each for each in module.functions() if each.kind == "entry" and _has_code(each)]
+        self._builders = [VerdictBuilder(self._source) for _ in self._kernels]
+        self._callee_builder = VerdictBuilder(self._source)
+        self._covered_callee_steps: set[tuple[str, int]] = set()
+
+    def verdicts(self, first: tuple[str, str] | None = None) -> Iterator[Verdict]:
+        """What was found so far, whenever something came to it; the last one is the whole.
+
+        first: the kernel to begin with, and the code of the rule to begin it with.
+        """
+        name, code = first or (None, None)
+        rules = sorted(self._rules, key=lambda rule: rule.code != code)
+        for number in sorted(range(len(self._kernels)), key=lambda number: self._kernels[number].name != name):
+            for _ in self._run_kernel(self._builders[number], self._kernels[number], rules):
+                yield self._current_verdict()
+        for function in self._module.functions():
+            if function.body is not None and function.kind == "func":
+                steps = async_steps_of(flatten(self._module, function, self._context))
+                left = [step for step in steps if (function.name, step.index) not in self._covered_callee_steps]
+                self._callee_builder.mark_undecided(UNREACHED, left, _NOT_REACHED)
+        yield self._current_verdict()
+
+    def _current_verdict(self) -> Verdict:
+        judges = (*self._builders, self._callee_builder)
+        return Verdict(
+            tuple(item for judge in judges for item in judge.diagnostics),
+            tuple(item for judge in judges for item in judge.undecided),
+        )
+
+    def _run_kernel(self, judge: VerdictBuilder, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
+        """Holds one kernel against the rules, and stops after each that said something.
+
+        What its walks make is kept to the end of it, and goes then: to look for garbage meanwhile is in vain.
+        """
+        with pause_collection():
+            yield from self._check_kernel(judge, function, rules)
+
+    def _check_kernel(self, judge: VerdictBuilder, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
+        given, left = self._budget.for_kernel(), self._budget.for_kernel()
+        program = flatten(self._module, function, self._context, calls=True)
+        if not program.steps:
+            return
+        if program.exceeds_shared_limit:
+            reason = "the kernel mentions more shared memory than a CTA can have"
+            judge.mark_undecided(UNREACHED, async_steps_of(program), reason)
+            return
+        try:
+            yield from self._check_explored(judge, Explorer(program, left), rules)
+        finally:  # whoever asks may stop at any verdict
+            self.is_budget_exceeded = self.is_budget_exceeded or left.is_exhausted or left.steps <= 0
+            self._budget.consume(given, left)
+
+    def _try_block_sizes(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
+        given, left = self._budget.for_kernel(), self._budget.for_kernel()
+        BlockSizeTrials(self._module, self._policy, self._context, left).resolve(judge, kernel, rules)
+        self._budget.consume(given, left)
+
+    def _check_explored(self, judge: VerdictBuilder, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
+        explorer.run()
+        if not explorer.explorations:
+            reason = "the kernel uses more shared memory than a CTA can have"
+            judge.mark_undecided(UNREACHED, async_steps_of(explorer.program), reason)
+            return
+        kernel = KernelFacts(explorer, self._policy)
+        answered: dict[str, set[ObligationKey]] = {}
+        for rule in rules:
+            if rule.asynchronous and not explorer.is_asynchronous:
+                continue
+            said = len(judge.diagnostics) + len(judge.undecided)
+            answered[rule.code] = judge.add_observations(rule, rule.check(kernel), kernel.scenarios, explorer.budget)
+            if len(judge.diagnostics) + len(judge.undecided) > said:
+                yield
+        judge.mark_undecided(UNREACHED, explorer.unreached_steps, _NOT_REACHED)
+        self._mark_blocked(judge, kernel, rules, answered)
+        if explorer.budget.is_exhausted:
+            reason = "the kernel is too large to look at all of it"
+            judge.mark_undecided(UNREACHED, async_steps_of(explorer.program), reason)
+        else:
+            self._try_block_sizes(judge, kernel, rules)
+        self._covered_callee_steps |= _covered_steps_of_callees(kernel)
+        if self._kernel_facts is not None:
+            self._kernel_facts[explorer.program.function.name] = kernel
+
+    def _mark_blocked(
+        self,
+        judge: VerdictBuilder,
+        kernel: KernelFacts,
+        rules: Sequence[Rule],
+        answered: Mapping[str, set[ObligationKey]],
+    ) -> None:
+        """Leaves open what the rules would have looked at, had no call of code that is not here kept them from it.
+
+        answered: what each rule asked of the kernel as it is, by its code.
+        """
+        explorer = kernel.explorer
+        unseen = find_unmodelled_code(explorer)
+        if not unseen:
+            return
+        for step, words in unseen.items():
+            judge.mark_undecided(UNREACHED, [step], f"what it does is not known: it is {words}")
+        reason = f"hangs on what is not known: {next(iter(unseen.values()))}"
+        supposed = KernelFacts(without_unmodelled_code(explorer), self._policy)
+        for rule in rules:
+            if rule.code in answered and not rule.on_request:
+                judge.mark_blocked(rule, answered[rule.code], rule.check(supposed), reason, explorer.budget)
+
+
+def _has_code(function: Function) -> bool:
+    return function.body is not None and bool(function.body.statements)
+
+
+def _covered_steps_of_callees(kernel: KernelFacts) -> set[tuple[str, int]]:
+    """Which steps of functions that a kernel calls its walks executed: the function's name, and the place in it."""
+    covered = kernel.explorer.covered_steps()
+    called = kernel.program.callees
+    return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}

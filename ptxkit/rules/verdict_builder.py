@@ -1,0 +1,232 @@
+"""Turns what rules observed into a verdict.
+
+An error needs proof: a pair of places is reported when the paths that break the rule need no guess about data (there is
+an input that takes them), or when several scenarios saw the pair and every one breaks it. Otherwise it is undecided.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import TypeAlias
+
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.values.scenario import LaunchConfig
+from ptxkit.diagnostic_groups import other_lines_text
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_spans
+
+
+@dataclass(slots=True)
+class _ScenarioObservations:
+    """What was seen of a pair in one scenario, of however many observations.
+
+    first: the first finding. sure: the first that no two guesses take part in. is_exact: whether one needs no guess.
+    """
+
+    first: Finding | None = None
+    certain: Finding | None = None
+    is_exact: bool = False
+
+    def add(self, seen: Observation) -> None:
+        if seen.finding is None:
+            return
+        self.first = self.first or seen.finding
+        self.is_exact = self.is_exact or seen.exact
+        if seen.exact or seen.threads == 1:
+            self.certain = self.certain or seen.finding
+
+
+CodeSpan: TypeAlias = tuple[str, Span]
+"""A code, and the statement that it is about."""
+ObligationKey: TypeAlias = tuple[Step, Step | None]
+"""The pair of steps, or the one step, that a rule asks about."""
+
+
+class VerdictBuilder:
+    """Collects diagnostics for one module."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._source = source
+        self.diagnostics: list[Diagnostic] = []
+        self.undecided: list[Undecided] = []
+        self.diagnostic_by_span: dict[CodeSpan, Diagnostic] = {}
+        """The errors and warnings by all that they are about, also where one report is of several findings."""
+        self.satisfied_in_some_scenario: set[CodeSpan] = set()
+        """What is right in one scenario at least of those that it was looked at in."""
+
+    def add_observations(
+        self,
+        rule: Rule,
+        observed: Iterable[Observation | OpenObligation],
+        worlds: Sequence[ScenarioFacts] = (),
+        budget: AnalysisBudget | None = None,
+    ) -> set[ObligationKey]:
+        """Judges all that one rule observed in one kernel, as much of it as is in a budget, and returns what it asked.
+
+        worlds: the scenarios it looked at.
+        """
+        budget = budget or AnalysisBudget()
+        pairs: dict[tuple[Step, Step | None], dict[int, _ScenarioObservations]] = defaultdict(
+            lambda: defaultdict(_ScenarioObservations)
+        )
+        doubts: dict[tuple[Step, str], str] = {}
+        for item in observed:
+            if isinstance(item, OpenObligation):
+                doubts[(item.step, item.reason)] = item.missing
+            else:
+                pairs[item.key][item.scenario_index].add(item)
+            budget.pair_checks -= 1
+            if budget.is_exhausted:
+                break
+        proven: dict[Step, Finding] = {}
+        for by_world in pairs.values():
+            scenarios = sum(worlds[number].scenario.sample_count if worlds else 1 for number in by_world)
+            self._decide_pair(rule, by_world, proven, scenarios, worlds)
+        for findings in _group_findings(proven.values()):
+            self.diagnostics.append(self._build_diagnostic(rule, *findings))
+            if self.diagnostics[-1].severity is not Severity.NOTE:
+                places = ((rule.code, self.span_of(each.primary)) for each in findings)
+                self.diagnostic_by_span.update(dict.fromkeys(places, self.diagnostics[-1]))
+        for (step, reason), missing in doubts.items():
+            self.mark_undecided(rule.code, [step], reason, missing, worlds)
+        return {*pairs, *((step, None) for step, _ in doubts)}
+
+    def mark_blocked(
+        self,
+        rule: Rule,
+        answered: Collection[ObligationKey],
+        supposed: Iterable[Observation | OpenObligation],
+        reason: str,
+        budget: AnalysisBudget,
+    ) -> None:
+        """Leaves open what a rule asks only of a kernel that is supposed, as much of it as is in a budget."""
+        asked = _obligation_keys(supposed, budget)
+        places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
+        self.mark_undecided(rule.code, sorted(places, key=lambda step: step.start), reason)
+
+    def mark_undecided(
+        self, code: str, steps: Iterable[Step], reason: str, missing: str = "", worlds: Sequence[ScenarioFacts] = ()
+    ) -> None:
+        """Leaves open what a code asks about some steps. missing: what of the launch decides it (`Undecided`)."""
+        kernel = worlds[0].program.function.name if missing and worlds else ""
+        missing = _example_launch(missing, worlds[0].scenario.launch) if kernel else ""
+        self.undecided.extend(
+            Undecided(code, reason, self._source, self.span_of(step), missing, kernel) for step in steps
+        )
+
+    def _decide_pair(
+        self,
+        rule: Rule,
+        by_world: dict[int, _ScenarioObservations],
+        findings: dict[Step, Finding],
+        scenarios: int,
+        worlds: Sequence[ScenarioFacts],
+    ) -> None:
+        all_seen = by_world.values()
+        sure = next((seen.certain for seen in all_seen if seen.certain is not None), None)
+        finding = sure or next((seen.first for seen in all_seen if seen.first is not None), None)
+        if finding is None:
+            return
+        always = sure is not None and scenarios > 1 and all(seen.first is not None for seen in all_seen)
+        proven = always or any(seen.is_exact for seen in all_seen)
+        if not proven:
+            if any(seen.first is None for seen in all_seen):
+                self.satisfied_in_some_scenario.add((rule.code, self.span_of(finding.primary)))
+            reason = "kept or broken depending on the launch or on data"
+            is_open = bool(worlds) and not worlds[0].scenario.launch.is_exact
+            self.mark_undecided(rule.code, [finding.primary], reason, "block" if is_open else "", worlds)
+        else:
+            findings.setdefault(finding.primary, finding)
+
+    def _build_diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
+        """One report of a finding and of those that the same mend settles."""
+        places = [finding.primary, *(step for step, _ in finding.labels)]
+        lines = [self._source.position(self.span_of(step).start)[0] for step in places]
+        return Diagnostic(
+            code=rule.code,
+            severity=finding.severity,
+            message=finding.message.format(*lines),
+            source=self._source,
+            span=self.span_of(finding.primary),
+            labels=tuple(Label(self.span_of(step), words) for step, words in finding.labels),
+            notes=(self._same_cause_note(same),) if same else (),
+            help=finding.help.format(*lines) if finding.help else None,
+            isa=rule.isa,
+            properties=finding.properties,
+            proposals=self._build_fixes(finding, same),
+            wording=finding.message,
+        )
+
+    def _build_fixes(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
+        """The mends, those of all findings of one cause first: together they settle what is reported together."""
+        alone = [Fix(mend.message, self._text_edits(mend.edits), mend.safe) for mend in finding.fixes]
+        together = []
+        for number, mend in enumerate(finding.fixes):
+            others = [each.fixes[number] for each in same if number < len(each.fixes)]
+            changes = dict.fromkeys(change for each in (mend, *others) for change in each.edits)
+            if len(changes) > len(mend.edits):
+                together.append(Fix(mend.message, self._text_edits(tuple(changes)), mend.safe))
+        return (*together, *alone)
+
+    def _text_edits(self, changes: Sequence[StepEdit]) -> tuple[Edit, ...]:
+        edits = []
+        for change in changes:
+            spans = statement_spans(self._source, change.step.start)
+            if isinstance(change.position, int):
+                edits.append(Edit(spans.operands[change.position], change.text))
+                continue
+            start, end = spans.statement.start, spans.statement.end
+            indent = self._indentation_at(start)
+            if change.position == "before":
+                edits.append(Edit(Span(start, start), f"{change.text}\n".replace("\n", f"\n{indent}")))
+            else:
+                edits.append(Edit(Span(end, end), f"\n{change.text}".replace("\n", f"\n{indent}")))
+        return tuple(edits)
+
+    def _indentation_at(self, start: int) -> str:
+        """The blanks before a statement that begins its line; none before one that does not."""
+        begin = self._source.text.rfind("\n", 0, start) + 1
+        before = self._source.text[begin:start]
+        return before if not before.strip() else ""
+
+    def _same_cause_note(self, same: Sequence[Finding]) -> str:
+        return other_lines_text([self._source.position(self.span_of(finding.primary).start)[0] for finding in same])
+
+    def span_of(self, step: Step) -> Span:
+        """The place of a whole statement."""
+        return statement_spans(self._source, step.start).statement
+
+
+def _example_launch(what: str, launch: LaunchConfig) -> str:
+    """A launch that the kernel allows: `block=256`, or as many threads as it has at most; `cluster=2`."""
+    if what == "cluster":
+        return "cluster=2"
+    return f"block={'x'.join(map(str, launch.block)).removesuffix('x1').removesuffix('x1') if launch.is_limit else 256}"
+
+
+def _obligation_keys(
+    observed: Iterable[Observation | OpenObligation], budget: AnalysisBudget
+) -> dict[ObligationKey, None]:
+    """What a rule asks."""
+    found: dict[ObligationKey, None] = {}
+    for item in observed:
+        found[(item.step, None) if isinstance(item, OpenObligation) else item.key] = None
+        budget.pair_checks -= 1
+        if budget.is_exhausted:
+            break
+    return found
+
+
+def _group_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings in the order of the text, those of one cause together."""
+    groups: dict[Hashable, list[Finding]] = {}
+    for finding in sorted(findings, key=lambda found: found.primary.start):
+        alone = ("alone", finding.primary)
+        groups.setdefault(alone if finding.group_key is None else ("cause", finding.group_key), []).append(finding)
+    return list(groups.values())

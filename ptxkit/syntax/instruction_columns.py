@@ -1,0 +1,81 @@
+"""Many instructions at once, a column at a time.
+
+A module is mostly instructions, and most of those are new: each names registers of its own. So their parts are handled
+as columns (all guards, all opcodes, all operand lists), each by one pass that stays inside the interpreter's own loops.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice, repeat
+
+from ptxkit.syntax.grammar import Grammar
+from ptxkit.syntax.operands import INVALID_OPERAND, OperandMemo
+from ptxkit.syntax.statement_splitter import FastPathError
+from ptxkit.syntax.tree import Guard, Instruction, Operand
+
+_new = Instruction.__new__
+# An instruction is frozen, and its constructor takes four times as long as filling its slots does. Nobody has seen
+# these objects before they are complete.
+_set_opcode = Instruction.__dict__["opcode"].__set__
+_set_operands = Instruction.__dict__["operands"].__set__
+_set_guard = Instruction.__dict__["guard"].__set__
+
+
+class OpcodeMemo(dict[str, str]):
+    """Opcodes by text: each is one string; raises `FastPathError` for a text that is no opcode."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        super().__init__()
+        self._is_word = re.compile(grammar.terminal("IDENT")).fullmatch
+
+    def __missing__(self, text: str) -> str:
+        if not self._is_word(text):
+            raise FastPathError
+        self[text] = text
+        return text
+
+
+class GuardMemo(dict[str, Guard | None]):
+    """Guards by text, blanks behind them included; the empty text is no guard."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        super().__init__({"": None})
+        blank = r"[ \t\r\n]*+"
+        self._match = re.compile(rf"@{blank}(!?){blank}({grammar.terminal('IDENT')}){blank}").fullmatch
+
+    def __missing__(self, text: str) -> Guard | None:
+        found = self._match(text)
+        if not found or "." in found[2]:
+            raise FastPathError
+        guard = self[text] = Guard(found[2], bool(found[1]))
+        return guard
+
+
+def operand_lists(texts: Sequence[str], memo: OperandMemo) -> list[tuple[Operand, ...]]:
+    """For each text between opcode and semicolon its operands; raises `FastPathError` where one is none."""
+    # Braces and parentheses hold commas of their own: such texts, and empty ones, wait for the loop below; until then
+    # one operand, the sink, stands for them.
+    flat = ["_" if not text or "{" in text or "(" in text else text for text in texts]
+    counts = [text.count(",") + 1 for text in flat]
+    nodes = list(map(memo.__getitem__, ",".join(flat).replace(", ", ",").split(",")))
+    lists: list[tuple[Operand, ...]] = list(map(tuple, map(islice, repeat(iter(nodes)), counts)))
+    apart = [place for place, text in enumerate(flat) if text == "_"]
+    if memo.has_invalid:
+        apart += [place for place, operands in enumerate(lists) if any(node is INVALID_OPERAND for node in operands)]
+    for place in apart:
+        lists[place] = memo.split(texts[place]) if texts[place] else ()
+    return lists
+
+
+def instructions(
+    guards: Sequence[Guard | None], opcodes: Sequence[str], operands: Sequence[tuple[Operand, ...]]
+) -> list[Instruction]:
+    """The instructions that these columns describe, all of one length."""
+    made: list[Instruction] = list(map(_new, repeat(Instruction, len(opcodes))))
+    deque(map(_set_opcode, made, opcodes), maxlen=0)
+    deque(map(_set_operands, made, operands), maxlen=0)
+    deque(map(_set_guard, made, guards), maxlen=0)
+    return made

@@ -1,0 +1,53 @@
+"""Examples that are more than their text, told in plain data: of them the same is made again.
+
+What a broken pipeline must be found to do, and what a litmus test may leave, is not in its PTX. So it is kept as the
+choices that made it, `{"class": "Pipeline", "fields": {...}}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptxkit.fast_dataclasses import fields
+from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
+from ptxkit.testing.pipelines.plan import PipelinePlan
+from ptxkit.testing.generators.litmus import Litmus
+from ptxkit.testing.oracles.axiomatic_model import LitmusProgram, ModelEvent
+
+_RECORDED_CLASSES = (GeneratedPipeline, Litmus)
+"""What an oracle takes."""
+
+_CLASSES: Mapping[str, type[Any]] = {
+    each.__name__: each for each in (*_RECORDED_CLASSES, PipelinePlan, LitmusProgram, ModelEvent)
+}
+
+
+def recipe_of(value: object) -> dict[str, Any] | None:
+    """The choices that made an argument of an oracle; None where its text is all there is."""
+    return _encode(value) if isinstance(value, _RECORDED_CLASSES) else None
+
+
+def rebuild(recipe: Mapping[str, Any]) -> Any:
+    """The same again. Raises ValueError, KeyError or TypeError where the recipe is none."""
+    return _decode(recipe)
+
+
+def _encode(value: Any) -> Any:
+    if type(value).__name__ in _CLASSES:
+        return {
+            "class": type(value).__name__,
+            "fields": {each.name: _encode(getattr(value, each.name)) for each in fields(type(value))},
+        }
+    return [_encode(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _decode(told: Any) -> Any:
+    match told:
+        case {"class": name, "fields": values}:
+            return _CLASSES[name](**{key: _decode(value) for key, value in values.items()})
+        case list():
+            return tuple(_decode(each) for each in told)
+        case None | bool() | int() | float() | str():
+            return told
+    raise ValueError(f"a part of a recipe is {told!r}")

@@ -1,0 +1,212 @@
+"""Examples that an oracle refused: kept in a folder as PTX and a launch, and asked again.
+
+folder/kernel.ptx        the text; `kernel_1.ptx` the second one of an oracle that compares two
+folder/launch.json       the oracle, its other arguments, how the kernel is launched, what was said
+folder/argument_0.npy    an array among the arguments of the launch
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from traceback import walk_tb
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ptxkit.emulator.state.tensor_maps import TensorMapArgument, TensorMapFields
+from ptxkit.limits import MAX_FILE_BYTES
+from ptxkit.fast_dataclasses import dataclass, field, fields
+from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
+from ptxkit.testing.oracles.device_process import DeviceLaunch
+
+_MAX_MESSAGE_CHARACTERS = 4000
+"""Characters kept of what an oracle said: it may repeat the whole text."""
+
+
+RECIPES_OPTION = "made"
+"""The option under which are the recipes of arguments that are more than their text (`ptxkit.testing.corpus.example_recipes`)."""
+
+
+class ExampleError(ValueError):
+    """A folder holds no example, or one that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question to an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments.
+
+    said: why it was refused; cause: the same in a line that does not change with names and numbers.
+    """
+
+    oracle: str
+    texts: tuple[str, ...]
+    launch: DeviceLaunch | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    message: str = ""
+    cause: str = ""
+
+    def save(self, folder: Path) -> Path:
+        """Writes the folder; what it held of an example before is gone."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in (*folder.glob("kernel*.ptx"), *folder.glob("argument_*.npy")):
+            old.unlink()
+        for number, text in enumerate(self.texts):
+            path = folder / (f"kernel_{number}.ptx" if number else "kernel.ptx")
+            path.write_text(text, encoding="utf-8", errors="surrogateescape")
+        said = {"oracle": self.oracle, "options": dict(self.options), "cause": self.cause, "said": self.message}
+        document = said if self.launch is None else {**said, "launch": _encode_launch(self.launch, folder)}
+        (folder / "launch.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        return folder
+
+
+def load_example(folder: Path) -> Example:
+    """The example of a folder, which somebody else may have written. Raises ExampleError."""
+    try:
+        told = parse_json(read_small_file(str(folder / "launch.json")))
+        paths = sorted(folder.glob("kernel*.ptx"), key=lambda path: (len(path.name), path.name))
+        texts = tuple(map(_read_text, paths))
+        launch = _decode_launch(told["launch"], folder) if "launch" in told else None
+        words = [told["oracle"], told.get("said", ""), told.get("cause", "")]
+        options = {str(name): each for name, each in told["options"].items()}
+        if not all(isinstance(each, str) for each in words):
+            raise TypeError(f"{words!r} must be texts")
+    except OSError as error:
+        raise ExampleError(f"{folder}: {error.strerror or error}: {error.filename}") from error
+    except UnsuitableFileError as error:
+        raise ExampleError(f"{folder / 'launch.json'} {error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError) as error:
+        raise ExampleError(f"{folder / 'launch.json'} holds no example: {error}") from error
+    if not texts:
+        raise ExampleError(f"{folder} holds no kernel.ptx")
+    return Example(words[0], texts, launch, options, words[1], words[2])
+
+
+def _read_text(path: Path) -> str:
+    """A kept text. Raises OSError; a pipe or a device is refused, and so is what is too long."""
+    if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+        raise ExampleError(f"{path} is no file of at most {MAX_FILE_BYTES:,} bytes")
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Example:
+    """The example that an oracle refused. given: its arguments by name; PTX is what has text."""
+    from ptxkit.testing.oracles.assertions import launch_argument, ptx_argument
+    from ptxkit.testing.corpus.example_recipes import recipe_of
+
+    texts = tuple(text for each in given.values() if (text := ptx_argument(each)) is not None)
+    launch = launch_argument(given)
+    options: dict[str, Any] = {
+        name: each for name, each in given.items() if _is_plain(each) and ptx_argument(each) is None
+    }
+    made = {name: recipe for name, each in given.items() if (recipe := recipe_of(each)) is not None}
+    if made:
+        options[RECIPES_OPTION] = made
+    return Example(oracle, texts, launch, options, error_message(error), failure_cause(error))
+
+
+def error_message(error: BaseException) -> str:
+    """What an error says, as much as is kept; halves of characters, which no database takes, are spelled out."""
+    return str(error)[:_MAX_MESSAGE_CHARACTERS].encode(errors="backslashreplace").decode()
+
+
+def failure_cause(error: BaseException) -> str:
+    """`KeyError at flow.py:step`, or the first line of what an oracle says, without its numbers and names."""
+    if isinstance(error, AssertionError):
+        first = error_message(error).partition("\n")[0]
+        return " ".join("#" if _is_example_specific(word) else word for word in first.split())
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__) if _is_ptxkit_frame(frame)]
+    place = f" at {Path(codes[-1].co_filename).name}:{codes[-1].co_name}" if codes else ""
+    return f"{type(error).__name__}{place}"
+
+
+def _is_ptxkit_frame(frame: FrameType) -> bool:
+    """Whether a module of this package runs: its name says so, whatever the folders are called that hold a file."""
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "ptxkit"
+
+
+def _is_example_specific(word: str) -> bool:
+    """Whether a word of a message stands for this example alone: a number, a register, something quoted."""
+    bare = word.strip("(),.:;'\"`[]{}")
+    return bare[:1] in "%-0123456789" or word[:1] in "'\"`" or "(" in bare
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+# ------------------------------------------------------------------------------------------- launches
+
+
+_LAYOUT_FIELDS = tuple(each.name for each in fields(TensorMapFields))
+
+
+def _encode_launch(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
+    names: dict[int, str] = {}
+
+    def kept(array: Any) -> str:
+        if id(array) not in names:
+            names[id(array)] = f"argument_{len(names)}.npy"
+            np.save(folder / names[id(array)], array)
+        return names[id(array)]
+
+    def told(value: Any) -> Any:
+        match value:
+            case TensorMapArgument(array, layout):
+                return {"map": kept(array), "layout": {name: getattr(layout, name) for name in _LAYOUT_FIELDS}}
+            case np.ndarray():
+                return {"array": kept(value)}
+            case np.generic():
+                return {"number": value.item(), "type": value.dtype.str}
+            case bytes() | bytearray():
+                return {"bytes": bytes(value).hex()}
+            case list() | tuple():
+                return {"table": [told(each) for each in value]}
+            case _ if _is_plain(value):
+                return {"number": value}
+        raise TypeError(f"an argument of type {type(value).__name__} cannot be kept")
+
+    shape = {name: getattr(launch, name) for name in ("name", "grid", "block", "cluster", "shared")}
+    return {**shape, "arguments": [told(each) for each in launch.arguments]}
+
+
+def _decode_launch(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
+    arrays: dict[str, Any] = {}
+
+    def array(name: str) -> Any:
+        if name not in arrays:
+            path = folder / Path(name).name
+            if not path.is_file():
+                raise ValueError(f"{path.name} is no file")
+            arrays[name] = np.load(path, allow_pickle=False)
+        return arrays[name]
+
+    def value(each: Mapping[str, Any]) -> Any:
+        match each:
+            case {"map": name, "layout": layout}:
+                return TensorMapArgument(
+                    array(name), TensorMapFields(**{key: _as_tuple(part) for key, part in layout.items()})
+                )
+            case {"array": name}:
+                return array(name)
+            case {"number": number, "type": kind}:
+                return np.dtype(kind).type(number)
+            case {"number": number}:
+                return number
+            case {"bytes": digits}:
+                return bytes.fromhex(digits)
+            case {"table": entries}:
+                return [value(entry) for entry in entries]
+        raise ValueError(f"an argument is {each!r}")
+
+    arguments = tuple(value(each) for each in told["arguments"])
+    grid, block, cluster = (_as_tuple(told[name]) for name in ("grid", "block", "cluster"))
+    return DeviceLaunch(told["name"], grid, block, arguments, cluster, told["shared"])
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,101 @@
+"""PTX files that say themselves what the linter finds in them, as tests.
+
+    st.shared.u32 [%r1], %r2;                 // ptxkit: expect[PTX621]
+    // ptxkit: expect[PTX401, PTX303]
+    cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r55], %r56;
+    // ptxkit: policy[strict]
+
+A comment behind code stands for its line; one that has a line for itself stands for the next line of code. `expect[]`
+anywhere makes a file without findings a test. Every other error or warning fails the test, and so does a note that is
+expected and not found; notes that nobody expects are not looked at. Files without such a comment are no tests.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ptxkit.fast_dataclasses import dataclass
+
+MARK = b"ptxkit: expect["
+"""What a file holds that is a test."""
+
+_DIRECTIVE = re.compile(r"//\s*ptxkit:\s*([\w-]+)\s*(?:\[([^\]\n]*)\])?")
+_CODE = re.compile(r"PTX\d{3}")
+_OTHER_DIRECTIVES = ("ignore", "ignore-file")
+_COMMENT_OR_BLANK = re.compile(r"\s*(?://|$)")
+
+
+class ExpectationError(ValueError):
+    """A comment for ptxkit that says nothing that is understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedFindings:
+    """What a file says of itself. findings: (line, code) from 1. policy: that of the linter."""
+
+    findings: frozenset[tuple[int, str]]
+    policy: str = "isa"
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file holds an expectation."""
+    try:
+        return MARK in path.read_bytes()
+    except OSError:
+        return False
+
+
+def parse_expectations(text: str) -> ExpectedFindings:
+    """What the comments of a file say. Raises ExpectationError with the line."""
+    lines = text.splitlines()
+    findings: set[tuple[int, str]] = set()
+    policy = "isa"
+    for number, line in enumerate(lines, 1):
+        for said in _DIRECTIVE.finditer(line):
+            word, inside = said[1], said[2]
+            values = [each.strip() for each in (inside or "").split(",") if each.strip()]
+            if word in _OTHER_DIRECTIVES:
+                continue
+            if word == "expect" and inside is not None and all(map(_CODE.fullmatch, values)):
+                target = _target_line(lines, number) if values else 0
+                findings |= {(target, code) for code in values}
+            elif word == "policy" and values in (["isa"], ["strict"]):
+                policy = values[0]
+            else:
+                raise ExpectationError(
+                    f"line {number}: {said[0]!r}: write expect[PTX401, ...], expect[] or policy[strict]"
+                )
+    return ExpectedFindings(frozenset(findings), policy)
+
+
+def _target_line(lines: list[str], number: int) -> int:
+    """The line that the comment in a line stands for."""
+    if not _COMMENT_OR_BLANK.match(lines[number - 1]):
+        return number
+    for following in range(number, len(lines)):
+        if not _COMMENT_OR_BLANK.match(lines[following]):
+            return following + 1
+    raise ExpectationError(f"line {number}: no code follows that this could stand for")
+
+
+def find_mismatches(text: str, path: str) -> list[str]:
+    """Where a file's expectations and the linter's findings differ, a sentence each. Raises ExpectationError."""
+    from ptxkit.diagnostics import Severity
+    from ptxkit.linter import POLICIES, lint
+
+    try:
+        wanted = parse_expectations(text)
+    except ExpectationError as error:
+        raise ExpectationError(f"{path}: {error}") from None
+    policy = next(each for each in POLICIES if each == wanted.policy)
+    open_ones = set(wanted.findings)
+    told: list[tuple[int, str]] = []
+    for found in lint(text, path=path, policy=policy, notes=True).diagnostics:
+        first, last = (found.source.position(at)[0] for at in (found.span.start, found.span.end))
+        met = {(line, code) for line, code in wanted.findings if code == found.code and first <= line <= last}
+        open_ones -= met
+        if not met and found.severity is not Severity.NOTE:
+            told.append((first, f"{found.code} {found.severity}: {found.message}, and nobody expects it"))
+    told += [(line, f"{code} is expected, and not found") for line, code in open_ones]
+    return [f"{path}:{line}: {sentence}" for line, sentence in sorted(told)]

@@ -1,0 +1,248 @@
+"""What examples reached: forms of the table and values of their modifiers, rules, and branches of the analysis."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+from random import Random
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
+
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa import table
+from ptxkit.isa.binding import bind_form
+from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.instance_generator import modifier_choices
+from ptxkit.isa.targets import parse_target, unmet_gates
+from ptxkit.linter import lint
+from ptxkit.rules import RULES
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.syntax.tree import Block, Instruction
+from ptxkit.testing.differential.campaign import all_forms, form_label
+
+PACKAGE = Path(__file__).resolve().parent.parent.parent
+TRACED_PACKAGES = ("analysis", "rules")
+"""Folders whose branches are counted."""
+
+ModifierValue: TypeAlias = tuple[str, str, str]
+"""(form, modifier slot, value)."""
+
+
+@dataclass(slots=True)
+class ExampleCoverage:
+    """What examples reached. forms: instructions of each; codes: findings of each; arms: lines where branches begin.
+
+    executed: the forms that whole kernels have.
+    """
+
+    forms: Counter[str] = field(default_factory=Counter)
+    kernel_forms: set[str] = field(default_factory=set)
+    values: Counter[ModifierValue] = field(default_factory=Counter)
+    codes: Counter[str] = field(default_factory=Counter)
+    branch_lines: set[tuple[str, int]] = field(default_factory=set)
+
+    def add_text(self, text: str, *, is_whole: bool = False) -> None:
+        """The forms of a module's instructions, as far as it can be read. is_whole: they are those of a kernel."""
+        try:
+            module = parse(text)
+        except PTXSyntaxError:
+            return
+        known = table()
+        for instruction in instructions_of(module):
+            match = known.match(instruction)
+            if isinstance(match, Match):
+                self.add_match(match)
+                if is_whole:
+                    self.kernel_forms.add(form_label(match.form))
+
+    def add_match(self, match: Match) -> None:
+        """A form, and the values of its modifiers."""
+        name = form_label(match.form)
+        self.forms[name] += 1
+        for slot in match.form.modifiers:
+            chosen = match.modifiers.get(slot.name)
+            if chosen:
+                self.values[name, slot.name, str(chosen)] += 1
+
+    def add_lint_result(self, text: str, *, branches: bool = True) -> None:
+        """What the linter finds in a text, by all rules, and which branches it takes on the way, if that is asked for:
+        it makes the linter a few times slower."""
+        with BranchTracer(self.branch_lines) if branches else nullcontext():
+            verdict = lint(text, policy="strict", notes=True)
+        self.codes.update({each.code for each in verdict.diagnostics})
+
+
+def instructions_of(module: Any) -> Iterator[Instruction]:
+    """The instructions of a module's functions, in no order."""
+    for function in module.functions():
+        waiting = list(function.body.statements) if function.body is not None else []
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, Instruction):
+                yield each
+            elif isinstance(each, Block):
+                waiting += each.body.statements
+
+
+# ------------------------------------------------------------------------------------------- holes
+
+
+def find_missed_forms(reached: ExampleCoverage, wanted: Callable[[Form], bool]) -> Iterator[str]:
+    """The forms that no example has."""
+    yield from (name for form in all_forms() if wanted(form) and (name := form_label(form)) not in reached.forms)
+
+
+def available_values(forms: Iterable[Form], version: tuple[int, int], target: str) -> set[ModifierValue]:
+    """The values that modifiers of forms can have there."""
+    aimed, gates = parse_target(target), table().value_gates
+    found: set[ModifierValue] = set()
+    for form in forms:
+        most = max((len(slot.values) for slot in form.modifiers), default=0) + 1
+        for chosen in modifier_choices(form, Random(1), _CHOICES_PER_VALUE * most):
+            if any(not unmet_gates(tuple(match.gates), version, aimed) for match in bind_form(form, chosen, gates)):
+                found |= {(form_label(form), slot, value) for slot, value in chosen.items() if value}
+    return found
+
+
+_CHOICES_PER_VALUE = 12
+"""How often each value of a modifier is chosen, beside others of the other modifiers."""
+
+
+def find_missed_values(
+    reached: ExampleCoverage, had: set[ModifierValue] | None = None
+) -> Iterator[tuple[str, str, list[str]]]:
+    """(form, slot, values): what no example has of forms that some example has. had: the values that there are."""
+    for form in all_forms():
+        name = form_label(form)
+        if name not in reached.forms:
+            continue
+        for slot in form.modifiers:
+            missed = [
+                each
+                for each in slot.values
+                if (value := (name, slot.name, str(each))) not in reached.values and (had is None or value in had)
+            ]
+            if missed:
+                yield name, slot.name, missed
+
+
+_NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("no generated kernel has tcgen05, which needs sm_100a", ("PTX405", "PTX70.")),
+    ("no generated kernel changes a tensor map", ("PTX403",)),
+    ("no generated kernel hands memory to a copy of another CTA", ("PTX404",)),
+    ("no generated kernel shares a word of global memory between CTAs", ("PTX406", "PTX407", "PTX622", "PTX623")),
+    ("no generated kernel waits for another grid", ("PTX604",)),
+    ("no generated kernel sets its registers, or asks for the work of other clusters", ("PTX605", "PTX614")),
+    ("no fault makes one kernel write what it loads, or use a multimem address otherwise", ("PTX211", "PTX408")),
+    ("no fault makes a generic address of a space that its instruction does not take", ("PTX209",)),
+    ("a note about code that is right, but slow", ("PTX9..",)),
+    ("the machine shows the fault; the rules leave it open, or speak of another one", ("PTX314", "PTX506")),
+)
+"""Why no example of the strategies breaks some rules. All have their kernels in `corpus/rules`."""
+
+
+def find_missed_rules(reached: ExampleCoverage) -> list[tuple[str, str]]:
+    """(code, reason) of those that the linter reported of no example."""
+    return [
+        (code, _not_generated_reason(code)) for code in sorted({rule.code for rule in RULES} - reached.codes.keys())
+    ]
+
+
+def _not_generated_reason(code: str) -> str:
+    for reason, codes in _NOT_GENERATED:
+        if any(re.fullmatch(each, code) for each in codes):
+            return reason
+    return "its faults were not met: more kernels, or another seed"
+
+
+def find_missed_branches(reached: ExampleCoverage) -> Iterator[tuple[str, int, str]]:
+    """(file, line, text): the branches of the analysis that no example took."""
+    for path in traced_files():
+        name = path.relative_to(PACKAGE).as_posix()
+        lines = path.read_text("utf-8").splitlines()
+        for line in branch_lines("\n".join(lines)):
+            if (name, line) not in reached.branch_lines:
+                yield name, line, lines[line - 1].strip()
+
+
+def traced_files() -> list[Path]:
+    """The files whose branches are counted."""
+    return sorted(path for folder in TRACED_PACKAGES for path in (PACKAGE / folder).rglob("*.py"))
+
+
+@cache
+def branch_lines(source: str) -> tuple[int, ...]:
+    """The first lines of what is executed only sometimes: ways of `if`, `match` and `try`, and bodies of loops."""
+    found: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        for body in _bodies(node):
+            if body:
+                found.add(body[0].lineno)
+    return tuple(sorted(found))
+
+
+def _bodies(node: ast.AST) -> Iterable[list[ast.stmt]]:
+    match node:
+        case ast.If(body=body, orelse=orelse, test=test):
+            is_for_types = isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+            is_elif = len(orelse) == 1 and isinstance(orelse[0], ast.If)
+            return () if is_for_types else (body, [] if is_elif else orelse)
+        case ast.For(body=body) | ast.While(body=body):
+            return (body,)
+        case ast.match_case(body=body) | ast.ExceptHandler(body=body):
+            return (body,)
+    return ()
+
+
+class BranchTracer:
+    """While it is open, lines that begin an arm are noted. Code whose arms are all known costs nothing any more."""
+
+    def __init__(self, arms: set[tuple[str, int]]) -> None:
+        self._reached_lines = arms
+        self._lines_by_file: dict[str, tuple[str, frozenset[int]]] = {}
+        self._pending: dict[CodeType, set[int]] = {}
+        self._previous_trace: Any = None
+
+    def __enter__(self) -> BranchTracer:
+        self._previous_trace = sys.gettrace()
+        sys.settrace(self._trace_call)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(self._previous_trace)
+
+    def _trace_call(self, frame: FrameType, _event: str, _argument: object) -> Any:
+        left = self._pending.get(frame.f_code)
+        if left is None:
+            left = self._pending[frame.f_code] = self._pending_lines(frame.f_code)
+        return self._trace_line if left else None
+
+    def _trace_line(self, frame: FrameType, event: str, _argument: object) -> Any:
+        if event == "line":
+            left = self._pending[frame.f_code]
+            if frame.f_lineno in left:
+                left.discard(frame.f_lineno)
+                self._reached_lines.add((self._lines_by_file[frame.f_code.co_filename][0], frame.f_lineno))
+        return self._trace_line
+
+    def _pending_lines(self, code: CodeType) -> set[int]:
+        name, arms = self._file_branches(code.co_filename)
+        lines = {line for _, _, line in code.co_lines() if line is not None} if arms else set()
+        return {line for line in arms & lines if (name, line) not in self._reached_lines}
+
+    def _file_branches(self, file: str) -> tuple[str, frozenset[int]]:
+        found = self._lines_by_file.get(file)
+        if found is None:
+            path = Path(file)
+            arms: frozenset[int] = frozenset()
+            name = file
+            if path.is_relative_to(PACKAGE) and path.relative_to(PACKAGE).parts[0] in TRACED_PACKAGES:
+                arms, name = frozenset(branch_lines(path.read_text("utf-8"))), path.relative_to(PACKAGE).as_posix()
+            found = self._lines_by_file[file] = name, arms
+        return found

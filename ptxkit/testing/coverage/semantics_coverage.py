@@ -1,0 +1,95 @@
+"""How much of the table the reference machine can execute: each form is decoded in several instances."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from random import Random
+
+from ptxkit.emulator.core.findings import UnsupportedError
+from ptxkit.emulator.engine.executable import Executable
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.instance_generator import harness_module, instances
+from ptxkit.syntax import parse
+from ptxkit.testing.coverage.example_coverage import instructions_of
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedForm:
+    """A form that cannot be executed: `everywhere`, or in some of its instances. text: one of these."""
+
+    form: Form
+    text: str
+    reason: str
+    is_total: bool
+
+
+@dataclass(slots=True)
+class SemanticsCoverage:
+    """The manual's forms by chapter (the file's name): how many there are, and how many can be executed."""
+
+    forms: Counter[str] = field(default_factory=Counter)
+    executable: Counter[str] = field(default_factory=Counter)
+    unsupported: list[UnsupportedForm] = field(default_factory=list)
+
+
+def measure_coverage(count: int = 6) -> SemanticsCoverage:
+    """Decode `count` instances of each form of the manual's; what only assemblers take is left out."""
+    found = SemanticsCoverage()
+    known = table()
+    for name in known.names:
+        for form in known.forms(name):
+            if form.tolerated:
+                continue
+            chapter = form.file.removesuffix(".isa")
+            found.forms[chapter] += 1
+            texts = [each.text for each in instances(form, known.value_gates, Random(1), count)]
+            tried = [(text, unsupported_reason(text)) for text in texts]
+            wrong = [(text, reason) for text, reason in tried if reason and not is_tolerated(text)]
+            if not wrong and any(not reason for _, reason in tried):
+                found.executable[chapter] += 1
+            else:
+                text, reason = (wrong or tried or [("", "no instance can be made")])[0]
+                found.unsupported.append(UnsupportedForm(form, text, reason, len(wrong) == len(tried)))
+    return found
+
+
+def unsupported_reason(text: str) -> str:
+    """Why the machine cannot execute an instruction; empty where it can. A label may stand for a list of labels."""
+    reason = _decode_error(text)
+    if reason and _LABEL.search(text) and not _decode_error(_LABEL.sub("targets_", text)):
+        return ""
+    return reason
+
+
+def is_tolerated(text: str) -> bool:
+    """Whether the manual does not have this way of a form."""
+    matches = [table().match(each) for each in instructions_of(parse(_module(text)))]
+    return any(isinstance(each, Match) and bool(each.tolerated) for each in matches)
+
+
+_LABEL = re.compile(r"\btarget\b")
+_WITHOUT_BODY = re.compile(r"\.extern (\.func [^;]*);")
+
+
+def _module(text: str) -> str:
+    """The instruction where it can stand; the functions that it may call have bodies."""
+    return (
+        _WITHOUT_BODY.sub(r"\1 { ret; }", harness_module([text], (9, 4), "sm_100a")) + "\n.entry nothing() { ret; }\n"
+    )
+
+
+def _decode_error(text: str) -> str:
+    module = parse(_module(text))
+    name = next(each.name for each in module.functions() if each.name in _FUNCTION_NAMES)
+    try:
+        program = Executable(module, name if module.function(name).kind == "entry" else "nothing", 0)
+        return next(iter(program.decode_function(name).unsupported_reasons()), "")
+    except UnsupportedError as error:
+        return str(error)
+
+
+_FUNCTION_NAMES = ("kernel", "function")
+"""What the instruction stands in."""

@@ -1,0 +1,5 @@
+"""Campaigns that compare what ptxkit and ptxas accept.
+
+Input: instructions and whole files. Output: counted differences. It imports `testing.corpus`, `generators` and
+`oracles`.
+"""

@@ -1,0 +1,188 @@
+"""Whole files, as they are and with one thing changed, shown to ptxkit and to ptxas.
+
+What is changed is a character, a token or a line: dropped, doubled, exchanged for another of the same file, or moved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from ptxkit.testing.corpus.tolerated_differences import known_differences
+from ptxkit.testing.differential.campaign import CRASH_PREFIX, VersionTarget, ptxkit_refusal
+from ptxkit.testing.oracles.ptxas import Ptxas
+
+MAX_MUTATED_CHARACTERS = 60_000
+"""Characters of the largest file that is changed: thousands of them are assembled."""
+
+_HEADING = re.compile(r"^\s*\.version\s+(\d+)\.(\d+).*?^\s*\.target\s+(sm_\w+)", re.MULTILINE | re.DOTALL)
+_TOKEN = re.compile(r"[%$]?[\w$.:]+|\"[^\"\n]*\"|\S")
+_COMMENT = re.compile(r"//[^\n]*")
+_FOREIGN_TOKENS = (
+    *("0", "1", "-1", "7", "256", "0x7fffffff", "4294967296", "1.5", "0f3F800000", "_", "%tid.x", "WARP_SZ"),
+    *(";", ",", "{", "}", "[", "]", "(", ")", ":", "@", "!", "|", "+", "-", "<", ">", "="),
+    *(".reg", ".param", ".shared", ".global", ".local", ".const", ".u32", ".b64", ".f32", ".pred", ".align", ".v2"),
+    *(".func", ".entry", ".visible", ".extern", ".weak", ".version", ".target", ".maxntid", ".pragma", "ret", "bra"),
+)
+_OPCODE = re.compile(r"`([a-z]\w*\.[\w.:]+)`")
+_CHARACTERS = "abrxyz0189 %$_.,;:[]{}()<>|@!+-*/=\"'#&?~\\\n"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSample:
+    """A module for both to judge. origin: the file. pair: version and target of that file as it was.
+
+    change: what was done to it, None where it is as it was.
+    """
+
+    origin: str
+    pair: VersionTarget
+    text: str
+    change: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileVerdicts:
+    """Why ptxkit refuses a sample, and why each release of ptxas does; None for accepted."""
+
+    sample: FileSample
+    ours: str | None
+    theirs: tuple[tuple[str, str | None], ...]
+
+    def disagreements(self) -> list[tuple[str, str | None]]:
+        """The releases that answer otherwise than ptxkit, and why they refuse; known differences do not count."""
+        return [(release, why) for release, why in self.theirs if not self._is_explained(release, why)]
+
+    def _is_explained(self, release: str, why: str | None) -> bool:
+        if (self.ours or "").startswith(CRASH_PREFIX):
+            return False
+        if (self.ours is None) == (why is None):
+            return True
+        accepts, refusal = ("ptxkit", why or "") if self.ours is None else ("ptxas", self.ours)
+        opcode = _opcode_in(self.ours or "")
+        return any(each.covers(opcode, release, accepts, refusal) for each in known_differences())
+
+
+def _opcode_in(refusal: str) -> str:
+    """The opcode that a refusal of ptxkit's is about; `*` where it names none."""
+    found = _OPCODE.search(refusal)
+    return found[1] if found else "*"
+
+
+def declared_target(text: str) -> VersionTarget | None:
+    """The version and the first target that a module names."""
+    found = _HEADING.search(text)
+    return ((int(found[1]), int(found[2])), found[3]) if found else None
+
+
+def find_ptx_files(folders: Sequence[Path]) -> list[Path]:
+    """All PTX files below some folders, in a fixed order."""
+    return sorted(path for folder in folders for path in folder.rglob("*.ptx"))
+
+
+def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
+    """The files as they are; those without a heading are left out."""
+    for path in paths:
+        text = read_text(path)
+        pair = declared_target(text)
+        if pair is not None:
+            yield FileSample(str(path), pair, text)
+
+
+def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[FileSample]:
+    """`count` samples: some file with one random change each. Files that are too large are left out."""
+    originals = [each for each in original_samples(paths) if len(each.text) <= MAX_MUTATED_CHARACTERS]
+    for number in range(count if originals else 0):
+        random = Random(f"{seed} {number}")
+        original = random.choice(originals)
+        text, change = mutate_text(original.text, random)
+        yield FileSample(original.origin, original.pair, text, change)
+
+
+def mutate_text(text: str, random: Random) -> tuple[str, str]:
+    """The text with one random change, and what was done in words. It has a line of code at least."""
+    made, change = text, ""
+    while made == text:
+        made, change = random.choice(_TEXT_MUTATORS)(text, random)
+    return made, change
+
+
+def read_text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def compare_sample(sample: FileSample, oracles: Sequence[Ptxas]) -> FileVerdicts:
+    """Both sides on one sample, the assemblers each in a process of their own: files share `.visible` names."""
+    asked = [each for each in oracles if each.supports(*sample.pair)]
+    theirs = tuple((each.release, each.refusal(sample.text, sample.pair[1])) for each in asked)
+    return FileVerdicts(sample, ptxkit_refusal(sample.text), theirs)
+
+
+# ------------------------------------------------------------------------------------------- changes
+# Each gives the new text and what was done in words.
+
+
+def _mutate_character(text: str, random: Random) -> tuple[str, str]:
+    place = random.choice(_code_offsets(text))
+    shown = f"character {text[place]!r} of line {text.count(chr(10), 0, place) + 1}"
+    match random.randrange(3):
+        case 0:
+            return text[:place] + text[place + 1 :], f"{shown} dropped"
+        case 1:
+            new = random.choice(_CHARACTERS)
+            return text[:place] + new + text[place:], f"{new!r} put before {shown}"
+        case _:
+            new = random.choice(_CHARACTERS)
+            return text[:place] + new + text[place + 1 :], f"{shown} becomes {new!r}"
+
+
+def _mutate_token(text: str, random: Random) -> tuple[str, str]:
+    tokens = list(_TOKEN.finditer(_COMMENT.sub(lambda found: " " * len(found[0]), text)))
+    one, other = random.choice(tokens), random.choice(tokens)
+    shown = f"token {one[0]!r} of line {text.count(chr(10), 0, one.start()) + 1}"
+    before, after = text[: one.start()], text[one.end() :]
+    match random.randrange(5):
+        case 0:
+            return before + after, f"{shown} dropped"
+        case 1:
+            return f"{before}{one[0]} {one[0]}{after}", f"{shown} doubled"
+        case 2:
+            return before + other[0] + after, f"{shown} becomes {other[0]!r}"
+        case 3:
+            near = [each for each in tokens if abs(each.start() - one.start()) < 400]
+            new = random.choice(near)[0]
+            return before + new + after, f"{shown} becomes {new!r}"
+        case _:
+            new = random.choice(_FOREIGN_TOKENS)
+            return before + new + after, f"{shown} becomes {new!r}"
+
+
+def _mutate_line(text: str, random: Random) -> tuple[str, str]:
+    lines = text.splitlines()
+    place = random.choice([index for index, line in enumerate(lines) if line.split("//")[0].strip()])
+    line = lines[place]
+    shown = f"line {place + 1} ({line.strip()[:60]})"
+    match random.randrange(3):
+        case 0:
+            del lines[place]
+            change = f"{shown} dropped"
+        case 1:
+            lines.insert(place, line)
+            change = f"{shown} doubled"
+        case _:
+            other = random.randrange(len(lines))
+            lines.insert(other, lines.pop(place))
+            change = f"{shown} moved to line {other + 1}"
+    return "\n".join(lines) + "\n", change
+
+
+def _code_offsets(text: str) -> list[int]:
+    """Places of characters outside of comments."""
+    bare = _COMMENT.sub(lambda found: " " * len(found[0]), text)
+    return [index for index, character in enumerate(bare) if not character.isspace()]
+
+
+_TEXT_MUTATORS = (_mutate_character, _mutate_token, _mutate_token, _mutate_line)

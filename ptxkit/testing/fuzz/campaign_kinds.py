@@ -1,0 +1,277 @@
+"""What a campaign asks: examples by their number, the same each time, and the oracle that each kind is for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from typing import TypeAlias
+
+from ptxkit.fast_dataclasses import dataclass, fields
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.isa.instance_generator import instances
+from ptxkit.testing.corpus.example_recipes import recipe_of
+from ptxkit.testing.corpus.examples import RECIPES_OPTION, Example
+from ptxkit.testing.differential.campaign import VERSION_TARGETS, all_forms, form_label
+from ptxkit.testing.differential.instruction_mutators import mutate_instruction
+from ptxkit.testing.differential.whole_files import (
+    MAX_MUTATED_CHARACTERS,
+    FileSample,
+    find_ptx_files,
+    mutate_text,
+    original_samples,
+)
+from ptxkit.testing.fuzz.hostile_text import hostile_text
+from ptxkit.testing.generators.litmus import litmus_test
+from ptxkit.testing.generators.random_kernels import random_kernel
+from ptxkit.testing.oracles.compile_paths import LEVELS, launch_of
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, break_pipeline, random_pipeline
+
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzCampaign:
+    """What is asked. oracle: the name of a kind (`kind_of`). target, version: of generated code; None: many, and sm_90a
+    for kernels.
+
+    corpus: folders of which files are changed, in the place of generated code.
+    """
+
+    oracle: str
+    seed: int = 0
+    target: str | None = None
+    version: Version | None = None
+    corpus: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """By which a database knows it: another one for anything that changes the examples."""
+        told = [getattr(self, each.name) for each in fields(type(self))]
+        if find_kind(self.oracle).needs == "ptxas":
+            told.append([each.release for each in installed_ptxas()])
+        return sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+    @property
+    def kernel_target(self) -> tuple[Version, str]:
+        """Version and target of whole kernels."""
+        return self.version or (8, 7), self.target or "sm_90a"
+
+    def random_for(self, number: int) -> Random:
+        """What decides about an example."""
+        return Random(self.random_seed(number))
+
+    def random_seed(self, number: int) -> str:
+        """What that begins with."""
+        return f"{self.oracle} {self.seed} {number}"
+
+
+_HOSTILE_PERIOD, _HOSTILE_MAX_CHARACTERS = 20, 8000
+"""One text of so many, and of at most so many characters, becomes as no compiler writes it."""
+
+ExampleMaker: TypeAlias = Callable[[FuzzCampaign, int], Example]
+
+
+@dataclass(frozen=True, slots=True)
+class OracleKind:
+    """An oracle as campaigns know it. make: an example by its number. share: examples done at once, some seconds.
+
+    needs: `gpu`, `ptxas` or nothing. takes_corpus: whether it can be asked about changed files.
+    """
+
+    summary: str
+    make: ExampleMaker
+    examples_per_unit: int
+    needs: str = ""
+    takes_corpus: bool = False
+
+
+# ------------------------------------------------------------------------------------------- makers
+
+
+def any_text(campaign: FuzzCampaign, number: int) -> Example:
+    """For what must survive anything: changed files, or instructions and kernels, half of these changed too."""
+    chance = campaign.random_for(number)
+    if campaign.corpus:
+        text = _mutated_file(campaign, chance).text
+    else:
+        kind = chance.randrange(10)
+        made = _near_valid_module if kind < 6 else _random_kernel_text if kind < 8 else _random_pipeline_text
+        text = made(campaign, chance)
+        for _ in range(chance.choice((0, 0, 1, 1, 2, 4))):
+            text, _change = mutate_text(text, chance)
+    if chance.randrange(_HOSTILE_PERIOD) == 0 and len(text) <= _HOSTILE_MAX_CHARACTERS:
+        text = hostile_text(text, chance)
+    return Example("assert_survives", (text,))
+
+
+def readable_text(campaign: FuzzCampaign, number: int) -> Example:
+    """For what must read back as itself: the same, but for what is no PTX at all."""
+    chance = campaign.random_for(number)
+    if campaign.corpus:
+        text = _mutated_file(campaign, chance).text
+    else:
+        text = (
+            _random_kernel_text(campaign, chance) if chance.randrange(4) == 0 else _near_valid_module(campaign, chance)
+        )
+    return Example("assert_reads_back", (text,))
+
+
+def ptxas_text(campaign: FuzzCampaign, number: int) -> Example:
+    """For ptxas: near-valid instructions, each in a module of its own, or changed files."""
+    chance = campaign.random_for(number)
+    if campaign.corpus:
+        return Example("assert_ptxas_agrees", (_mutated_file(campaign, chance).text,))
+    version, target = version_target_of(campaign, number)
+    form, instruction = _random_instruction(chance)
+    options = {"instruction": instruction, "form": form_label(form)}
+    return Example("assert_ptxas_agrees", (harness_module([instruction], version, target),), None, options)
+
+
+def kernel_maker(oracle: str, **options: object) -> ExampleMaker:
+    """Kernels without undefined behaviour, and every fourth time a pipeline, for an oracle that runs them."""
+
+    def make(campaign: FuzzCampaign, number: int) -> Example:
+        chance = campaign.random_for(number)
+        version, target = campaign.kernel_target
+        if chance.randrange(4) == 0:
+            pipeline = random_pipeline(chance, target, version)
+            return Example(oracle, (pipeline.module(),), pipeline.launch, options)
+        kernel = random_kernel(chance, version, target)
+        return Example(oracle, (kernel.module(),), launch_of(kernel), options)
+
+    return make
+
+
+def pipeline_example(campaign: FuzzCampaign, number: int) -> Example:
+    """Right and broken ones in turns."""
+    chance = campaign.random_for(number)
+    version, target = campaign.kernel_target
+    made = random_pipeline(chance, target, version)
+    if number % 2 and made.sites:
+        made = break_pipeline(chance.randrange, made)
+    return Example(
+        "assert_verdicts_agree", (made.module(),), made.launch, {RECIPES_OPTION: {"source": recipe_of(made)}}
+    )
+
+
+def litmus_example(campaign: FuzzCampaign, number: int) -> Example:
+    """Small programs of several threads."""
+    test = litmus_test(campaign.random_for(number).randrange)
+    return Example("assert_litmus", (test.module(),), test.launch, {RECIPES_OPTION: {"test": recipe_of(test)}})
+
+
+KINDS: Mapping[str, OracleKind] = {
+    "linter": OracleKind(
+        "parser, linter and printer survive any text, in time and memory", any_text, 40, takes_corpus=True
+    ),
+    "round-trip": OracleKind("what is printed reads back as the same", readable_text, 100, takes_corpus=True),
+    "ptxas": OracleKind("ptxkit and ptxas accept and refuse the same", ptxas_text, 1000, "ptxas", takes_corpus=True),
+    "machine": OracleKind(
+        "the reference machine finds nothing in kernels that are right", kernel_maker("on_machine"), 20
+    ),
+    "verdicts": OracleKind("rules and machine agree on pipelines, right and broken", pipeline_example, 10),
+    "litmus": OracleKind("machine and rules agree with the memory model", litmus_example, 20),
+    "machine-device": OracleKind(
+        "the reference machine and the GPU leave the same", kernel_maker("assert_machine_matches_device"), 20, "gpu"
+    ),
+    "optimisation": OracleKind(
+        "the GPU leaves the same at every level of optimisation",
+        kernel_maker("assert_optimisation_invariant", levels=list(LEVELS)),
+        10,
+        "gpu",
+    ),
+}
+
+
+def find_kind(oracle: str) -> OracleKind:
+    """The kind of that name: a key of `KINDS`, or `package.module:NAME` for one's own. Raises ValueError."""
+    if oracle in KINDS:
+        return KINDS[oracle]
+    module, _, name = oracle.partition(":")
+    try:
+        found = getattr(import_module(module), name) if name else None
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"there is no {oracle}: {error}") from error
+    if not isinstance(found, OracleKind):
+        raise ValueError(f"there is no oracle {oracle!r}; there are {', '.join(KINDS)}, and package.module:KIND")
+    return found
+
+
+# ------------------------------------------------------------------------------------------- parts
+
+
+def version_target_of(campaign: FuzzCampaign, number: int) -> tuple[Version, str]:
+    """Version and target of an instruction: the same for all of a share, since ptxas takes one target at a time.
+
+    Of those that a ptxas of this machine knows, if any.
+    """
+    if campaign.target is not None:
+        there = [each.newest for each in installed_ptxas() if campaign.target in each.targets]
+        return campaign.version or min((8, 7), max(there, default=(8, 7))), campaign.target
+    chance = campaign.random_for(-1 - number // KINDS["ptxas"].examples_per_unit)
+    return chance.choice(_supported_version_targets() or VERSION_TARGETS)
+
+
+@cache
+def _supported_version_targets() -> tuple[tuple[Version, str], ...]:
+    return tuple(pair for pair in VERSION_TARGETS if any(each.supports(*pair) for each in installed_ptxas()))
+
+
+def _random_instruction(chance: Random) -> tuple[Form, str]:
+    while True:
+        form = chance.choice(_forms())
+        for instance in instances(form, table().value_gates, chance, 1):
+            return form, mutate_instruction(instance, _modifier_vocabulary(form.name), chance)[0] if chance.randrange(
+                4
+            ) else instance.text
+
+
+def _near_valid_module(campaign: FuzzCampaign, chance: Random) -> str:
+    version, target = (
+        chance.choice(VERSION_TARGETS) if campaign.target is None else (campaign.version or (8, 7), campaign.target)
+    )
+    return harness_module([_random_instruction(chance)[1] for _ in range(chance.choice((1, 1, 2, 5)))], version, target)
+
+
+def _random_kernel_text(campaign: FuzzCampaign, chance: Random) -> str:
+    return random_kernel(chance, *campaign.kernel_target, statements=8).module()
+
+
+def _random_pipeline_text(campaign: FuzzCampaign, chance: Random) -> str:
+    version, target = campaign.kernel_target
+    made: GeneratedPipeline = random_pipeline(chance, target, version)
+    return (break_pipeline(chance.randrange, made) if made.sites and chance.randrange(2) else made).module()
+
+
+def _mutated_file(campaign: FuzzCampaign, chance: Random) -> FileSample:
+    known = original_files(campaign.corpus)
+    original = chance.choice(known)
+    text = original.text
+    for _ in range(chance.choice((1, 1, 1, 2, 4))):
+        text, _change = mutate_text(text, chance)
+    return FileSample(original.origin, original.pair, text, "changed")
+
+
+@cache
+def original_files(corpus: tuple[str, ...]) -> list[FileSample]:
+    """The PTX files of some folders that are changed, as they are; those that are too large are left out."""
+    found = original_samples(find_ptx_files([Path(each) for each in corpus]))
+    return [each for each in found if len(each.text) <= MAX_MUTATED_CHARACTERS]
+
+
+@cache
+def _forms() -> list[Form]:
+    return all_forms()
+
+
+@cache
+def _modifier_vocabulary(name: str) -> list[str]:
+    return sorted({value for form in table().forms(name) for slot in form.modifiers for value in slot.values})

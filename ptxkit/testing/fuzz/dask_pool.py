@@ -1,0 +1,92 @@
+"""Shares on other machines: joblib hands them to the workers of dask.distributed (`pip install ptxkit[cluster]`).
+
+    dask scheduler                                                    # on one machine
+    CUDA_VISIBLE_DEVICES=0 dask worker tcp://HOST:8786 --nthreads 1   # on each, one for each GPU
+    ptxkit fuzz --oracle machine-device --cluster tcp://HOST:8786 --jobs 16
+
+Each worker of dask keeps one process with its GPU, and `--jobs` processes that ask. A worker without a GPU says so, and
+what it was to ask of one counts as skipped.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import time
+from collections.abc import Iterator
+from functools import cache
+
+from ptxkit.batch.dask_pool import connect
+from ptxkit.device import NoDeviceError
+from ptxkit.testing.fuzz.campaign_kinds import find_kind
+from ptxkit.testing.fuzz.store import FuzzStore
+from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
+from ptxkit.testing.oracles.device_process import DeviceProcess
+
+
+class DaskFuzzRunner:
+    """Shares on a cluster. address: of the scheduler. hang: seconds for one example."""
+
+    def __init__(self, address: str, hang: float) -> None:
+        self._address = address
+        self._hang = hang
+
+    def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]:
+        """As they come. Raises CannotRunError."""
+        found = connect(self._address)
+        from joblib import Parallel, delayed, parallel_config
+
+        try:
+            with parallel_config(backend="dask"):
+                known = {oracle: frozenset(causes) for oracle, causes in store.known_causes().items()}
+                tasks = (
+                    delayed(run_on_worker)(each, known.get(each.campaign.oracle, frozenset()), self._hang)
+                    for each in shares
+                )
+                yield from Parallel(return_as="generator_unordered", pre_dispatch="2 * n_jobs")(tasks)
+        finally:
+            found.close()
+
+
+def run_on_worker(share: FuzzWorkUnit, known: frozenset[str], hang: float) -> FuzzUnitResult:
+    """What runs on a worker of the cluster: a share, in a process that is kept from one share to the next."""
+    multiprocessing.current_process().daemon = False  # as dask's are: its own processes end with it by themselves
+    watched, seen = _worker_process(hang)
+    seen |= known
+    if find_kind(share.campaign.oracle).needs == "gpu" and (reason := _gpu_missing_reason()):
+        return FuzzUnitResult(share, len(share.numbers), len(share.numbers), reason)
+
+    def is_new(cause: str) -> bool:
+        new = cause not in seen
+        seen.add(cause)
+        return new
+
+    began = time.monotonic()
+    outcome = watched.run(share, is_new)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+@cache
+def _gpu() -> DeviceProcess:
+    process = DeviceProcess()
+    atexit.register(process.end)
+    return process
+
+
+@cache
+def _gpu_missing_reason() -> str:
+    """Why this worker launches nothing; empty where it does."""
+    try:
+        _gpu().begin()
+    except NoDeviceError as error:
+        return str(error)
+    return ""
+
+
+@cache
+def _worker_process(hang: float) -> tuple[SupervisedFuzzer, set[str]]:
+    """The process of this worker, and the causes that it has told of."""
+    watched = SupervisedFuzzer(GpuPool([_gpu()]), hang)
+    atexit.register(watched.end)
+    return watched, set()

@@ -1,0 +1,103 @@
+"""A kept example, or one of a campaign, put to its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
+from typing import cast
+
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.testing.corpus.example_recipes import rebuild
+from ptxkit.testing.corpus.examples import RECIPES_OPTION, Example, ExampleError
+from ptxkit.testing.oracles import assertions
+
+BUILT_IN: Mapping[str, str] = {
+    "assert_lints": "oracles.assertions",
+    "assert_litmus": "generators.litmus",
+    "assert_machine_matches_device": "oracles.assertions",
+    "assert_optimisation_invariant": "oracles.assertions",
+    "assert_ptxas_agrees": "oracles.assertions",
+    "assert_round_trips": "oracles.assertions",
+    "assert_same_kernel": "oracles.assertions",
+    "assert_survives": "oracles.assertions",
+    "assert_verdicts_agree": "oracles.rules_vs_emulator",
+    "on_machine": "oracles.assertions",
+}
+"""The oracles of ptxkit, each with the module of `ptxkit.testing` that defines it."""
+
+
+def replay(example: Example, trusted: Collection[str] = ()) -> None:
+    """Asks the oracle of an example that stands in a folder, which somebody else may have written.
+
+    An oracle is a function, and the folder names it: only the oracles of ptxkit are called, and those that whoever
+    replays the example has named, too. Raises ExampleError for any other, and what the oracle raises.
+    """
+    if example.oracle not in (*BUILT_IN, *_SPECIAL_ORACLES, *trusted):
+        how = f"add --oracle {example.oracle} if you trust it" if ":" in example.oracle else "write package.module:NAME"
+        raise ExampleError(f"there is no oracle {example.oracle!r} in ptxkit, and no other is called unasked; {how}")
+    run_oracle(example)
+
+
+def run_oracle(example: Example) -> None:
+    """Asks the oracle; what it raises, it raises. ExampleError where there is no such oracle.
+
+    The oracle is whatever function the example names, so it must be an example that this process made; see `replay`.
+    """
+    special = _SPECIAL_ORACLES.get(example.oracle)
+    if special is not None:
+        special(example)
+        return
+    oracle = _load_oracle(example.oracle)
+    if RECIPES_OPTION in example.options:
+        oracle(**_rebuild_arguments(example))
+        return
+    takes_launch = {} if example.launch is None else {"launch": example.launch}
+    oracle(*example.texts, **takes_launch, **example.options)
+
+
+def _load_oracle(name: str) -> Callable[..., object]:
+    """An oracle of ptxkit, or somebody's own: `package.module:function`."""
+    module, _, function = name.partition(":")
+    if name in BUILT_IN:
+        module, function = f"ptxkit.testing.{BUILT_IN[name]}", name
+    try:
+        found = getattr(import_module(module), function, None) if function else None
+    except (ImportError, ValueError) as error:
+        raise ExampleError(f"the oracle {name!r} cannot be loaded: {error}") from error
+    if not callable(found):
+        raise ExampleError(f"there is no oracle {name!r}")
+    return cast("Callable[..., object]", found)
+
+
+def _rebuild_arguments(example: Example) -> dict[str, object]:
+    """What an oracle is given that is told more than a text: it is made again."""
+    plain = {name: each for name, each in example.options.items() if name != RECIPES_OPTION}
+    try:
+        return {**plain, **{name: rebuild(recipe) for name, recipe in example.options[RECIPES_OPTION].items()}}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ExampleError(f"the example cannot be made again: {error!r}") from error
+
+
+def _assert_reads_back(example: Example) -> None:
+    """What is no PTX has nothing to read back."""
+    try:
+        parse(example.texts[0])
+    except PTXSyntaxError:
+        return
+    assertions.assert_round_trips(example.texts[0])
+
+
+def _assert_ptxas_agrees(example: Example) -> None:
+    assertions.assert_ptxas_agrees(example.texts[0])
+
+
+def can_minimize(example: Example) -> bool:
+    """Whether its text is all that is asked about: others are made again, are one instruction already, or are compared
+    with a second text, which must stay like the first."""
+    return len(example.texts) == 1 and not {RECIPES_OPTION, "instruction"} & example.options.keys()
+
+
+_SPECIAL_ORACLES: Mapping[str, Callable[[Example], None]] = {
+    "assert_reads_back": _assert_reads_back,
+    "assert_ptxas_agrees": _assert_ptxas_agrees,
+}

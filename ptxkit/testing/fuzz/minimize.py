@@ -1,0 +1,48 @@
+"""Makes a failing example smaller: lines of its text are left out as long as it fails for the same cause."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ptxkit.fast_dataclasses import replace
+from ptxkit.testing.corpus.examples import Example
+
+CauseFunction = Callable[[Example], str]
+"""Why an example fails, in a line; empty where it holds."""
+
+
+def minimize(example: Example, cause_of: CauseFunction, seconds: float = 20.0) -> Example:
+    """A smaller example with the same cause, after so many seconds at most. Only the first text is made smaller."""
+    if not example.texts:
+        return example
+    end = time.monotonic() + seconds
+    smallest = example
+
+    def fails(lines: list[str]) -> bool:
+        nonlocal smallest
+        if time.monotonic() > end:
+            return False
+        tried = replace(example, texts=("\n".join(lines) + "\n", *example.texts[1:]))
+        if cause_of(tried) != example.cause:
+            return False
+        smallest = tried
+        return True
+
+    lines = example.texts[0].splitlines()
+    size = max(1, len(lines) // 2)
+    while time.monotonic() < end:
+        shorter = _remove_chunks(lines, size, fails)
+        if size == 1 and len(shorter) == len(lines):
+            break
+        lines, size = shorter, max(1, size // 2)
+    return smallest
+
+
+def _remove_chunks(lines: list[str], size: int, fails: Callable[[list[str]], bool]) -> list[str]:
+    """The lines without those parts of a size that the failure does not need, from the end to the beginning."""
+    for start in range((len(lines) - 1) // size * size, -1, -size):
+        tried = lines[:start] + lines[start + size :]
+        if tried and fails(tried):
+            lines = tried
+    return lines

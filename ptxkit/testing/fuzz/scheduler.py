@@ -1,0 +1,213 @@
+"""Runs campaigns: shares that are not done yet, in threads that each watch a process, or on other machines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import count
+from queue import Queue
+from threading import Event, Lock, Thread
+from typing import Protocol
+
+from ptxkit.device import NoDeviceError
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, find_kind
+from ptxkit.testing.fuzz.errors import CannotRunError
+from ptxkit.testing.fuzz.store import FuzzStore
+from ptxkit.testing.fuzz.supervised_process import (
+    HANG_SECONDS,
+    MINIMIZE_SECONDS,
+    FuzzUnitResult,
+    FuzzWorkUnit,
+    GpuPool,
+    SupervisedFuzzer,
+)
+from ptxkit.testing.oracles.device_process import DeviceProcess, count_gpus
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzLimits:
+    """When campaigns end: after so many examples of each, or so many seconds of all. hang: seconds for one example."""
+
+    examples: int | None = None
+    seconds: float | None = None
+    hang: float = HANG_SECONDS
+
+
+class FuzzRunner(Protocol):
+    """Does shares somewhere, in any order, and takes them no sooner than it can do them."""
+
+    def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]: ...
+
+
+def run_campaigns(
+    campaigns: Sequence[FuzzCampaign],
+    store: FuzzStore,
+    limits: FuzzLimits,
+    runner: FuzzRunner,
+    told: Callable[[FuzzUnitResult], None],
+) -> None:
+    """Runs campaigns side by side until a limit is met. told: hears of each share that is done and stored."""
+    spent = TimeAccounts(campaigns)
+    for outcome in runner.outcomes(schedule_work(campaigns, store, limits, spent), store):
+        spent.add(outcome)
+        store.add(outcome)
+        told(outcome)
+
+
+_FIRST_UNIT_DIVISOR = 10
+"""How many times as large as its first share in such a run a campaign's other shares are."""
+
+
+class TimeAccounts:
+    """The time that each campaign has had in this run. A share that is not done counts as the longest that was."""
+
+    def __init__(self, campaigns: Sequence[FuzzCampaign]) -> None:
+        self._seconds = dict.fromkeys(campaigns, 0.0)
+        self._longest = dict.fromkeys(campaigns, 0.0)
+        self._running = dict.fromkeys(campaigns, 0)
+
+    def begin(self, campaign: FuzzCampaign) -> None:
+        """A share of it is handed out."""
+        self._running[campaign] += 1
+
+    def add(self, outcome: FuzzUnitResult) -> None:
+        """A share is done."""
+        campaign = outcome.unit.campaign
+        self._running[campaign] -= 1
+        self._seconds[campaign] += outcome.seconds
+        self._longest[campaign] = max(self._longest[campaign], outcome.seconds)
+
+    def least_served(self, among: Iterable[FuzzCampaign]) -> FuzzCampaign:
+        """The one that has had the least; of those that have had nothing, the one with the fewest shares under way."""
+        return min(
+            among,
+            key=lambda each: (self._seconds[each] + self._running[each] * self._longest[each], self._running[each]),
+        )
+
+
+def schedule_work(
+    campaigns: Sequence[FuzzCampaign], store: FuzzStore, limits: FuzzLimits, spent: TimeAccounts
+) -> Iterator[FuzzWorkUnit]:
+    """What is to be done, of the campaign that has had the least time; it ends when the time is over."""
+    end = None if limits.seconds is None else time.monotonic() + limits.seconds
+    return _interleave(
+        {each: _campaign_units(each, store.completed_units(each), limits) for each in campaigns}, end, spent
+    )
+
+
+def _interleave(
+    waiting: dict[FuzzCampaign, Iterator[FuzzWorkUnit]], end: float | None, spent: TimeAccounts
+) -> Iterator[FuzzWorkUnit]:
+    while waiting and (end is None or time.monotonic() <= end):
+        campaign = spent.least_served(waiting)
+        share = next(waiting[campaign], None)
+        if share is None:
+            del waiting[campaign]
+        else:
+            spent.begin(campaign)
+            yield share
+
+
+def _campaign_units(campaign: FuzzCampaign, done: Mapping[int, int], limits: FuzzLimits) -> Iterator[FuzzWorkUnit]:
+    """The first share of a run that time ends is a small one, so that each campaign has its turn."""
+    size, examples, is_first = find_kind(campaign.oracle).examples_per_unit, limits.examples, limits.seconds is not None
+    for number in count():
+        first = number * size
+        if examples is not None and first >= examples:
+            return
+        last = first + size if examples is None else min(first + size, examples)
+        if is_first and number not in done:
+            last = min(last, first + max(1, size // _FIRST_UNIT_DIVISOR))
+        if done.get(number, 0) < last - first:
+            yield FuzzWorkUnit(campaign, number, range(first, last))
+            is_first = False
+
+
+def start_devices() -> list[DeviceProcess]:
+    """A process for each GPU, begun. Raises CannotRunError."""
+    found = [DeviceProcess(gpu=number) for number in range(count_gpus())]
+    try:
+        for each in found:
+            each.begin()
+    except NoDeviceError as error:
+        for each in found:
+            each.end()
+        raise CannotRunError(str(error)) from error
+    return found
+
+
+class LocalFuzzRunner:
+    """Shares on this machine. jobs: processes; they share the GPUs, each of which has one process. hang: seconds for
+    one example; shrinking: for making one smaller that fails."""
+
+    def __init__(
+        self,
+        jobs: int,
+        processes: Sequence[DeviceProcess],
+        hang: float = HANG_SECONDS,
+        shrinking: float = MINIMIZE_SECONDS,
+    ) -> None:
+        self._jobs = jobs
+        self._processes = processes
+        self._hang = hang
+        self._shrinking = shrinking
+
+    def outcomes(self, shares: Iterator[FuzzWorkUnit], store: FuzzStore) -> Iterator[FuzzUnitResult]:
+        """As they come."""
+        known = _KnownCauses(store)
+        results: Queue[FuzzUnitResult | Exception | None] = Queue()
+        lock, stop = Lock(), Event()
+        with ExitStack() as stack:
+            every_gpu = GpuPool(self._processes)
+            stack.callback(every_gpu.end)
+            watched = [
+                stack.enter_context(SupervisedFuzzer(every_gpu, self._hang, self._shrinking)) for _ in range(self._jobs)
+            ]
+            stack.callback(stop.set)
+
+            def work(mine: SupervisedFuzzer) -> None:
+                try:
+                    while not stop.is_set():
+                        with lock:
+                            share = next(shares, None)
+                        if share is None:
+                            break
+                        began = time.monotonic()
+                        outcome = mine.run(share, known.is_new(share.campaign.oracle))
+                        outcome.seconds = time.monotonic() - began
+                        results.put(outcome)
+                except Exception as error:  # the main thread raises it
+                    results.put(error)
+                results.put(None)
+
+            for each in watched:
+                Thread(target=work, args=(each,), daemon=True).start()
+            running = len(watched)
+            while running:
+                outcome = results.get()
+                if isinstance(outcome, Exception):
+                    raise outcome
+                if outcome is None:
+                    running -= 1
+                else:
+                    yield outcome
+
+
+class _KnownCauses:
+    """Causes that have an example, for all threads."""
+
+    def __init__(self, store: FuzzStore) -> None:
+        self._lock = Lock()
+        self._causes = store.known_causes()
+
+    def is_new(self, oracle: str) -> Callable[[str], bool]:
+        def asked(cause: str) -> bool:
+            with self._lock:
+                known = self._causes.setdefault(oracle, set())
+                new = cause not in known
+                known.add(cause)
+                return new
+
+        return asked

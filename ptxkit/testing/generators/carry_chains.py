@@ -1,0 +1,65 @@
+"""Chains of two instructions: the first one keeps a carry, the second takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Match
+from ptxkit.isa.targets import parse_target, unmet_gates
+from ptxkit.testing.generators.form_variants import matches_of
+from ptxkit.testing.generators.step_catalog import Steps, StepTemplate, Version
+
+_CARRY_FUNCTION = "carried"
+"""The meaning of such an instruction."""
+
+_CHAPTER = "Extended-Precision Arithmetic"
+
+CarryTraits = Mapping[str, Any]
+"""What the meaning is told: the type, the operation, and whether a carry is kept or taken."""
+
+
+def chains(version: Version, target: str) -> Steps:
+    """Each way to keep a carry with each way to take it, by the form of the first."""
+    found = list(_carry_instructions(version, target))
+    takers = [(match, said) for match, said in found if said.get("takes")]
+    made: dict[str, list[StepTemplate]] = {}
+    for first, kept in found:
+        if kept.get("keeps") and not kept.get("takes"):
+            steps = (
+                _chain(first, second, str(kept["type"])) for second, taken in takers if _are_compatible(kept, taken)
+            )
+            made.setdefault(first.form.syntax, []).extend(steps)
+    return tuple(tuple(sorted(each, key=lambda step: len(step.template))) for each in made.values())
+
+
+def _are_compatible(kept: CarryTraits, taken: CarryTraits) -> bool:
+    """Of one type; and what a difference keeps is a borrow, of which a sum makes nothing that is fixed."""
+    are_differences = {each["operation"] == "sub" for each in (kept, taken)}
+    return bool(kept["type"] == taken["type"]) and len(are_differences) == 1
+
+
+def _chain(first: Match, second: Match, word: str) -> StepTemplate:
+    """Two results, then the operands of both."""
+    counts = [len(each.operands) - 1 for each in (first, second)]
+    places = iter(range(2, 2 + sum(counts)))
+    lines = []
+    for result, (match, count) in enumerate(zip((first, second), counts, strict=True)):
+        operands = ", ".join(f"{{{next(places)}}}" for _ in range(count))
+        lines.append(f"{match.canonical} {{{result}}}, {operands};")
+    return StepTemplate(first.form.syntax, " ".join(lines), (word, word), (word,) * sum(counts), takes_guard=False)
+
+
+def _carry_instructions(version: Version, target: str) -> Iterator[tuple[Match, CarryTraits]]:
+    """Instructions that keep or take a carry, and what their meaning is told."""
+    aimed = parse_target(target)
+    known = table()
+    for form in (form for name in known.names for form in known.forms(name)):
+        if form.tolerated or not form.section.startswith(_CHAPTER):
+            continue
+        for match in matches_of(form, Random(1)):
+            said = [each.named_arguments for each in known.semantics_of(match) if each.function == _CARRY_FUNCTION]
+            if said and not unmet_gates(tuple(match.gates), version, aimed):
+                yield match, said[0]

@@ -1,0 +1,74 @@
+"""Ways to read what no thread writes: the loads of one element that the table has for global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from random import Random
+
+from ptxkit.isa import table
+from ptxkit.isa.binding import bind_form
+from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.targets import parse_target, unmet_gates
+from ptxkit.testing.generators.form_variants import satisfies_rules
+from ptxkit.testing.generators.step_catalog import Version
+
+WIDTHS = (8, 16, 32, 64)
+_MAX_PER_FORM = 6
+"""Ways of a form that a width has here: orders, scopes, and what caches are told make hundreds."""
+
+
+@cache
+def loads_of(version: Version, target: str, *, acquiring: bool = True) -> dict[int, tuple[str, ...]]:
+    """Opcodes by the width of the register in bits; the plainest is the first. acquiring: such as `ld.acquire`, too."""
+    aimed = parse_target(target)
+    found: dict[int, tuple[str, ...]] = {}
+    for width in WIDTHS:
+        ways = {f"ld.global.b{width}"}
+        for form in _load_forms():
+            fitting = (
+                each for each in _matches(form, f"b{width}") if not unmet_gates(tuple(each.gates), version, aimed)
+            )
+            some = [each for _, each in zip(range(_MAX_PER_FORM), fitting, strict=False)]
+            ways |= {each.canonical for each in some if acquiring or each.modifiers.get("sem") != "acquire"}
+        found[width] = tuple(sorted(ways, key=lambda way: (way != f"ld.global.b{width}", len(way), way)))
+    return found
+
+
+@cache
+def _load_forms() -> tuple[Form, ...]:
+    """Forms that get a register from an address in global memory, whoever else gets one from another address."""
+    known = table()
+    forms = (form for name in known.names for form in known.forms(name) if not form.tolerated)
+    return tuple(
+        form
+        for form in forms
+        if [each.name for each in form.effects] == ["read", "value"]
+        and {each.role for each in form.operands} <= {"d", "a", "policy"}
+        and any("global" in slot.values for slot in form.modifiers)
+    )
+
+
+def _matches(form: Form, type: str) -> Iterator[Match]:  # noqa: A002
+    """Matches of one element of that type, in no order."""
+    values: list[tuple[str | None, ...]] = []
+    for slot in form.modifiers:
+        if type in slot.values:
+            values.append((type,))
+        elif "global" in slot.values:
+            values.append(("global",))
+        elif slot.name == "vec":
+            values.append((None,))
+        else:
+            values.append((None, *slot.values) if slot.optional else tuple(slot.values))
+    ways = list(product(*values))
+    Random(1).shuffle(ways)
+    names = [slot.name for slot in form.modifiers]
+    for way in ways:
+        chosen = dict(zip(names, way, strict=True))
+        if all(value is None or value in slot.values for slot, value in zip(form.modifiers, way, strict=True)) and (
+            satisfies_rules(form, chosen)
+        ):
+            matches = bind_form(form, chosen, table().value_gates)
+            yield from (each for each in matches if set(each.roles) == {"d", "a"})

@@ -1,0 +1,195 @@
+"""What mends are offered for the findings of mutants, and whether each keeps what a mend promises.
+
+A mend may be offered only where it settles its finding. That is found out here by other means than `ptxkit.fixes`
+has: its text is parsed, checked and assembled anew, and findings and open questions are counted by their codes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from time import time
+
+from ptxkit.baseline import baseline_entries
+from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.fixes import apply_edits, with_verified_fixes
+from ptxkit.gc_control import pause_collection
+from ptxkit.linter import lint_source
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.syntax import PTXSyntaxError, parse
+from ptxkit.testing.mutation.campaign import CorpusKernel
+from ptxkit.testing.mutation.mutant import Mutant
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+
+CACHE_SIZE = 64
+"""Texts of which a process remembers what was found of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixCheck:
+    """What holds of the text after one mend. gone: its finding; quiet: no other came, and no question either."""
+
+    parses: bool
+    assembles: bool
+    gone: bool
+    quiet: bool
+
+    @property
+    def is_valid(self) -> bool:
+        return self.parses and self.assembles and self.gone and self.quiet
+
+
+@dataclass(frozen=True, slots=True)
+class FixTrial:
+    """One finding of a mutant that its kernel does not have. mend: what is offered, in words; None: nothing is."""
+
+    mutant: Mutant
+    code: str
+    fix: str | None = None
+    check: FixCheck | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FixTrialBatch:
+    """What was found out of some mutants. mutants: how many were looked at, which is not all where time was up."""
+
+    mutant_count: int
+    trials: tuple[FixTrial, ...]
+
+
+def run_fix_trials(kernel: CorpusKernel, candidates: Sequence[Mutant], until: float | None = None) -> FixTrialBatch:
+    """Every new finding of each mutant, errors and warnings, with the mend that is offered, applied alone.
+
+    until: `time.time()` after which no further mutant is looked at.
+    """
+    known = Counter(baseline_entries(_lint_cached(kernel.name, _strip_blank_lines(kernel.text)).diagnostics))
+    found: list[FixTrial] = []
+    for number, mutant in enumerate(candidates):
+        if until is not None and time() >= until:
+            return FixTrialBatch(number, tuple(found))
+        found += _trials_of_mutant(kernel, mutant, known)
+    return FixTrialBatch(len(candidates), tuple(found))
+
+
+def _trials_of_mutant(kernel: CorpusKernel, mutant: Mutant, known: Counter[tuple[str, str, str]]) -> Iterator[FixTrial]:
+    source = SourceFile(kernel.name, mutant.apply(kernel.text))
+    with pause_collection():
+        result = lint_source(source)
+    left, new = Counter(known), []
+    for item, entry in zip(result.diagnostics, baseline_entries(result.diagnostics), strict=True):
+        left[entry] -= 1
+        if left[entry] < 0 and item.severity is not Severity.NOTE:
+            new.append(item)
+    places = [number for number, item in enumerate(result.diagnostics) if any(item is each for each in new)]
+    shown = with_verified_fixes(source, result, asked=lambda asked: any(asked is each for each in new))
+    for item in (shown.diagnostics[place] for place in places):
+        if item.fix is None:
+            yield FixTrial(mutant, item.code)
+        else:
+            yield FixTrial(mutant, item.code, item.fix.message, _check_fix(source, result, item))
+
+
+def _check_fix(source: SourceFile, before: FileResult, item: Diagnostic) -> FixCheck:
+    text = apply_edits(source.text, item.fix.edits) if item.fix else None
+    target = _target(source.path, text) if text is not None else None
+    if text is None or target is None:
+        return FixCheck(parses=False, assembles=False, gone=False, quiet=False)
+    text = _strip_blank_lines(text)
+    after = _lint_cached(source.path, text)
+    old, new = _count_codes(before), _count_codes(after)
+    checked = after.status is not Status.FAILED
+    return FixCheck(
+        parses=True,
+        assembles=_assembles(text, target),
+        gone=checked and new[item.code] < old[item.code],
+        quiet=checked and not new - old,
+    )
+
+
+def _target(path: str, text: str) -> str | None:
+    """The target of a text; None where it does not parse."""
+    try:
+        return parse(text, path).targets[0]
+    except PTXSyntaxError:
+        return None
+
+
+def _strip_blank_lines(text: str) -> str:
+    """The lines that say something: texts that differ in others alone, as mends that give a kernel back, are one."""
+    return "".join(f"{line}\n" for line in map(str.strip, text.splitlines()) if line)
+
+
+@lru_cache(CACHE_SIZE)
+def _lint_cached(path: str, text: str) -> FileResult:
+    with pause_collection():
+        return lint_source(SourceFile(path, text))
+
+
+@lru_cache(CACHE_SIZE)
+def _assembles(text: str, target: str) -> bool:
+    return installed_ptxas()[0].refusal(text, target) is None
+
+
+def _count_codes(result: FileResult) -> Counter[str]:
+    """How often each code is reported, and how often it is asked in vain."""
+    asked = Counter(f"{each.code}?" for each in result.undecided)
+    return Counter(each.code for each in result.diagnostics) + asked
+
+
+def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str], bool]:
+    """Tables by family and by code, each mend that breaks a promise, and whether none does. listed: those without."""
+    lines = [*_table_lines(found, "family", lambda each: each.mutant.family), ""]
+    lines += [*_table_lines(found, "code", lambda each: each.code), ""]
+    broken = [each for each in found if _is_invalid_fix(each)]
+    if listed:
+        lines += [f"no mend: {each.code}: {each.mutant.family}: {each.mutant}" for each in found if each.fix is None]
+    lines += [f"broken mend: {each.code}: {each.mutant.family}: {each.mutant}: {each.fix}" for each in broken]
+    return [*lines, summary(found)], not broken
+
+
+def summary(found: Sequence[FixTrial]) -> str:
+    """How many findings have a mend, and how many of these keep their promises."""
+    offers, broken = sum(each.fix is not None for each in found), sum(map(_is_invalid_fix, found))
+    return (
+        f"{offers} of {len(found)} findings have a mend: {offers / max(len(found), 1):.1%}; "
+        f"{offers - broken} of {offers} mends keep what they promise"
+    )
+
+
+def _is_invalid_fix(trial: FixTrial) -> bool:
+    return trial.check is not None and not trial.check.is_valid
+
+
+def as_json(trial: FixTrial) -> dict[str, object]:
+    """A trial for machines."""
+    mutant, kept = trial.mutant, trial.check
+    names = ("kernel", "function", "line", "family", "change", "ordinal")
+    promises = (
+        None if kept is None else {name: getattr(kept, name) for name in ("parses", "assembles", "gone", "quiet")}
+    )
+    return {
+        **{name: getattr(mutant, name) for name in names},
+        "code": trial.code,
+        "mend": trial.fix,
+        "kept": promises,
+    }
+
+
+def _table_lines(found: Iterable[FixTrial], heading: str, name: Callable[[FixTrial], str]) -> Iterator[str]:
+    """A table: findings, those with a mend, and of these how many keep each promise; `open` counts those without."""
+    groups: dict[str, list[FixTrial]] = {}
+    for each in found:
+        groups.setdefault(name(each), []).append(each)
+    width = max([len(each) for each in groups] + [len(heading)])
+    yield f"{heading:<{width}}  findings  mends  parse  assemble  gone  nothing new  open"
+    for row, group in sorted(groups.items()):
+        kept = [each.check for each in group if each.check is not None]
+        without = Counter(each.code for each in group if each.check is None)
+        yield (
+            f"{row:<{width}}  {len(group):8}  {len(kept):5}  {sum(k.parses for k in kept):5}  "
+            f"{sum(k.assembles for k in kept):8}  {sum(k.gone for k in kept):4}  {sum(k.quiet for k in kept):11}  "
+            + " ".join(f"{code}:{count}" for code, count in sorted(without.items()))
+        ).rstrip()

@@ -1,0 +1,405 @@
+"""A kernel file as the operators see it: steps with their effects, where values come from, where control goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TypeVar
+
+from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
+from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    Control,
+    MbarrierArrive,
+    MbarrierComplete,
+    MbarrierExpect,
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierTrack,
+    MbarrierWait,
+    Value,
+)
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.source import Span
+from ptxkit.syntax import parse, statement_spans
+from ptxkit.syntax.tree import (
+    Address,
+    Arguments,
+    Block,
+    Body,
+    Declaration,
+    Integer,
+    Module,
+    Name,
+    Not,
+    Operand,
+    Pair,
+    Vector,
+)
+
+T = TypeVar("T")
+
+MBARRIER_EFFECTS = (
+    MbarrierInit,
+    MbarrierInvalidate,
+    MbarrierArrive,
+    MbarrierExpect,
+    MbarrierComplete,
+    MbarrierWait,
+    MbarrierTrack,
+)
+"""Effects on an mbarrier object."""
+
+_MAX_ORIGIN_STEPS = 200
+_THREAD_REGISTERS = ("%tid", "%laneid", "%warpid")
+
+
+class FunctionAnalysis:
+    """One function with a body. Indices are those of its steps."""
+
+    def __init__(self, module: Module, program: Program, whole: Span) -> None:
+        assert module.source is not None
+        self.source = module.source
+        self.module = module
+        self.program = program
+        self.steps = program.steps
+        self.function_span = whole
+
+    # ------------------------------------------------------------------------------------ effects
+
+    def effects(self, step: Step, kind: type[T]) -> list[T]:
+        """The effects of a kind that an instruction has."""
+        return [each for each in step.match.effects if isinstance(each, kind)] if step.match else []
+
+    def steps_with(self, kind: type[T]) -> Iterator[tuple[Step, T]]:
+        """Every instruction with an effect of a kind, and the first such effect."""
+        for step in self.steps:
+            found = self.effects(step, kind)
+            if found:
+                yield step, found[0]
+
+    def barriers(self, step: Step) -> list[Barrier]:
+        """The barriers that an instruction is made for, not the meeting of lanes in a collective one."""
+        return [each for each in self.effects(step, Barrier) if (each.level, each.order) != ("warp", "relaxed")]
+
+    def has_access(self, step: Step, test: Callable[[Access], bool]) -> bool:
+        """Whether an instruction makes an access for which the test holds."""
+        return any(test(each) for each in self.effects(step, Access))
+
+    def mbarrier_roles(self, step: Step) -> list[str]:
+        """The roles that hold the address of an mbarrier."""
+        effects = step.effects
+        return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, MBARRIER_EFFECTS)))
+
+    def has_no_effects(self, step: Step) -> bool:
+        """Whether an instruction only computes, branches or does nothing that an effect tells of."""
+        effects = step.effects
+        return all(isinstance(each, Value) or _is_branch(each) for each in effects)
+
+    def has_only_effects(self, step: Step, kinds: tuple[type, ...]) -> bool:
+        """Whether an instruction only computes, changes control or has effects of these kinds."""
+        effects = step.effects
+        return step.match is not None and all(isinstance(each, (Value, Control, *kinds)) for each in effects)
+
+    def is_cta_wide_barrier(self, step: Step) -> bool:
+        """Whether an instruction is a barrier of all threads of the CTA, as it stands."""
+        return step.instruction.guard is None and any(
+            (each.level, each.action) == ("cta", "sync") and each.threads is None and _is_barrier_zero(each, step)
+            for each in self.barriers(step)
+        )
+
+    @cached_property
+    def uses_cluster(self) -> bool:
+        """Whether CTAs of a cluster have to do with each other: cluster barriers, mapped addresses, multicast."""
+        for step in self.steps:
+            for effect in step.effects:
+                if isinstance(effect, Barrier) and effect.level == "cluster":
+                    return True
+                if isinstance(effect, Value) and calls_operation(effect.value, ("map_rank",)):
+                    return True
+                if getattr(effect, "multicast", None) is not None:
+                    return True
+        return False
+
+    # ------------------------------------------------------------------------------------ places
+
+    def span(self, step: Step) -> Span:
+        """The place of an instruction, from its guard to its semicolon."""
+        return statement_spans(self.source, step.start).statement
+
+    def line(self, step: Step) -> int:
+        return self.source.position(step.start)[0]
+
+    def text(self, step: Step) -> str:
+        """The instruction as it stands, blanks made one."""
+        span = self.span(step)
+        return " ".join(self.source.text[span.start : span.end].split())
+
+    @cached_property
+    def _forward_branches(self) -> list[tuple[int, int, str]]:
+        """From where to where each conditional branch goes ahead, as offsets, and its text."""
+        found = []
+        for step in self.steps:
+            targets = self.targets(step)
+            if step.instruction.guard is not None and len(targets) == 1 and step.index < targets[0] < len(self.steps):
+                found.append((step.start, self.steps[targets[0]].start, self.text(step)))
+        return found
+
+    def skipping_branches(self, start: int) -> tuple[str, ...]:
+        """The conditional branches that leave out what stands at an offset when they are taken."""
+        return tuple(text for branch, target, text in self._forward_branches if branch < start < target)
+
+    # ------------------------------------------------------------------------------------ values
+
+    @cached_property
+    def _widths(self) -> dict[str, int]:
+        body = self.program.function.body
+        return dict(_widths(body)) if body is not None else {}
+
+    def width(self, name: str) -> int:
+        """The bits of a register; 64 of anything else, such as a variable's address."""
+        return self._widths.get(name, self._widths.get(name.rstrip("0123456789") + "<>", 64))
+
+    @cached_property
+    def _definitions(self) -> dict[str, list[Step]]:
+        found: dict[str, list[Step]] = {}
+        for step in self.steps:
+            for name in written_registers(step):
+                found.setdefault(step.scope.register_name(name), []).append(step)
+        return found
+
+    def writers(self, step: Step, name: str) -> list[Step]:
+        """The instructions that write the register which a name means at a step."""
+        return self._definitions.get(step.scope.register_name(name), [])
+
+    @cached_property
+    def _reaching_definitions(self) -> ReachingDefinitions:
+        return ReachingDefinitions(self.program)
+
+    def is_always_constant(self, step: Step, name: str) -> bool:
+        """Whether one instruction alone gives a register the value it has at a step, and moves a constant there."""
+        found = self._reaching_definitions.definitions_reaching(step, step.scope.register_name(name))
+        last = next(iter(found), None)
+        if last is None or len(found) > 1 or last.instruction.guard is not None:
+            return False
+        return len(last.instruction.operands) == 2 and isinstance(last.instruction.operands[1], Integer)
+
+    def origins(self, step: Step, names: Iterable[str]) -> Iterator[Step]:
+        """Instructions whose results go into registers read at a step, nearest first, through computations alone."""
+        seen: set[int] = set()
+        todo = [(step, name) for name in names]
+        while todo and len(seen) < _MAX_ORIGIN_STEPS:
+            reader, name = todo.pop(0)
+            for writer in self.writers(reader, name):
+                if writer.index not in seen:
+                    seen.add(writer.index)
+                    yield writer
+                    if self.has_no_effects(writer):
+                        todo += [(writer, read) for read in read_registers(writer)]
+
+    def depends_on_thread(self, step: Step, name: str) -> bool:
+        """Whether a register's value is computed from the thread's number, or elected."""
+        for writer in self.origins(step, [name]):
+            if any(read.startswith(_THREAD_REGISTERS) for read in read_registers(writer)):
+                return True
+            if any(calls_operation(each.value, ("elected",)) for each in self.effects(writer, Value)):
+                return True
+        return False
+
+    def is_computed_by(self, step: Step, operand: Operand | None, operations: tuple[str, ...]) -> bool:
+        """Whether one of these value operations has part in an operand's value."""
+        return any(
+            calls_operation(each.value, operations)
+            for writer in self.origins(step, operand_names(operand))
+            for each in self.effects(writer, Value)
+        )
+
+    # ------------------------------------------------------------------------------------ control
+
+    def targets(self, step: Step) -> list[int]:
+        """Where a branch goes; empty for anything else."""
+        found: list[int] = []
+        for effect in self.effects(step, Control):
+            operand = step.match.operand(effect.target, step.instruction) if step.match and effect.target else None
+            if isinstance(operand, Name):
+                label = step.scope.label(operand.text)
+                listed = [step.scope.label(each) for each in step.scope.branch_targets(operand.text)]
+                found += [each for each in (label, *listed) if each is not None]
+        return found
+
+    def successors(self, index: int) -> list[int]:
+        """The steps that may come next."""
+        step = self.steps[index]
+        found = self.targets(step)
+        ends = any(effect.kind != "call" for effect in self.effects(step, Control)) and step.instruction.guard is None
+        if not ends and index + 1 < len(self.steps):
+            found = [index + 1, *found]
+        return found
+
+    @cached_property
+    def leaders(self) -> frozenset[int]:
+        """The first steps of basic blocks."""
+        found = {0}
+        for step in self.steps:
+            targets = self.targets(step)
+            found.update(targets)
+            if self.effects(step, Control):
+                found.add(step.index + 1)
+        return frozenset(found)
+
+    def preceding_steps(self, step: Step) -> Iterator[Step]:
+        """The earlier steps of the same basic block, nearest first."""
+        index = step.index
+        while index not in self.leaders and index > 0:
+            index -= 1
+            yield self.steps[index]
+
+    def following_steps(self, step: Step) -> Iterator[Step]:
+        """The later steps of the same basic block."""
+        for index in range(step.index + 1, len(self.steps)):
+            if index in self.leaders:
+                return
+            yield self.steps[index]
+
+    def may_be_preceded_by(
+        self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
+    ) -> bool:
+        """Whether some path leads through an instruction that the test holds for to a step, and over none that ends."""
+        return self._search_paths(step, self._predecessors, test, ends)
+
+    def may_be_followed_by(
+        self, step: Step, test: Callable[[Step], bool], ends: Callable[[Step], bool] = lambda _: False
+    ) -> bool:
+        """Whether some path leads from a step to an instruction that the test holds for, and over none that ends."""
+        return self._search_paths(step, self.successors, test, ends)
+
+    def _search_paths(
+        self,
+        step: Step,
+        following: Callable[[int], list[int]],
+        test: Callable[[Step], bool],
+        ends: Callable[[Step], bool],
+    ) -> bool:
+        seen: set[int] = set()
+        todo = list(following(step.index))
+        while todo:
+            index = todo.pop()
+            if index not in seen:
+                seen.add(index)
+                if test(self.steps[index]):
+                    return True
+                if not ends(self.steps[index]):
+                    todo += following(index)
+        return False
+
+    def _predecessors(self, index: int) -> list[int]:
+        return self._predecessor_map.get(index, [])
+
+    @cached_property
+    def _predecessor_map(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for step in self.steps:
+            for index in self.successors(step.index):
+                found.setdefault(index, []).append(step.index)
+        return found
+
+    def is_executed_by_all(self, step: Step) -> bool:
+        """Whether every thread that comes to the function's end has passed this instruction."""
+        if step.instruction.guard is not None:
+            return False
+        seen, todo = {step.index}, [0]
+        while todo:
+            index = todo.pop()
+            if index in seen:
+                continue
+            seen.add(index)
+            following = self.successors(index)
+            traps = any(effect.kind == "trap" for effect in self.effects(self.steps[index], Control))
+            leaves = any(effect.kind in ("exit", "return") for effect in self.effects(self.steps[index], Control))
+            if (not following and not traps) or leaves:
+                return False
+            todo += following
+        return True
+
+
+def analyze_functions(text: str, path: str) -> list[FunctionAnalysis]:
+    """The functions of a module that have a body."""
+    module = parse(text, path)
+    found = []
+    for item, start in module.located():
+        function = item
+        body = getattr(function, "body", None)
+        if body is not None and body.statements:
+            program = flatten(module, function)  # type: ignore[arg-type]
+            found.append(FunctionAnalysis(module, program, Span(start, start)))
+    return found
+
+
+def written_registers(step: Step) -> list[str]:
+    """The names of the registers that an instruction writes."""
+    if step.match is None:
+        return []
+    operands = [step.match.operand(role, step.instruction) for role in step.match.results]
+    return [name for operand in operands for name in operand_names(operand)]
+
+
+def read_registers(step: Step) -> list[str]:
+    """The registers and special registers that an instruction reads, its guard's too."""
+    results = set()
+    if step.match is not None:
+        results = {step.match.roles[role] for role in step.match.results if role in step.match.roles}
+    operands = [each for index, each in enumerate(step.instruction.operands) if index not in results]
+    guard = [step.instruction.guard.predicate] if step.instruction.guard else []
+    return [*(name for operand in operands for name in operand_names(operand)), *guard]
+
+
+def operand_names(operand: Operand | None) -> list[str]:
+    """Every name in an operand."""
+    match operand:
+        case Name(text):
+            return [] if text == "_" else [text]
+        case Not(inner):
+            return [inner.text]
+        case Pair(first, second):
+            return operand_names(first) + operand_names(second)
+        case Vector(elements) | Arguments(elements):
+            return [name for element in elements for name in operand_names(element)]
+        case Address(base, _, index):
+            return [name for part in (base, *index) for name in operand_names(part)]
+    return []
+
+
+def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:
+    """Whether a value is made by one of these operations."""
+    if not isinstance(expression, CallExpr):
+        return False
+    return expression.function in functions or any(calls_operation(each, functions) for each in expression.arguments)
+
+
+def operand_of_role(step: Step, role: str | None) -> Operand | None:
+    """The operand that plays a role, or None."""
+    return step.match.operand(role, step.instruction) if step.match and role is not None else None
+
+
+def _widths(body: Body) -> Iterator[tuple[str, int]]:
+    for statement in body.statements:
+        if isinstance(statement, Block):
+            yield from _widths(statement.body)
+        elif isinstance(statement, Declaration) and statement.space == "reg":
+            bits = "".join(letter for letter in statement.type if letter.isdigit())
+            for each in statement.declarators:
+                yield each.name + ("<>" if each.count is not None else ""), int(bits or 1)
+
+
+def _is_barrier_zero(barrier: Barrier, step: Step) -> bool:
+    """Whether it is barrier 0: roles of warps meet at others, each from code of its own."""
+    if isinstance(barrier.number, OperandRole):
+        number = operand_of_role(step, barrier.number.name)
+        return isinstance(number, Integer) and number.value == 0
+    return barrier.number is None or (isinstance(barrier.number, ConstantExpr) and barrier.number.value == 0)
+
+
+def _is_branch(effect: object) -> bool:
+    return isinstance(effect, Control) and effect.kind in ("branch", "branch_indexed")

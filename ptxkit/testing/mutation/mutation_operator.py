@@ -1,0 +1,21 @@
+"""What an operator is: a name, the rules it breaks, and a search for places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.testing.mutation.edits import MutationEdit
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
+
+Search: TypeAlias = Callable[[FunctionAnalysis], Iterable[MutationEdit | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class MutationOperator:
+    """A family of mutants. rules: of the catalogue, where a change does not name others; empty: it breaks nothing."""
+
+    family: str
+    rules: tuple[str, ...]
+    search: Search

@@ -1,0 +1,215 @@
+"""Fences and synchronisation that order less than they did: a smaller scope, a weaker order, another kind of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa.effects import (
+    Access,
+    Barrier,
+    CommitGroup,
+    Control,
+    Grid,
+    MbarrierArrive,
+    MbarrierWait,
+    MemoryFence,
+    ProxyFence,
+    WaitGroup,
+)
+from ptxkit.syntax.printer import print_instruction
+from ptxkit.testing.mutation.edits import MutationEdit, replace_step, splice_text
+from ptxkit.testing.mutation.function_analysis import (
+    FunctionAnalysis,
+    operand_of_role,
+    read_registers,
+    written_registers,
+)
+from ptxkit.testing.mutation.move_operators import async_fences, fenced_spaces, last_write
+from ptxkit.testing.mutation.mutation_operator import MutationOperator
+from ptxkit.testing.mutation.respelling import form_with_effects, respell
+
+Scoped: TypeAlias = Access | MbarrierArrive | MbarrierWait | MemoryFence | ProxyFence
+Ordered: TypeAlias = Access | Barrier | MbarrierArrive | MbarrierWait
+
+_PLAIN = ("weak", "volatile", "mmio", "relaxed")
+
+
+def _smaller_scope(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
+    """Only the own CTA is synchronised with, where threads of others take part.
+
+    A scope holds the threads that may observe the order. A tensor map that the same CTA releases and acquires at once
+    is observed by it alone, so that nothing is lost there.
+    """
+    for step in reading.steps:
+        found = [each for each in step.effects if isinstance(each, Scoped)]
+        wide = [each for each in found if each.scope in ("cluster", "gpu") and _is_scope_relevant(reading, step, each)]
+        if not wide:
+            continue
+        new = respell(step, *[(each, replace(each, scope="cta")) for each in wide])
+        rules = () if _is_cta_local(reading, step, wide[0]) else _scope_rules(wide[0])
+        yield replace_step(reading, step, [new], rules) if new is not None else None
+
+
+def _is_scope_relevant(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
+    """Whether the scope matters: other CTAs take part, and it is not the bytes of a copy alone that are waited for."""
+    match effect:
+        case MbarrierArrive():
+            remote = reading.is_computed_by(step, operand_of_role(step, effect.barrier), ("map_rank",))
+            return remote and effect.expect is None and not effect.asynchronous
+        case MbarrierWait():
+            return any(_is_remote(reading, each, arrive) for each, arrive in reading.steps_with(MbarrierArrive))
+        case MemoryFence():
+            return effect.only is None and (effect.scope == "gpu" or reading.uses_cluster)
+        case ProxyFence():
+            return effect.proxy == "tensormap"
+        case Access():
+            return effect.order not in ("weak",)
+    return False
+
+
+def _is_remote(reading: FunctionAnalysis, step: Step, arrive: MbarrierArrive) -> bool:
+    return arrive.expect is None and reading.is_computed_by(step, operand_of_role(step, arrive.barrier), ("map_rank",))
+
+
+def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
+    """Whether one half of a hand-over of a tensor map has the other half beside it, and no other CTA can have part.
+
+    Beside it: under the same guard, of the same address, nothing but computing and synchronising in between. The map is
+    then the one that this CTA wrote: another CTA's would race with it whatever the scopes are, since the kernel does
+    nothing by which CTAs wait for each other.
+    """
+    if not isinstance(effect, ProxyFence) or effect.proxy != "tensormap" or _may_sync_across_ctas(reading):
+        return False
+    other, way = (
+        ("acquire", reading.following_steps) if effect.direction == "release" else ("release", reading.preceding_steps)
+    )
+    for near in way(step):
+        for fence in reading.effects(near, ProxyFence):
+            if (fence.proxy, fence.direction) == (
+                "tensormap",
+                other,
+            ) and near.instruction.guard == step.instruction.guard:
+                address = operand_of_role(step, effect.address)
+                return address is not None and address == operand_of_role(near, fence.address)
+        if not reading.has_only_effects(near, (Barrier, CommitGroup, WaitGroup)) or set(written_registers(near)) & set(
+            read_registers(step)
+        ):
+            return False
+    return False
+
+
+def _may_sync_across_ctas(reading: FunctionAnalysis) -> bool:
+    """Whether CTAs may wait for each other: in clusters, through global memory, in what is called."""
+    return reading.uses_cluster or any(_may_sync_with_ctas(step) for step in reading.steps)
+
+
+def _may_sync_with_ctas(step: Step) -> bool:
+    """Whether threads of several CTAs may synchronise by an instruction; what is not known may do anything."""
+    for effect in step.effects:
+        match effect:
+            case Access():
+                meets = effect.order != "weak" and not effect.space.startswith("shared")
+            case MemoryFence():
+                meets = effect.only is None and effect.scope != "cta"
+            case Control():
+                meets = effect.kind == "call"
+            case _:
+                meets = isinstance(effect, Grid)
+        if meets:
+            return True
+    return step.match is None
+
+
+def _scope_rules(effect: Scoped) -> tuple[str, ...]:
+    if isinstance(effect, ProxyFence):
+        return ("TM5",)
+    return ("MB17",) if isinstance(effect, MbarrierArrive | MbarrierWait) else ("race",)
+
+
+def _weaker_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
+    """What releases or acquires is only relaxed. An arrival that also expects bytes is not to publish anything."""
+    for step in reading.steps:
+        for effect in step.effects:
+            if not isinstance(effect, Ordered) or effect.order in _PLAIN:
+                continue
+            if isinstance(effect, MbarrierArrive) and (effect.expect is not None or effect.asynchronous):
+                continue
+            new = respell(step, (effect, replace(effect, order="relaxed")))
+            if new is not None:
+                yield replace_step(reading, step, [new], _order_rules(reading, step, effect))
+
+
+def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tuple[str, ...]:
+    """What a relaxed synchronisation breaks: nothing where there is nothing to publish, or nobody looks any more."""
+    match effect:
+        case Access():
+            return ("race",)
+        case MbarrierWait():
+            return ("MB15",)
+        case MbarrierArrive():
+            return ("MB15",) if _publishes(reading, step) else ()
+    used = any(reading.effects(each, Access) for each in reading.steps[step.index :])
+    return ("CL4",) if used and _publishes(reading, step) else ()
+
+
+def _publishes(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether there is something that no barrier of all threads has published, in the order of the text.
+
+    A one-way fence between the proxies orders what it is for through relaxed synchronisation, too.
+    """
+    for earlier in reversed(reading.steps[: step.index]):
+        effects = earlier.effects
+        if any(isinstance(each, Barrier) and _is_cta_wide(each) for each in effects):
+            return False
+        if any(isinstance(each, ProxyFence) and each.direction == "release" for each in effects):
+            return False
+        if any(isinstance(each, Access) and _is_visible(each) for each in effects):
+            return True
+    return False
+
+
+def _is_cta_wide(barrier: Barrier) -> bool:
+    return barrier.level == "cluster" or (barrier.level == "cta" and barrier.threads is None)
+
+
+def _is_visible(access: Access) -> bool:
+    """Whether an access may meet one of another thread; global memory is mostly only read.
+
+    What else the async proxy does completes on mbarriers, by itself.
+    """
+    kind = access.space.partition("::")[0]
+    is_told = access.proxy == "generic" or access.completion == "wgmma"
+    return is_told and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
+
+
+def _other_fence_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
+    """A fence for shared memory becomes one for global memory, or the reverse, whichever the last write was not to."""
+    for step, fence in async_fences(reading):
+        last = last_write(reading, step, fenced_spaces(fence))
+        if last is None:
+            continue
+        spaces = {each.space.partition("::")[0] for each in reading.effects(last, Access) if each.kind != "read"}
+        other = "shared::cta" if spaces == {"global"} else "global"
+        new = respell(step, (fence, replace(fence, spaces=(other,))))
+        yield replace_step(reading, step, [new]) if new is not None and spaces in ({"global"}, {"shared"}) else None
+
+
+def _drop_fence_proxy(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
+    """A fence between proxies becomes one within the generic proxy."""
+    plain = form_with_effects("fence", (MemoryFence("acq_rel", "cta"),))
+    for step, _ in async_fences(reading):
+        if plain is not None:
+            text = print_instruction(replace(plain, guard=step.instruction.guard))
+            said = f"`{reading.text(step)}` becomes `{text}`"
+            yield MutationEdit(step.start, said, (splice_text(reading, step, text),))
+
+
+OPERATORS = (
+    MutationOperator("smaller-scope", ("MB17",), _smaller_scope),
+    MutationOperator("weaker-order", ("MB15",), _weaker_order),
+    MutationOperator("fence-other-memory", ("PX11",), _other_fence_space),
+    MutationOperator("fence-without-proxy", ("PX1",), _drop_fence_proxy),
+)

@@ -1,0 +1,147 @@
+"""Waits and barriers that do nothing where they stand, as compilers write them: without them, nothing is broken.
+
+Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "bar / barrier", "wgmma.wait_group".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, MbarrierArrive, MbarrierComplete, WaitGroup
+from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
+from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
+from ptxkit.syntax.tree import Integer
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+
+#: Threads of a warpgroup.
+WARPGROUP = 128
+
+
+def is_repeated_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> bool:
+    """Whether every path to a wait comes from one that leaves no more groups pending, and commits none in between."""
+    pending = _operand_value(step, wait.pending)
+
+    def grows(each: Step) -> bool:
+        calls = each.match is None or any(control.kind == "call" for control in reading.effects(each, Control))
+        joins = reading.has_access(each, lambda access: access.completion == wait.group) and wait.commits
+        return calls or joins or any(other.group == wait.group for other in reading.effects(each, CommitGroup))
+
+    def waits(each: Step) -> bool:
+        for other in reading.effects(each, WaitGroup):
+            left = _operand_value(each, other.pending)
+            enough = left is not None and pending is not None and left <= pending
+            whole = wait.read_only or not other.read_only
+            if other.group == wait.group and enough and whole and each.instruction.guard is None:
+                return True
+        return False
+
+    return not reading.may_be_preceded_by(step, grows, waits)
+
+
+def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether a barrier of all threads stands where they only read memory, since the barriers of all before it and
+    until those behind it: the threads have nothing to tell each other there."""
+    if not reading.is_cta_wide_barrier(step):
+        return False
+
+    def tells(each: Step) -> bool:
+        return not (reading.is_cta_wide_barrier(each) or _is_read_only(reading, each))
+
+    return not reading.may_be_preceded_by(step, tells, reading.is_cta_wide_barrier) and not reading.may_be_followed_by(
+        step, tells, reading.is_cta_wide_barrier
+    )
+
+
+def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether the threads have done nothing that a barrier of all makes known, since the barriers of all before it.
+
+    They only computed, and started what goes on behind the barrier as well: its end, others learn in another way.
+    Announcing bytes with the arrival that its phase needs may as well come behind the copy.
+    """
+    if not reading.is_cta_wide_barrier(step):
+        return False
+    reads_outside = False
+
+    def tells(each: Step) -> bool:
+        nonlocal reads_outside
+        if reading.is_cta_wide_barrier(each) or reading.has_no_effects(each) or is_warp_sync(reading, each):
+            return False
+        if is_expect_tx(reading, each):
+            return False
+        if not reading.has_only_effects(each, (Access, CommitGroup, MbarrierComplete)) or each.match is None:
+            return True
+        if any(control.kind == "call" for control in reading.effects(each, Control)):
+            return True
+        outside = [access for access in reading.effects(each, Access) if not _is_asynchronous_or_private(access)]
+        reads_outside |= bool(outside)
+        return any(access.space != "global" or access.kind != "read" or access.order != "weak" for access in outside)
+
+    def writes_outside(each: Step) -> bool:
+        return reading.has_access(each, lambda access: access.kind != "read" and not access.space.startswith("shared"))
+
+    if reading.may_be_preceded_by(step, tells, reading.is_cta_wide_barrier):
+        return False
+    return not (reads_outside and reading.may_be_followed_by(step, writes_outside, reading.is_cta_wide_barrier))
+
+
+def is_expect_tx(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether an instruction announces bytes with the arrival that their phase needs, and does nothing else."""
+    arrives = reading.effects(step, MbarrierArrive)
+    return bool(arrives) and all(each.expect is not None and not each.asynchronous for each in arrives)
+
+
+def is_warp_sync(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether an instruction is no more than a meeting of the lanes of a warp."""
+    barriers = reading.effects(step, Barrier)
+    return (
+        bool(barriers) and reading.has_only_effects(step, (Barrier,)) and all(each.level == "warp" for each in barriers)
+    )
+
+
+def _is_asynchronous_or_private(access: Access) -> bool:
+    """Whether an access goes on behind its instruction, or is one that no thread but its own can see."""
+    return access.completion is not None or access.space.startswith(("local", "param")) or access.proxy == "tensormap"
+
+
+def _is_read_only(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether an instruction computes, branches, leaves or reads memory as one reads what does not change."""
+    if is_warp_sync(reading, step):
+        return True
+    if step.match is None or not reading.has_only_effects(step, (Access, WaitGroup, CommitGroup)):
+        return False
+    if any(control.kind == "call" for control in reading.effects(step, Control)):
+        return False
+    if any(not is_repeated_wait(reading, step, wait) for wait in reading.effects(step, WaitGroup)):
+        return False
+    own = ("local", "param")
+    reads = (("read", "generic", None, "weak"),)
+    return all(
+        access.space.startswith(own) or (access.kind, access.proxy, access.completion, access.order) in reads
+        for access in reading.effects(step, Access)
+    )
+
+
+def is_warpgroup_barrier(reading: FunctionAnalysis, step: Step) -> bool:
+    """Whether those who meet at a barrier are one warpgroup: each of its warps waits for the products of them all."""
+    barriers = reading.barriers(step)
+    threads = _operand_value(step, barriers[0].threads) if barriers and barriers[0].threads is not None else None
+    if barriers and barriers[0].threads is None:
+        block = launch_extents(reading.program.function, *BLOCK_DIRECTIVES)
+        threads = prod(block) if block is not None else None
+    return threads == WARPGROUP
+
+
+def has_only_computation(reading: FunctionAnalysis, steps: Iterable[Step]) -> bool:
+    """Whether nothing is done between two places but to compute."""
+    still: Callable[[Step], bool] = reading.has_no_effects
+    return all(still(each) for each in steps)
+
+
+def _operand_value(step: Step, expression: Expression | None) -> int | None:
+    """What an operand says, where it is a constant; 0 where there is none."""
+    if expression is None:
+        return 0
+    given = operand_of_role(step, expression.name) if isinstance(expression, OperandRole) else expression
+    return given.value if isinstance(given, Integer | ConstantExpr) and isinstance(given.value, int) else None

@@ -1,0 +1,16 @@
+"""Oracles: other implementations that results and verdicts are compared with.
+
+Input: PTX and arguments. Output: assertions that hold or fail. It imports `testing.corpus` and `testing.generators`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+
+def __getattr__(name: str) -> object:
+    """The assertions, loaded when one is asked for: the pytest plugin imports this package in every run."""
+    if name.startswith("__") or find_spec(f"{__name__}.{name}") is not None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.assertions"), name)

@@ -1,0 +1,45 @@
+"""The ways from PTX to machine code, and the launch of a generated kernel."""
+
+from __future__ import annotations
+
+from ptxkit.device import Cubin, DeviceError, ptxas_program
+from ptxkit.device import compile as compiled
+from ptxkit.device.signature import make_module_signatures
+from ptxkit.syntax import parse
+from ptxkit.testing.generators.kernel_ast import GeneratedKernel
+from ptxkit.testing.oracles.device_process import DeviceLaunch
+
+LEVELS = ("0", "1", "2", "3", "link", "jit")
+"""Ways to machine code: ptxas at its levels of optimisation, nvJitLink, and the driver as it loads the text."""
+
+
+def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
+    """Machine code by one of the `LEVELS`, or why there is none; for `jit` the text, as the driver takes it.
+
+    target: of the GPU that is to run it (`ptxkit.device.target_for`). Raises ValueError for any other level, which may
+    come from the options of a kept example and would become a part of a command line.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"{level!r} is no way to machine code; there are {', '.join(LEVELS)}")
+    if level == "jit":
+        return Cubin(text.encode() + b"\0", target, make_module_signatures(parse(text)), text)
+    try:
+        if level == "link":
+            return compiled(text, target, verify=False, cache=False)
+        module = parse(text)
+        program = ptxas_program.select_ptxas(module, target)
+        if program is None:
+            if level != "3" or ptxas_program.has_setmaxnreg(module):
+                return ptxas_program.explain_too_old(module, target)
+            return compiled(text, target, verify=False, cache=False)  # nvJitLink has no other level
+        code, log = ptxas_program.assemble_cubin(text, target, [f"-O{level}"], program)
+    except DeviceError as error:
+        return str(error)
+    return (
+        log if code is None else Cubin(code, target, make_module_signatures(module), text, log, compiler=str(program))
+    )
+
+
+def launch_of(kernel: GeneratedKernel) -> DeviceLaunch:
+    """The launch of a generated kernel, with its inputs."""
+    return DeviceLaunch(kernel.name, kernel.grid, kernel.block, (kernel.inputs(), kernel.outputs()))

@@ -1,0 +1,312 @@
+"""Kernels on the GPU of this machine, in a process of their own: one that hangs or breaks the device costs only that.
+
+A kernel that faults leaves a context in which nothing runs any more; a kernel that hangs cannot be ended otherwise. So
+the process is ended, and a new one goes on behind that kernel.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from threading import Thread
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ptxkit.batch.cpu_time import POLL_SECONDS, CheckTimer
+from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.emulator import RunBudget, RunResult, Violation, run
+from ptxkit.emulator.driver.uninitialized_dependence import find_uninitialized_dependence
+from ptxkit.emulator.state.tensor_maps import TensorMapArgument
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.syntax import parse
+from ptxkit.testing.oracles.session import current_session
+
+START_SECONDS = 120.0
+"""Until a new process has the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLaunch:
+    """One launch of a kernel. arguments: as for `ptxkit.emulator.run`; the same array twice is one buffer.
+
+    shared: bytes of launch-sized shared memory.
+    """
+
+    name: str
+    grid: int | tuple[int, ...]
+    block: int | tuple[int, ...] | None
+    arguments: tuple[Any, ...]
+    cluster: int | tuple[int, ...] | None = None
+    shared: int = 0
+
+    def emulate(self, text: str, **more: Any) -> RunResult:
+        """The same launch on the reference machine. more: as for `ptxkit.emulator.run`.
+
+        Without a budget of its own the run has what is left of that of the test (`OracleSession`), at most the usual
+        one.
+        """
+        judging, usual = current_session(), RunBudget()
+        left = judging.remaining_seconds()
+        if "budget" in more or left is None or left >= usual.seconds:
+            return run(text, self.name, **self._options(), **more)
+        found = run(text, self.name, **self._options(), budget=RunBudget(seconds=left), **more)
+        judging.is_truncated = judging.is_truncated or (
+            bool(found.incomplete_reason and not found.findings) and judging.remaining_seconds() == 0
+        )
+        return found
+
+    def uninitialized_dependence(self, text: str) -> tuple[Violation, ...]:
+        """What comes out of it otherwise on the machine where what nobody wrote holds other bits."""
+        return find_uninitialized_dependence(parse(text), self.name, **self._options())
+
+    def _options(self) -> dict[str, Any]:
+        given = ("grid", "block", "cluster", "shared", "arguments")
+        return {name: getattr(self, name) for name in given}
+
+
+Outputs: TypeAlias = Mapping[int, Any]
+"""The arrays among the arguments as the kernel left them, by the argument's number; of a table a list of them."""
+
+DeviceResult: TypeAlias = Outputs | str
+"""The outputs, or why there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceReady:
+    """What a process says that has a GPU. target: what code is compiled for to run on it (`device_target`)."""
+
+    target: str
+
+
+Serve: TypeAlias = Callable[[Connection], None]
+
+
+class DeviceProcess:
+    """A process that launches. seconds: of its own time, for one kernel. gpu: which of those that are visible, from 0.
+
+    Use it in a `with`; it may also be left to end with the process that began it.
+
+    serve: what runs in the process: sends `DeviceReady`, or a line that says why not; then takes (cubin, launches)
+    again and again, and sends an `Answer` for each launch. After an answer that is a line of text it ends.
+    """
+
+    def __init__(self, seconds: float = 20.0, serve: Serve | None = None, gpu: int = 0) -> None:
+        self._seconds = seconds
+        self._serve = serve or serve_device
+        self._gpu = gpu
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+        self._target = ""
+
+    def __enter__(self) -> DeviceProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
+        """An answer for each launch. Raises NoDeviceError where there is no GPU."""
+        answers: list[DeviceResult] = []
+        while len(answers) < len(launches):
+            connection = self._ensure_started()
+            waiting = launches[len(answers) :]
+            connection.send((cubin, tuple(waiting)))
+            for _ in waiting:
+                answer = self._receive_result(connection)
+                answers.append(answer)
+                if isinstance(answer, str):
+                    self.end()
+                    break
+        return answers
+
+    @property
+    def target(self) -> str:
+        """What code is compiled for to run on this GPU. Raises NoDeviceError where there is none."""
+        if not self._target:
+            self._ensure_started()
+        return self._target
+
+    def begin(self) -> None:
+        """Starts the process, which otherwise the first launch does. Raises NoDeviceError where there is no GPU."""
+        self._ensure_started()
+
+    def _ensure_started(self) -> Connection:
+        if self._connection is not None:
+            return self._connection
+        context = multiprocessing.get_context("spawn")
+        mine, other = context.Pipe()
+        self._process = context.Process(
+            target=_serve_while_parent_lives, args=(self._serve, other, self._gpu), daemon=True
+        )
+        self._process.start()
+        other.close()
+        self._connection = mine
+        said = mine.recv() if wait_for_message(mine, self._pid, START_SECONDS) else "the device does not answer"
+        if not isinstance(said, DeviceReady):
+            self.end()
+            raise NoDeviceError(said)
+        self._target = said.target
+        return mine
+
+    @property
+    def _pid(self) -> int:
+        """0 where there is no process."""
+        return (self._process.pid if self._process is not None else None) or 0
+
+    def _receive_result(self, connection: Connection) -> DeviceResult:
+        try:
+            if not wait_for_message(connection, self._pid, self._seconds):
+                return f"hangs: no end within {self._seconds:g} s"
+            answer: DeviceResult = connection.recv()
+        except (EOFError, OSError):
+            return "the process broke down"
+        return answer
+
+    def end(self) -> None:
+        """Ends the process; the next launch begins another."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        if self._connection is not None:
+            self._connection.close()
+        self._process = self._connection = None
+
+
+def wait_for_message(connection: Connection, pid: int, seconds: float) -> bool:
+    """Whether a process says something, or is gone, within so many seconds of its own time (`CheckTimer`)."""
+    own = CheckTimer(pid)
+    while not connection.poll(min(seconds / 4, POLL_SECONDS)):
+        if own.elapsed() > seconds:
+            return False
+    return True
+
+
+def count_gpus() -> int:
+    """How many GPUs a process may use, as far as the system tells without one being opened; at least one."""
+    named = os.environ.get(VISIBLE)
+    if named is not None:
+        return max(1, len([each for each in named.split(",") if each.strip()]))
+    return max(1, len(list(Path("/dev").glob("nvidia[0-9]*"))))
+
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+def _serve_while_parent_lives(serve: Serve, connection: Connection, gpu: int) -> None:
+    """What runs in the process: on one GPU, and no longer than the process that began it, which may be killed."""
+    named = [each for each in os.environ.get(VISIBLE, "").split(",") if each.strip()]
+    os.environ[VISIBLE] = named[gpu] if gpu < len(named) else str(gpu)
+    os.environ.setdefault("CUDA_CACHE_DISABLE", "1")  # the driver's compiler would keep every kernel
+    end_with_parent()
+    serve(connection)
+
+
+def end_with_parent() -> None:
+    """This process ends when the one that began it does, whatever hangs in it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _exit_after(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
+
+
+def serve_device(connection: Connection) -> None:
+    """What runs in the process."""
+    from ptxkit.device import device_target, use_device
+
+    try:
+        device = use_device()
+        stream = device.create_stream()
+    except NoDeviceError as error:
+        connection.send(str(error) or "no GPU")
+        return
+    connection.send(DeviceReady(device_target(device.compute_capability)))
+    while True:
+        try:
+            cubin, launches = connection.recv()
+        except EOFError:
+            return
+        for each in launches:
+            try:
+                answer: DeviceResult = _launch(cubin, each, stream)
+            except Exception as error:  # whatever the driver says, nothing runs any more in this context
+                answer = f"{type(error).__name__}: {error}"
+            connection.send(answer)
+            if isinstance(answer, str):
+                return
+
+
+def _launch(cubin: Cubin, launch: DeviceLaunch, stream: Any) -> Outputs:
+    from ptxkit.device import load
+
+    loaded = load(cubin, launch.name)
+    there: dict[int, Any] = {}
+    given = [_device_argument(each, there) for each in launch.arguments]
+    loaded.launch(
+        stream,
+        *given,
+        grid=launch.grid,
+        block=launch.block,
+        cluster=launch.cluster,
+        shared=launch.shared or None,
+    )
+    stream.sync()
+    return {at: left for at, each in enumerate(launch.arguments) if (left := _read_back(each, there)) is not None}
+
+
+def _read_back(argument: Any, there: Mapping[int, Any]) -> Any:
+    """What an argument's array, or each of a table, holds now; None where it is no array."""
+    if isinstance(argument, list):
+        return [_read_back(each, there) for each in argument]
+    array = _host_array(argument)
+    return None if array is None else there[id(array)].to_host()
+
+
+def _host_array(argument: Any) -> np.ndarray[Any, Any] | None:
+    """The array that stands behind an argument, if one does."""
+    array = argument.array if isinstance(argument, TensorMapArgument) else argument
+    return array if isinstance(array, np.ndarray) else None
+
+
+def _device_argument(argument: Any, there: dict[int, Any]) -> Any:
+    """What the launch gets for an argument. there: arrays on the device, by the identity of those here."""
+    from ptxkit.device import to_device
+
+    if isinstance(argument, list):
+        return to_device(
+            np.frombuffer(b"".join(_table_entry(_device_argument(each, there)) for each in argument), np.uint8)
+        )
+    array = _host_array(argument)
+    if array is None:
+        return argument
+    if id(array) not in there:
+        there[id(array)] = to_device(array)
+    found = there[id(array)]
+    return _encode_map(argument, found) if isinstance(argument, TensorMapArgument) else found
+
+
+def _table_entry(passed: Any) -> bytes:
+    """What stands for an array or a map in a table of such: an address, or the map's own bytes."""
+    data = getattr(passed, "data", None)
+    return data if isinstance(data, bytes) else int(passed.address).to_bytes(8, "little")
+
+
+def _encode_map(argument: TensorMapArgument, array: Any) -> Any:
+    """A tensor map as the driver encodes it."""
+    from ptxkit.device import TensorMap as DeviceMap
+
+    layout = argument.fields
+    filled: dict[str, Any] = {"element": layout.element, "swizzle": layout.swizzle, "interleave": layout.interleave}
+    filled |= {"oob_fill": layout.fill, "element_strides": layout.steps}
+    if layout.mode == "tiled":
+        return DeviceMap.tiled(array, box=layout.box, **filled)
+    filled |= {"channels": layout.channels, "pixels": layout.pixels}
+    return DeviceMap.im2col(array, lower=layout.lower, upper=layout.upper, **filled)

@@ -1,0 +1,156 @@
+"""What the rules say of a kernel beside what the machine shows of it, and whether the two agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ptxkit.diagnostics import Severity, Verdict
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.linter import lint
+from ptxkit.testing.oracles.session import track_oracle
+from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
+
+if TYPE_CHECKING:
+    from ptxkit.testing.oracles.device_process import DeviceLaunch
+
+SCHEDULES = (("late", 0), ("torn", 0), ("random", 0), ("eager", 0), ("random", 1))
+"""Policies of the machine and their seeds, those first that show most."""
+
+CORRECT_KERNEL_SCHEDULES = 3
+"""Schedules for a kernel that is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineVerdicts:
+    """static: codes of the rules' errors; warned: of their warnings; open: questions that the rules left open.
+
+    seen: codes of what the machine found. unfinished: why a run did not come to its end; differs: what it left that is
+    not what was expected; runs: how many there were.
+    """
+
+    rule_errors: frozenset[str]
+    rule_warnings: frozenset[str]
+    open_obligations: tuple[str, ...]
+    emulator_codes: frozenset[str]
+    unfinished: str = ""
+    output_difference: str = ""
+    runs: int = 0
+
+    @property
+    def silence_reason(self) -> str:
+        """Why the rules reported nothing: the first question that they left open, or that they found nothing."""
+        if self.rule_errors:
+            return ""
+        if self.rule_warnings:
+            return "warned"
+        return f"open: {self.open_obligations[0]}" if self.open_obligations else "silent"
+
+
+def compute_verdicts(
+    source: GeneratedPipeline | str, launch: DeviceLaunch | None = None, *, static: Verdict | None = None
+) -> EngineVerdicts:
+    """Both verdicts on a pipeline, or on a text with its launch. static: the rules', where it is known."""
+    text = source.module() if isinstance(source, GeneratedPipeline) else source
+    launch = source.launch if isinstance(source, GeneratedPipeline) else launch
+    if launch is None:
+        raise ValueError("say how the kernel is launched: only a generated one knows")
+    verdict = static or lint(text)
+    expected = source.expected_output() if isinstance(source, GeneratedPipeline) and source.fault is None else None
+    is_wrong = isinstance(source, GeneratedPipeline) and source.fault is not None
+    seen: set[str] = set()
+    unfinished = differs = ""
+    runs = 0
+    for policy, seed in SCHEDULES if is_wrong else SCHEDULES[:CORRECT_KERNEL_SCHEDULES]:
+        outcome = launch.emulate(text, policy=policy, seed=seed)
+        runs += 1
+        seen.update(each.code for each in outcome.findings)
+        unfinished = unfinished or outcome.incomplete_reason or outcome.unsupported_reason
+        if expected is not None and outcome.is_clean:
+            differs = differs or _output_difference(outcome.outputs[1], expected, policy)
+        if seen:
+            break
+    return EngineVerdicts(
+        _codes(verdict, Severity.ERROR),
+        _codes(verdict, Severity.WARNING),
+        tuple(dict.fromkeys(f"{each.code}: {each.reason}" for each in verdict.undecided)),
+        frozenset(seen),
+        unfinished,
+        differs,
+        runs,
+    )
+
+
+def find_disagreement(source: GeneratedPipeline | str, verdicts: EngineVerdicts) -> str:
+    """What is wrong with two verdicts, or between them; empty where nothing is.
+
+    A pipeline that is right: neither says anything, and the results are those expected. A broken one: the machine finds
+    it; what it finds, and what the rules report, is one of the codes of the fault. Another text: what the rules call an
+    error the machine shows, and what it shows they have not called clean.
+    """
+    if isinstance(source, str):
+        return _text_disagreement(verdicts)
+    if source.site is None:
+        return _correct_kernel_disagreement(verdicts)
+    return _broken_kernel_disagreement(source.site.fault.codes, verdicts)
+
+
+def _text_disagreement(verdicts: EngineVerdicts) -> str:
+    if verdicts.rule_errors and not verdicts.emulator_codes and not verdicts.unfinished:
+        return f"the rules report {_join_codes(verdicts.rule_errors)}, the machine shows nothing"
+    if verdicts.emulator_codes and verdicts.silence_reason == "silent":
+        return f"the machine shows {_join_codes(verdicts.emulator_codes)}, the rules call it clean"
+    return ""
+
+
+def _correct_kernel_disagreement(verdicts: EngineVerdicts) -> str:
+    if verdicts.rule_errors or verdicts.rule_warnings:
+        return f"it is right, and the rules report {_join_codes(verdicts.rule_errors | verdicts.rule_warnings)}"
+    if verdicts.emulator_codes:
+        return f"it is right, and the machine finds {_join_codes(verdicts.emulator_codes)}"
+    return verdicts.output_difference or (
+        f"the machine has no verdict: {verdicts.unfinished}" if verdicts.unfinished else ""
+    )
+
+
+def _broken_kernel_disagreement(codes: frozenset[str], verdicts: EngineVerdicts) -> str:
+    if not verdicts.emulator_codes:
+        return f"the machine finds nothing{f' ({verdicts.unfinished})' if verdicts.unfinished else ''}"
+    if not verdicts.emulator_codes & codes:
+        return f"the machine finds {_join_codes(verdicts.emulator_codes)}, none of {_join_codes(codes)}"
+    if verdicts.rule_errors and not verdicts.rule_errors & codes:
+        return f"the rules report {_join_codes(verdicts.rule_errors)}, none of {_join_codes(codes)}"
+    return ""
+
+
+@track_oracle
+def assert_verdicts_agree(source: GeneratedPipeline | str, launch: DeviceLaunch | None = None) -> EngineVerdicts:
+    """The rules and the machine agree on a kernel (`disagreement`); what both say.
+
+    The rules may leave a fault open or be silent on it: `Verdicts.silence` says so, and is to be counted.
+    """
+    found = compute_verdicts(source, launch)
+    wrong = find_disagreement(source, found)
+    if wrong:
+        fault = source.site.fault.family if isinstance(source, GeneratedPipeline) and source.site is not None else ""
+        text = source.module() if isinstance(source, GeneratedPipeline) else source
+        raise AssertionError(f"{fault + ': ' if fault else ''}{wrong}\n{text}")
+    return found
+
+
+def _codes(verdict: Verdict, severity: Severity) -> frozenset[str]:
+    return frozenset(each.code for each in verdict.diagnostics if each.severity == severity)
+
+
+def _output_difference(left: Any, expected: np.ndarray[Any, Any], policy: str) -> str:
+    mine, wanted = np.asarray(left).ravel(), expected.ravel()
+    places = np.flatnonzero(mine != wanted)
+    if not len(places):
+        return ""
+    first = int(places[0])
+    return f"element {first} is {mine[first]}, not {wanted[first]} ({len(places)} differ; policy {policy})"
+
+
+def _join_codes(codes: frozenset[str]) -> str:
+    return ", ".join(sorted(codes))

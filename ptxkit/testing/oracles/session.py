@@ -1,0 +1,145 @@
+"""What surrounds the oracles of one test: which devices may be used, how long they may take, what failed last.
+
+It is light to import: the plugin of pytest keeps its state here, in runs too that use nothing of ptxkit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
+from unittest import SkipTest
+
+from ptxkit.fast_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from ptxkit.device import Cubin
+    from ptxkit.testing.corpus.examples import Example
+    from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
+
+DeviceUse: TypeAlias = Literal["auto", "require", "none"]
+"""Whether tests that need a GPU are skipped where there is none, fail there, or are always skipped."""
+
+NO_GPU_WANTED = "no GPU is wanted (--ptx-device=none)"
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+class BudgetSpentError(SkipTest):
+    """The oracles of a test have had their time, and found nothing: Hypothesis ends such a test at once."""
+
+
+class KernelLauncher(Protocol):
+    """Who launches kernels: `DeviceProcess`, or what asks one elsewhere."""
+
+    @property
+    def target(self) -> str: ...
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]: ...
+
+
+@dataclass(slots=True)
+class OracleSession:
+    """The oracles of one test. budget: seconds from the first question on. asked: questions that were answered.
+
+    failed: the last example that an oracle refused; after Hypothesis has shrunk it, the smallest.
+
+    broken: whether some example of the test failed, by an oracle or otherwise. process: that with the GPU, where it is
+    not this process's own. is_cut: a run of the machine was ended since the time was over, and shows nothing.
+    """
+
+    device: DeviceUse = "auto"
+    budget: float | None = None
+    started_at: float | None = None
+    passed_count: int = 0
+    failed_example: Example | None = None
+    has_failed: bool = False
+    process: KernelLauncher | None = None
+    is_truncated: bool = False
+
+    def check_budget(self) -> None:
+        """Before a question: BudgetSpentError where the time is over. A failure is shrunk without a limit."""
+        now = time.monotonic()
+        if self.started_at is None:
+            self.started_at = now
+        if self.budget is not None and not self.has_failed and now - self.started_at > self.budget:
+            raise self.budget_error()
+
+    def remaining_seconds(self) -> float | None:
+        """Seconds that one run of the machine may take; None where there is no budget."""
+        if self.budget is None or self.started_at is None or self.has_failed:
+            return self.budget
+        return max(0.0, self.budget - (time.monotonic() - self.started_at))
+
+    def budget_error(self) -> BudgetSpentError:
+        """What ends the test."""
+        unfinished = ", and one that did not come to its end" if self.is_truncated else ""
+        return BudgetSpentError(f"{self.budget:g} s are over after {self.passed_count} examples{unfinished}")
+
+
+_CURRENT_SESSION: ContextVar[OracleSession] = ContextVar("judging", default=OracleSession())  # noqa: B039 (that of a process without pytest)
+
+
+def current_session() -> OracleSession:
+    """That of the test which runs."""
+    return _CURRENT_SESSION.get()
+
+
+def begin_session(judging: OracleSession) -> None:
+    """Another test begins."""
+    _CURRENT_SESSION.set(judging)
+
+
+def track_oracle(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
+    """An oracle that keeps to the budget, and whose failures can be saved and replayed."""
+    parameters = signature(oracle)
+
+    @wraps(oracle)
+    def ask(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        judging = current_session()
+        judging.check_budget()
+        try:
+            answer = oracle(*args, **kwargs)
+        except SkipTest:
+            raise
+        except Exception as error:
+            if judging.is_truncated and not judging.has_failed:
+                raise judging.budget_error() from error
+            judging.has_failed = True
+            judging.failed_example = _build_example(oracle.__name__, parameters.bind(*args, **kwargs).arguments, error)
+            raise
+        judging.passed_count += 1
+        return answer
+
+    return ask
+
+
+def track_failures(test: Callable[_P, _R]) -> Callable[_P, _R]:
+    """The function behind a property: where it fails by itself, its failure is shrunk without a limit, too."""
+    if hasattr(test, _TRACKED_ATTRIBUTE):
+        return test
+
+    @wraps(test)
+    def once(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        try:
+            return test(*args, **kwargs)
+        except Exception as error:
+            is_skipped = isinstance(error, SkipTest) or type(error).__module__.startswith("hypothesis")
+            current_session().has_failed |= not is_skipped
+            raise
+
+    setattr(once, _TRACKED_ATTRIBUTE, True)
+    return once
+
+
+_TRACKED_ATTRIBUTE = "watched_by_ptxkit"
+
+
+def _build_example(oracle: str, given: dict[str, Any], error: Exception) -> Example:
+    from ptxkit.testing.corpus.examples import build_example
+
+    return build_example(oracle, given, error)

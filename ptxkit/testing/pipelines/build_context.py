@@ -1,0 +1,204 @@
+"""What all parts of a pipeline's text share: the plan, the script, and the registers that everybody knows."""
+
+from __future__ import annotations
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.testing.pipelines.plan import MULTICASTS, PipelinePlan
+from ptxkit.testing.pipelines.text_builder import InjectedFault, StaticOrRegister, TextBuilder, omit, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One round, known or in a loop. slot: where its tile lies; parity: of the phase of the slot's mbarrier."""
+
+    number: StaticOrRegister
+    slot: StaticOrRegister
+    parity: StaticOrRegister
+
+    @staticmethod
+    def at(number: int, stages: int) -> Iteration:
+        """A round whose number is known."""
+        return Iteration(number, number % stages, number // stages % 2)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildContext:
+    """thread: the register of the thread's number. first: whether it is 0; issue: whether it is the one that copies.
+
+    fills: whether the thread is of those that fill, where there are roles. lane: of the thread in its warp. mine: the
+    thread's number among those that fill; own: the address of the element of that number in the first slot, which
+    begins at `tiles`. source, target: the CTA's part of the arrays, or the maps' addresses. block: the CTA's number;
+    home: of the part of the input that it reads.
+    """
+
+    plan: PipelinePlan
+    builder: TextBuilder
+    thread: str
+    is_first_thread: str
+    is_issuer: str
+    is_producer: str
+    lane: str
+    producer_index: str
+    tiles: str
+    own_element: str
+    source: str
+    target: str
+    block: str
+    input_part: str
+
+    def is_refilled(self, turn: Iteration) -> bool:
+        """Whether the slot of a round is filled again later."""
+        plan = self.plan
+        if isinstance(turn.number, int):
+            return turn.number + plan.stages < plan.rounds
+        return plan.rounds > plan.stages
+
+    def is_reuse(self, turn: Iteration) -> bool:
+        """Whether the slot of a round was filled before."""
+        plan = self.plan
+        return turn.number >= plan.stages if isinstance(turn.number, int) else plan.rounds > plan.stages
+
+
+TILES = "tiles"
+FULL = "full"
+EMPTY = "empty"
+
+
+def build_setup(plan: PipelinePlan, script: TextBuilder) -> BuildContext:
+    """Threads, their roles, and where they find their part of the arrays."""
+    thread = script.value("mov.u32", "%tid.x")
+    first = script.value("setp.eq.u32", thread, "0", kind="pred")
+    fills = first
+    lane = mine = thread
+    if plan.roles == "producer":
+        fills = script.value("setp.ge.u32", thread, str(plan.consumers), kind="pred")
+        lane = mine = script.value("and.b32", thread, "31")
+    issue = _choose_issuer(plan, script, thread, first, fills)
+    block = home = script.value("mov.u32", "%ctaid.x")
+    if plan.mechanism in MULTICASTS:
+        home = script.value("mov.u32", "%clusterid.x")
+    source = script.new_register("b64")
+    script.emit(f"ld.param.u64 {source}, [in_];" if not plan.has_map else f"mov.b64 {source}, in_;")
+    if plan.has_map:
+        script.emit(f"cvta.param.u64 {source}, {source};")
+    elif plan.input_count > 1:
+        script.emit(f"mad.wide.u32 {source}, {home}, {plan.rounds * plan.input_tile_bytes}, {source};")
+    target = script.new_register("b64")
+    if plan.drain == "tensor":
+        script.emit(f"mov.b64 {target}, out_;")
+        script.emit(f"cvta.param.u64 {target}, {target};")
+    else:
+        script.emit(f"ld.param.u64 {target}, [out_];")
+    tiles = script.value("mov.u32", TILES)
+    own = script.value("mad.lo.u32", mine, str(plan.size), tiles)
+    return BuildContext(plan, script, thread, first, issue, fills, lane, mine, tiles, own, source, target, block, home)
+
+
+def _choose_issuer(plan: PipelinePlan, script: TextBuilder, thread: str, first: str, fills: str) -> str:
+    """The one thread that issues copies of whole tiles."""
+    if not plan.elected:
+        if plan.roles == "unified":
+            return first
+        return script.value("setp.eq.u32", thread, str(plan.consumers), kind="pred")
+    elected, warp = script.new_register("pred"), fills
+    script.emit(f"elect.sync _|{elected}, 0xffffffff;")
+    if plan.roles == "unified":
+        warp = script.value("setp.lt.u32", thread, "32", kind="pred")
+    script.emit(f"and.pred {elected}, {elected}, {warp};")
+    return elected
+
+
+def initialize_mbarriers(room: BuildContext, counts: dict[str, int], *, cluster: bool = False) -> None:
+    """The mbarriers, by the first thread. counts: arrivals of a phase, by the barriers' name.
+
+    cluster: whether other CTAs use them: then the cluster meets behind it.
+    """
+    plan, script = room.plan, room.builder
+    if not counts and not cluster:
+        return
+    with script.guarded_by(room.is_first_thread):
+        for name, count in counts.items():
+            for stage in range(plan.stages):
+                at = script.shared_address(name, stage, 8)
+                script.emit(
+                    f"mbarrier.init{plan.mbarrier_space}.b64 [{at}], {count};",
+                    faults=_init_faults(room, name, stage, count),
+                )
+        if cluster:
+            script.emit("fence.mbarrier_init.release.cluster;")
+    if cluster:
+        return
+    script.emit("bar.sync 0;", faults=(omit("delete-barrier", "PTX501"),))
+
+
+def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple[InjectedFault, ...]:
+    """A barrier that no thread waits for with an effect can be initialised as it likes."""
+    plan = room.plan
+    at = room.builder.shared_address(name, stage, 8)
+    text = f"mbarrier.init{plan.mbarrier_space}.b64 [{at}], {{}};"
+    used = stage < plan.rounds if name == FULL else stage + plan.stages < plan.rounds
+    touched = stage < plan.rounds
+    found = []
+    if touched:
+        found += [omit("delete-init", "PTX501")]
+        found += [substitute("init-by-all", text.format(count), "PTX502", unguarded=True)]
+    if used:
+        found += [substitute("init-count-more", text.format(count + 1), "PTX504", "PTX503", "PTX601")]
+        if count > 1:
+            found += [substitute("init-count-less", text.format(count - 1), "PTX505", "PTX302", "PTX303", "PTX621")]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitMode:
+    """How an mbarrier is waited for. order: the modifiers, where it is not `.acquire.cta`.
+
+    once: whether it matters that it may have to ask again, and in which order it stands to others. uses: of each slot,
+    behind which the parity is another one.
+    """
+
+    order: str = ""
+    is_order_relevant: bool = True
+    uses: int = 1
+
+
+DEFAULT_WAIT = WaitMode()
+
+
+def write_wait(
+    room: BuildContext,
+    name: str,
+    turn: Iteration,
+    parity: StaticOrRegister,
+    faults: tuple[str, ...],
+    way: WaitMode = DEFAULT_WAIT,
+) -> None:
+    """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may."""
+    plan, script = room.plan, room.builder
+    at = script.shared_address(name, turn.slot, 8)
+    label, done = script.new_label("WAIT"), script.new_register("pred")
+
+    def lines(parity: StaticOrRegister, order: str = way.order, *, loop: bool = True) -> tuple[str, ...]:
+        ask = f"mbarrier.{plan.polls}.parity{order}{plan.mbarrier_space}.b64 {done}, [{at}], {parity};"
+        return (f"{label}:", ask, f"@!{done} bra {label};") if loop else (ask,)
+
+    found: list[InjectedFault] = []
+    if faults:
+        hangs = ("PTX503", "PTX504", "PTX505", "PTX601")
+        found += [omit("delete-mbarrier-wait", *faults)]
+        if way.order and way.is_order_relevant:
+            found += [substitute("weaker-order", lines(parity, order=".relaxed.cluster"), *faults, "PTX506")]
+        if way.is_order_relevant:
+            found += [substitute("wait-without-loop", lines(parity, loop=False), *faults)]
+        if name == FULL:  # the first thread is among those that wait for it
+            invalid = f"@{room.is_first_thread} mbarrier.inval{plan.mbarrier_space}.b64 [{at}];"
+            found += [substitute("inval-too-early", (invalid, *lines(parity)), "PTX507", "PTX501", *faults)]
+        if isinstance(parity, int):
+            found += [substitute("other-parity", lines(parity ^ 1), *faults, *hangs)]
+        else:
+            turned = script.new_register()
+            flip = f"xor.b32 {turned}, {parity}, 1;"
+            found += [substitute("other-parity", (flip, *lines(turned)), *faults, *hangs)]
+            if room.plan.rounds > way.uses * room.plan.stages:
+                found += [substitute("constant-parity", lines(0), *faults, *hangs)]
+    script.emit(*lines(parity), faults=tuple(found))

@@ -1,0 +1,171 @@
+"""Debugging information: `.file`, `.loc` and `.section`, as far as an assembler looks into them.
+
+Source: PTX ISA, "Debugging Directives".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.functions import is_type
+from ptxkit.isa.wording import clip_text
+from ptxkit.syntax.constants import parse_constant
+from ptxkit.syntax.tree import Directive, Section
+from ptxkit.validate.directives import directive_forms
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem
+from ptxkit.validate.variables import data_types
+
+_MAX_U32 = (1 << 32) - 1
+_MAX_DIGITS = 10  # from so many on a number may be larger
+_RANGES = {
+    ".b8": (-128, 255),
+    ".b16": (-(1 << 15), (1 << 16) - 1),
+    ".b32": (-(1 << 31), (1 << 64) - 1),
+    ".b64": (1 - (1 << 63), (1 << 64) - 1),
+}
+_INLINED = r"function_name ([^ ]+) inlined_at (\S+) (\S+) (\S+)"
+_NUMBER = r"-?[0-9][0-9A-Za-z]*"
+# Most lines are bytes, and many of them: nothing is wrong with any such number.
+_BYTE = r"(?:1[0-9][0-9]|2[0-4][0-9]|25[0-5]|[1-9]?[0-9])"
+_ALL_BYTES = re.compile(rf"{_BYTE}(?:, {_BYTE})*")
+_LOC_SECTION = "Debugging Directives: .loc"
+_DATA_SECTION = "Debugging Directives: .section"
+
+
+class DebugChecker:
+    """Remembers what later directives refer to: file numbers, places, labels of sections."""
+
+    def __init__(self, gates: GateChecker) -> None:
+        self._gates = gates
+        self._files: set[int] = set()
+        self._locations: set[tuple[int | None, ...]] = set()
+        self._unparsed: list[tuple[str, ...]] = []
+        self._seen_locs: set[tuple[str, ...]] = set()
+        self._labels: set[str] = set()
+
+    def check_file(self, directive: Directive, start: int) -> Iterator[StatementProblem]:
+        """`.file number "name"[, time, size]`."""
+        number = parse_constant(directive.words[0])
+        if number in self._files:
+            message = f"there are two files with number {number}"
+            yield StatementProblem("PTX110", message, start, directive.words[0], help="give each its own number")
+        elif number is not None:
+            self._files.add(number)
+        if len(directive.words) > 2:
+            yield from self._gates.check_feature("file_time", start, directive.words[2])
+        if len(directive.words) > 4:
+            message = "`.file` takes a number, a name, a time and a size"
+            yield StatementProblem("PTX107", message, start, directive.words[4], help="remove the rest")
+        yield from _oversized_numbers(directive.words[:1], start)
+        for word in directive.words[2:]:
+            if (parse_constant(word) or 0) >> 64:
+                yield StatementProblem("PTX107", f"{clip_text(word)} is too large a number", start, word)
+
+    def check_loc(self, directive: Directive, start: int) -> Iterable[StatementProblem]:
+        """`.loc file line column[, function_name label, inlined_at file line column]`; equal ones count once."""
+        words = directive.words
+        if words in self._seen_locs:
+            return ()
+        if len(words) > 3:
+            found = list(self._check_inlined(words, start))
+            if not found:
+                self._seen_locs.add(words)
+            return found
+        self._seen_locs.add(words)
+        self._unparsed.append(words)
+        return () if max(map(len, words)) < _MAX_DIGITS else _oversized_numbers(words, start)
+
+    def _check_inlined(self, words: tuple[str, ...], start: int) -> Iterator[StatementProblem]:
+        yield from _oversized_numbers(words[:3], start)
+        match = re.fullmatch(_INLINED, " ".join(words[3:]))
+        if match is None:
+            message = "`.loc` goes on with `function_name` and then `inlined_at`, both of them"
+            help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
+            yield StatementProblem("PTX107", message, start, words[3], help=help_, section=_LOC_SECTION)
+            return
+        yield from self._gates.check_feature("inlined_at", start, "inlined_at")
+        label, *above = match.groups()
+        if label[0] == "." and _is_reserved_name(label[1:].partition("+")[0]):
+            message = f"`{clip_text(label)}` is a word of PTX, and no section"
+            yield StatementProblem("PTX107", message, start, label.partition("+")[0], section=_LOC_SECTION)
+        if not self._has_location(above):
+            message = f"no `.loc {' '.join(above)}` stands above this one, which is inlined there"
+            yield StatementProblem("PTX107", message, start, "inlined_at", help="add it", section=_LOC_SECTION)
+        self._unparsed.append(words[:3])
+
+    def _has_location(self, words: Sequence[str]) -> bool:
+        """Whether a `.loc` names this file, line and column; numbers are read when the first such question comes."""
+        self._locations.update(tuple(map(parse_constant, each)) for each in self._unparsed)
+        self._unparsed.clear()
+        return tuple(map(parse_constant, words)) in self._locations
+
+    def check_section(self, section: Section, start: int) -> Iterator[StatementProblem]:
+        """The lines of a `.section`; equal lines are looked at once."""
+        if _is_reserved_name(section.name[1:]):
+            message = f"`{clip_text(section.name)}` is a word of PTX, and no name of a section"
+            yield StatementProblem("PTX107", message, start, section.name, section=_DATA_SECTION)
+        labels = [line[:-1] for line in section.lines if line.endswith(":")]
+        for label in labels:
+            if label in self._labels:
+                message = f"the label `{clip_text(label)}` stands twice in sections"
+                yield StatementProblem("PTX110", message, start, label, 1, "rename one of them", section=_DATA_SECTION)
+            self._labels.add(label)
+        if labels:
+            yield from self._gates.check_feature("section_label", start, labels[0])
+        for line in dict.fromkeys(section.lines):
+            if line[0] == ".":
+                yield from self._check_data(line, start)
+
+    def _check_data(self, line: str, start: int) -> Iterator[StatementProblem]:
+        word, _, rest = line.partition(" ")
+        bounds = _RANGES.get(word)
+        if bounds is None:
+            message = f"`{clip_text(word)}` is no type of debugging data"
+            yield StatementProblem(
+                "PTX108", message, start, word, help="use .b8, .b16, .b32 or .b64", section=_DATA_SECTION
+            )
+            return
+        if (rest.isdigit() and len(rest) < 3) or _ALL_BYTES.fullmatch(rest):
+            return
+        for value in rest.split(", "):
+            if re.fullmatch(_NUMBER, value):
+                number = _number(value)
+                if number < 0:
+                    yield from self._gates.check_feature("section_negative", start, value[1:])
+                is_minus_zero = number == 0 and value[0] == "-" and word != ".b64"
+                if not bounds[0] <= number <= bounds[1] or is_minus_zero:
+                    # An assembler looks at 32 bits of a number without a sign.
+                    is_cut = number > 0 and number & _MAX_U32 <= bounds[1] and number < 1 << 64
+                    severity = Severity.WARNING if is_cut else Severity.ERROR
+                    message = f"{clip_text(value)} does not fit in `{word}`"
+                    digits = value.lstrip("-")
+                    yield StatementProblem("PTX109", message, start, digits, severity=severity, section=_DATA_SECTION)
+            elif value[0] == "." and _is_reserved_name(value.partition("+")[0][1:]):
+                message = f"`{clip_text(value)}` is a word of PTX, and no section"
+                yield StatementProblem("PTX109", message, start, word, section=_DATA_SECTION)
+            elif word in (".b8", ".b16"):
+                message = f"a label such as `{clip_text(value)}` needs 32 or 64 bits"
+                yield StatementProblem("PTX109", message, start, word, help="use .b32 or .b64", section=_DATA_SECTION)
+            elif "-" in value:
+                yield from self._gates.check_feature("section_difference", start, word)
+
+
+def _oversized_numbers(words: Sequence[str], start: int) -> Iterator[StatementProblem]:
+    """The numbers that have more than 32 bits; to an assembler those from 2**63 on are small negative ones."""
+    for word in words:
+        value = parse_constant(word) or 0
+        if _MAX_U32 < value < 1 << 63 or value >> 64:
+            help_ = "numbers of files, lines and columns have 32 bits"
+            yield StatementProblem("PTX107", f"{clip_text(word)} is too large a number", start, word, help=help_)
+
+
+def _is_reserved_name(word: str) -> bool:
+    """Whether a word means something else, so that no section can have it for its name."""
+    return is_type(word) or word in directive_forms() or word in data_types()
+
+
+def _number(text: str) -> int:
+    value = parse_constant(text.lstrip("-"))
+    return -(value or 0) if text[0] == "-" else value or 0

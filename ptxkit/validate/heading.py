@@ -1,0 +1,173 @@
+"""The heading of a module: `.version`, `.target` and `.address_size`, and whether they go together.
+
+Source: PTX ISA, "PTX Module Directives: .version", ".target", ".address_size"; known versions and targets and what
+they need are in `grammars/isa/directives.isa`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ptxkit.diagnostics import Severity
+from ptxkit.isa.targets import canonical_target, parse_target
+from ptxkit.isa.wording import clip_text, describe_immediates
+from ptxkit.syntax.constants import parse_constant
+from ptxkit.syntax.tree import Declaration, Directive, Module
+from ptxkit.validate.constants import is_legal
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem, module_forms
+
+_VERSION = r"([0-9]+)\.([0-9]+)"
+_VERSION_SECTION = "PTX Module Directives: .version"
+_TARGET_SECTION = "PTX Module Directives: .target"
+_SIZE_SECTION = "PTX Module Directives: .address_size"
+_UNSUPPORTED_SIZE = 32
+
+
+def heading_problems(module: Module, gates: GateChecker) -> Iterator[StatementProblem]:
+    """What is wrong with the directives that a module begins with, or that should stand there."""
+    options: list[str] = []
+    may_follow = {"version": ("version",), "target": ("version", "target"), "address_size": ("target",)}
+    previous = "version"
+    has_content = any(not (isinstance(item, Directive) and item.name in may_follow) for item in module.items)
+    for item, start in module.located():
+        name = item.name if isinstance(item, Directive) else ""
+        if name in may_follow and previous not in may_follow[name]:
+            yield _misplaced_directive(name, start)
+        elif name == "version":
+            yield from _check_version(item.words[0], start)  # type: ignore[union-attr]
+        elif name == "target":
+            yield from _check_targets(item, start, options, gates, has_content=has_content)  # type: ignore[arg-type]
+        elif name == "address_size":
+            yield from _address_size(item.words[0], start, gates)  # type: ignore[union-attr]
+        previous = name
+    if "debug" in options and not any(type(item).__name__ == "Section" for item in module.items):
+        message = "`.target` says `debug`, and the module has no `.section` with debugging information"
+        help_ = "remove `debug`, or add the sections"
+        yield StatementProblem(
+            "PTX107", message, _start_of(module, "target"), "debug", help=help_, section=_TARGET_SECTION
+        )
+
+
+def texture_mode(module: Module) -> str:
+    """`texmode_unified`, which is what holds where `.target` says nothing, or `texmode_independent`."""
+    words = {
+        word for item in module.items if isinstance(item, Directive) and item.name == "target" for word in item.words
+    }
+    return "texmode_independent" if "texmode_independent" in words else "texmode_unified"
+
+
+def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterator[StatementProblem]:
+    """The finding of a sampler where textures have their own."""
+    if declaration.type != "samplerref" or mode != "texmode_unified":
+        return
+    message = "`.samplerref` needs `texmode_independent`: in unified mode a texture holds its sampler"
+    # Of an array of them assemblers do not ask for it.
+    severity = Severity.WARNING if all(each.dimensions for each in declaration.declarators) else Severity.ERROR
+    yield StatementProblem(
+        "PTX108",
+        message,
+        start,
+        ".samplerref",
+        help="write `.target ..., texmode_independent`, or use `.texref` alone",
+        severity=severity,
+        section="Texture Sampler and Surface Types",
+    )
+
+
+def _start_of(module: Module, name: str) -> int:
+    return next(start for item, start in module.located() if isinstance(item, Directive) and item.name == name)
+
+
+def _misplaced_directive(name: str, start: int) -> StatementProblem:
+    where = {"version": "first", "target": "right after `.version`"}.get(name, "once, right after `.target`")
+    help_ = "move it to the head of the module, or remove it"
+    return StatementProblem(
+        "PTX107", f"`.{name}` stands {where}", start, f".{name}", help=help_, section=_VERSION_SECTION
+    )
+
+
+def _check_version(word: str, start: int) -> Iterator[StatementProblem]:
+    match = re.fullmatch(_VERSION, word)
+    known = module_forms().versions
+    if match is None:
+        message, near = f"`{clip_text(word)}` is no version: it is two numbers with a dot between", None
+    elif len(match[2]) < 3 and (int(match[1]), int(match[2])) in known:
+        return
+    else:
+        version = int(match[1][:9]), int(match[2][:9])
+        message = f"there is no PTX version {clip_text(word)}"
+        if version > known[-1]:
+            message = (
+                f"PTX {clip_text(word)} is newer than what ptxkit knows: {known[-1][0]}.{known[-1][1]} is the newest"
+            )
+        near = max((each for each in known if each < version), default=known[0])
+    help_ = f"the nearest before it is {near[0]}.{near[1]}" if near else "write it like `.version 8.7`"
+    yield StatementProblem("PTX803", message, start, word, help=help_, section=_VERSION_SECTION)
+
+
+def _check_targets(
+    item: Directive, start: int, options: list[str], gates: GateChecker, *, has_content: bool
+) -> Iterator[StatementProblem]:
+    forms = module_forms()
+    targets = {each.name: each for each in forms.targets}
+    known = {each.name: each for each in forms.options}
+    for place, word in enumerate(item.words):
+        name = word if word in known else canonical_target(word) or word
+        if name in targets:
+            if name != word:
+                message = f"`{clip_text(word)}` is no target, and only ptxas takes it for `{name}`"
+                help_ = f"write `{name}`"
+                yield StatementProblem("PTX803", message, start, word, help=help_, severity=Severity.WARNING)
+            # An assembler compares the two only where it has something to assemble.
+            if has_content:
+                yield from gates.check(targets[name].gates, f"`{name}`", start, word, _TARGET_SECTION)
+        elif name not in known:
+            yield _unknown_target(word, start, [*targets, *known])
+        elif place == 0 and not _has_target(options):
+            message = f"`.target` begins with `{word}`, and must begin with a target"
+            yield StatementProblem(
+                "PTX107", message, start, word, help="write `.target sm_90a, ...`", section=_TARGET_SECTION
+            )
+        else:
+            option = known[name]
+            yield from gates.check(option.gates, f"`{name}`", start, word, _TARGET_SECTION)
+            for other in option.excludes:
+                if other in options:
+                    message = f"`{name}` and `{other}` exclude each other"
+                    yield StatementProblem("PTX107", message, start, word, help="remove one", section=_TARGET_SECTION)
+        options.append(name)
+
+
+def _has_target(words: list[str]) -> bool:
+    return any(parse_target(word) is not None for word in words)
+
+
+def _unknown_target(word: str, start: int, known: list[str]) -> StatementProblem:
+    near = get_close_matches(word[:80], known, 1)
+    number = re.fullmatch(r"sm_(\d{1,4})[a-z]?", word)
+    help_ = f"did you mean `{near[0]}`?" if near else "write a target such as `sm_90a`"
+    if number is not None:
+        older = [
+            each for each in known if (target := parse_target(each)) is not None and target.number <= int(number[1])
+        ]
+        help_ = f"the nearest before it is `{older[-1]}`" if older and not near else help_
+    return StatementProblem(
+        "PTX803", f"`{clip_text(word)}` is no target", start, word, help=help_, section=_TARGET_SECTION
+    )
+
+
+def _address_size(word: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+    form = next(each for each in module_forms().directives if each.name == "address_size")
+    yield from gates.check(form.gates, "`.address_size`", start, ".address_size", _SIZE_SECTION)
+    legal, size = form.arguments[0].immediates, parse_constant(word) or 0
+    if size == _UNSUPPORTED_SIZE:
+        message = "ptxas 13 checks modules with addresses of 32 bits, and makes no code of them"
+        help_ = "write `.address_size 64`, and keep addresses in registers of 64 bits"
+        yield StatementProblem(
+            "PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_SIZE_SECTION
+        )
+    if not is_legal(legal, size):
+        message = f"`.address_size` must be {describe_immediates(legal)}, and is {clip_text(word)}"
+        yield StatementProblem("PTX107", message, start, word, help="write `.address_size 64`", section=_SIZE_SECTION)

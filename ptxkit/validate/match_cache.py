@@ -1,0 +1,335 @@
+"""What is known of instructions by their opcode and the classes of their operands: the form, and what is wrong.
+
+A program of 300,000 instructions asks for a few thousand answers, and the modules of one version and target share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import count
+
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.isa import table
+from ptxkit.isa.forms import Gate, Match
+from ptxkit.isa.operand_shapes import OperandShape, accept_shapes, shape_of
+from ptxkit.isa.table import Mismatch
+from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
+from ptxkit.isa.wording import describe_operand
+from ptxkit.limits import MAX_CACHED_MATCHES
+from ptxkit.syntax.tree import Instruction, Operand
+from ptxkit.validate.addresses import find_misplaced, outgoing_parameter
+from ptxkit.validate.alignment import is_static
+from ptxkit.validate.calls import is_call
+from ptxkit.validate.constants import has_limits
+from ptxkit.validate.operand_types import mismatch_tolerance, tolerated_oddity, type_mismatch
+from ptxkit.validate.problem import Problem
+from ptxkit.validate.register_types import name_mismatch
+from ptxkit.validate.scopes import NameScope
+from ptxkit.validate.sink_operands import without_sink
+from ptxkit.validate.texture_brackets import regroup_brackets
+from ptxkit.validate.tolerated_operands import is_tolerated_operand, manual_deviation
+from ptxkit.validate.typed_shapes import TypedShape, has_unresolved_name, typed_shape
+
+
+@dataclass(frozen=True, slots=True)
+class CachedMatch:
+    """What is known of all instructions with the same opcode and operand classes.
+
+    limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
+    misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
+    must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
+    each with what keeps it from being used or makes it odd. static: an offset from a variable must be looked at.
+    outgoing: the operand that is a parameter of a call, which no guard may stand before. beside_sink: all this is of
+    the instruction without the sink beside its first operand. particular: any of these.
+    """
+
+    match: Match | None
+    problems: tuple[Problem, ...]
+    has_limited_constants: bool = False
+    has_unresolved_names: bool = False
+    misplaced: tuple[int, str] | None = None
+    is_call: bool = False
+    alternatives: tuple[tuple[Match, tuple[Problem, ...]], ...] = ()
+    has_static_address: bool = False
+    outgoing_parameter: int | None = None
+    needs_checks: bool = False
+    ignores_sink: bool = False
+
+
+class MatchCache:
+    """The answers for modules of one version and target.
+
+    A class of operands has a number: a key of small numbers is found sooner than one of nested tuples.
+    """
+
+    def __init__(self, version: tuple[int, int] | None, target: Target | None) -> None:
+        self._table, self._version, self._target = table(), version, target
+        self._matches: dict[tuple[object, ...], CachedMatch] = {}
+        self._numbers: dict[TypedShape, int] = {}
+        self._next = count()
+
+    def lookup(self, instruction: Instruction, scope: NameScope) -> CachedMatch:
+        """What is known of the instruction in this scope."""
+        # An operand that is new to the scope has no number yet, and then the key is none.
+        answer = self._matches.get((instruction.opcode, *map(scope.shapes.get, map(id, instruction.operands))))
+        return self._compute(instruction, scope) if answer is None else answer
+
+    def _compute(self, instruction: Instruction, scope: NameScope) -> CachedMatch:
+        key = (instruction.opcode, *[self._class_number(operand, scope) for operand in instruction.operands])
+        answer = self._matches.get(key)
+        if answer is None:
+            if len(self._matches) >= MAX_CACHED_MATCHES:
+                self._matches.clear()
+            shapes = tuple(typed_shape(operand, scope) for operand in instruction.operands)
+            answer = self._match_operands(instruction, shapes)
+            if answer.match is None or answer.misplaced is not None:
+                other = self._with_other_brackets(instruction, scope) or self._without_sink(instruction, scope)
+                answer = other or answer
+            self._matches[key] = answer
+        return answer
+
+    def _with_other_brackets(self, instruction: Instruction, scope: NameScope) -> CachedMatch | None:
+        """The warning about an instruction that would be right with its brackets elsewhere, where assemblers do not
+        look for them; None where it would not."""
+        for other, candidates in regroup_brackets(instruction, self._table.candidates(instruction.opcode)):
+            found = self._best_match(
+                other, tuple(typed_shape(operand, scope) for operand in other.operands), candidates
+            )
+            if (
+                found is None
+                or found.match is None
+                or found.misplaced is not None
+                or any(each.certain for each in found.problems)
+            ):
+                continue
+            reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('misplaced_brackets')}"
+            warning = Problem("PTX104", reason, None, found.match.form, certain=False)
+            return CachedMatch(
+                None,
+                (warning,),
+                has_unresolved_names=found.has_unresolved_names,
+                needs_checks=found.has_unresolved_names,
+            )
+        return None
+
+    def _without_sink(self, instruction: Instruction, scope: NameScope) -> CachedMatch | None:
+        """The answer for the instruction without a sink beside its result, with a warning; None where that is no
+        better, and for calls, which assemblers read in their own way."""
+        other = without_sink(instruction)
+        if other is None:
+            return None
+        found = self._match_operands(other, tuple(typed_shape(operand, scope) for operand in other.operands))
+        if found.match is None or found.is_call:
+            return None
+        reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('sink_beside_result')}"
+        warning = Problem("PTX104", reason, 0, found.match.form, certain=False)
+        return replace(found, problems=(warning, *found.problems), ignores_sink=True, needs_checks=True)
+
+    def _class_number(self, operand: Operand, scope: NameScope) -> int:
+        """The number of the operand's class, kept with the scope: the parser shares equal operands."""
+        number = scope.shapes.get(id(operand))
+        if number is None:
+            shape = typed_shape(operand, scope)
+            number = self._numbers.get(shape)
+            if number is None:
+                number = self._numbers.setdefault(shape, next(self._next))
+            scope.shapes[id(operand)] = number
+        return number
+
+    def _match_operands(self, instruction: Instruction, typed: tuple[TypedShape, ...]) -> CachedMatch:
+        found = self._best_match(instruction, typed, self._table.candidates(instruction.opcode))
+        if found is not None:
+            return found
+        strange = has_unresolved_name(typed)
+        return CachedMatch(None, (self._mismatch(instruction),), has_unresolved_names=strange, needs_checks=strange)
+
+    def _best_match(
+        self, instruction: Instruction, typed: tuple[TypedShape, ...], candidates: tuple[Match, ...]
+    ) -> CachedMatch | None:
+        """The answer of the first of these forms that takes the operands, or what is wrong with them in the nearest;
+        None where none has operands of these kinds."""
+        shapes = tuple(shape_of(operand) for operand in instruction.operands)
+        wrong: Problem | None = None
+        locked: Problem | None = None
+        elsewhere: tuple[Match, tuple[int, str]] | None = None
+        for place, match in enumerate(candidates):
+            if not accept_shapes(match.operands, shapes):
+                continue
+            found = _type_problem(match, typed)
+            if found is not None and found.certain:
+                wrong = wrong or found
+                continue
+            misplacement = find_misplaced(match, typed)
+            if misplacement is not None:
+                index, words, tolerated = misplacement
+                if not tolerated:
+                    elsewhere = elsewhere or (match, (index, words))
+                    continue
+                found = found or _overlooked_warning(match, index, words, tolerated)
+            closed = unmet_gates(match.gates, self._version, self._target)
+            if not closed:
+                others = candidates[:place] + candidates[place + 1 :] if has_limits(match) else ()
+                rivals = tuple(self._find_alternatives(instruction, others, shapes, typed))
+                return _cached_match(match, _tolerance_warnings(instruction, match, found), typed, rivals)
+            if not (match.tolerated and wrong):  # nobody should want the version or target that tolerates it
+                locked = locked or _gate_problem(match, closed, self._version, self._target)
+        if elsewhere is not None and locked is None:
+            return _misplaced_match(*elsewhere, typed)
+        problem = locked or wrong
+        strange = has_unresolved_name(typed)
+        return CachedMatch(None, (problem,), has_unresolved_names=strange, needs_checks=strange) if problem else None
+
+    def _find_alternatives(
+        self,
+        instruction: Instruction,
+        candidates: tuple[Match, ...],
+        shapes: tuple[OperandShape, ...],
+        typed: tuple[TypedShape, ...],
+    ) -> Iterator[tuple[Match, tuple[Problem, ...]]]:
+        """The other forms that the operands fit: open ones first, each with its warning or its gate's problem."""
+        locked = []
+        for match in candidates:
+            if not accept_shapes(match.operands, shapes):
+                continue
+            misplacement = find_misplaced(match, typed)
+            if misplacement is not None and not misplacement[2]:
+                continue
+            found = _type_problem(match, typed)
+            if found is not None and found.certain:
+                continue
+            closed = unmet_gates(match.gates, self._version, self._target)
+            if closed:
+                locked.append((match, (_gate_problem(match, closed, self._version, self._target),)))
+            else:
+                yield match, _tolerance_warnings(instruction, match, found)
+        yield from locked
+
+    def _mismatch(self, instruction: Instruction) -> Problem:
+        found = self._table.match(instruction)
+        assert isinstance(found, Mismatch), instruction
+        code = {"unknown-opcode": "PTX102", "modifiers": "PTX103", "operands": "PTX104"}[found.kind]
+        help_ = f"the nearest form is `{found.nearest.syntax.removeprefix('form ')}`" if found.nearest else None
+        return Problem(code, found.message, found.operand, found.nearest, help_)
+
+
+@lru_cache(maxsize=64)
+def match_cache_for(version: tuple[int, int] | None, target: Target | None) -> MatchCache:
+    """The answers for modules of this version and target."""
+    return MatchCache(version, target)
+
+
+def _cached_match(
+    match: Match,
+    problems: tuple[Problem, ...],
+    typed: tuple[TypedShape, ...],
+    rivals: tuple[tuple[Match, tuple[Problem, ...]], ...],
+) -> CachedMatch:
+    """The answer that names the form, and what of the instruction must be looked at each time."""
+    limited, strange, static = has_limits(match), has_unresolved_name(typed), is_static(match, typed)
+    calls, outgoing = is_call(match), outgoing_parameter(match, typed)
+    particular = limited or strange or static or calls or outgoing is not None
+    return CachedMatch(match, problems, limited, strange, None, calls, rivals, static, outgoing, particular)
+
+
+def _misplaced_match(match: Match, wrong: tuple[int, str], typed: tuple[TypedShape, ...]) -> CachedMatch:
+    """The answer for a symbol that cannot stand where it does, in the only forms that the operands fit."""
+    return CachedMatch(
+        match,
+        (),
+        has_unresolved_names=has_unresolved_name(typed),
+        misplaced=wrong,
+        has_static_address=is_static(match, typed),
+        outgoing_parameter=outgoing_parameter(match, typed),
+        needs_checks=True,
+    )
+
+
+def _tolerance_warnings(instruction: Instruction, match: Match, found: Problem | None) -> tuple[Problem, ...]:
+    """The warning about a form or an operand that assemblers only tolerate."""
+    if match.tolerated:
+        return (_tolerated_warning(instruction, match),)
+    return () if found is None else (found,)
+
+
+def _find_unwritable(shape: object, *, takes_sink: bool, inside: bool = False, second: bool = False) -> str | None:
+    """What stands in a result, or among its elements, that cannot be written; a special register inside a vector is
+    tolerated (`oddity`) where the sink may stand, and a predicate as the second of a pair."""
+    if not isinstance(shape, tuple):
+        return None
+    if shape[0] == "v":
+        takes_sink = takes_sink or len(shape) == 2
+        return next(
+            filter(None, (_find_unwritable(part, takes_sink=takes_sink, inside=True) for part in shape[1:])), None
+        )
+    if shape[0] == "p":
+        first = _find_unwritable(shape[1], takes_sink=takes_sink)
+        return first or _find_unwritable(shape[2], takes_sink=takes_sink, second=True)
+    things = {"s": "a special register", "c": "a constant"}
+    if second and shape[:2] == ("s", "pred"):  # tolerated
+        return None
+    if shape[0] not in things or (inside and takes_sink and shape[0] == "s"):
+        return None
+    return f"has {things[shape[0]]}, which cannot be written"
+
+
+def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
+    """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
+    tolerated: Problem | None = None
+    for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
+        if (
+            operand.kind == "register"
+            and len(shape) == 2
+            and shape[0] == "r"
+            and not (operand.loose or operand.unhinted)
+        ):
+            wrong = name_mismatch(operand, str(shape[1]))  # a plain register: nothing else can be odd about it
+            if wrong is None:
+                continue
+        wrong = type_mismatch(operand, shape) or manual_deviation(operand, shape)
+        is_result = operand.role in match.results
+        if is_result and operand.immediates is None and operand.kind != "arguments":
+            takes_sink = operand.elements[0].sink if operand.kind == "pair" else operand.sink
+            wrong = _find_unwritable(shape, takes_sink=takes_sink) or wrong
+        if wrong is None:
+            strange = None if tolerated else tolerated_oddity(operand, shape, is_result=is_result)
+            if strange is not None:
+                reason = f"operand {index + 1} of `{match.canonical}` is tolerated: {table().tolerance(strange)}"
+                tolerated = Problem("PTX104", reason, index, match.form, certain=False, has_known_form=True)
+            continue
+        help_ = f"it must be {describe_operand(operand)}"
+        message = f"operand {index + 1} of `{match.canonical}` {wrong}"
+        lenient = mismatch_tolerance(operand, shape, is_result=is_result)
+        if is_tolerated_operand(operand, shape, is_result=is_result):
+            lenient = "loose_operand"
+        if lenient is None:
+            return Problem("PTX104", message, index, match.form, help_, has_known_form=True)
+        reason = f"{message}{tolerance_reason(lenient)}"
+        tolerated = tolerated or Problem("PTX104", reason, index, match.form, help_, certain=False, has_known_form=True)
+    return tolerated
+
+
+def _overlooked_warning(match: Match, index: int, words: str, tolerance: str) -> Problem:
+    """A warning where assemblers do not look what a symbol is."""
+    reason = f"operand {index + 1} of `{match.canonical}` {words}{tolerance_reason(tolerance)}"
+    return Problem("PTX203", reason, index, match.form, certain=False, has_known_form=True)
+
+
+def _tolerated_warning(instruction: Instruction, match: Match) -> Problem:
+    """A warning where assemblers take what the manual does not have."""
+    help_ = f"write `{match.canonical}`" if match.canonical != instruction.opcode else None
+    message = f"`{instruction.opcode}` is tolerated: {match.tolerated}"
+    return Problem("PTX103", message, None, match.form, help_, certain=False)
+
+
+def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | None, target: Target | None) -> Problem:
+    needed = suggest_target(closed, version, target)
+    subjects = ", ".join(dict.fromkeys(f"`{gate.subject}`" for gate in closed))
+    have = target_words(version, target)
+    message = f"`{match.canonical}` needs {needed} (for {subjects}), and the module has {have}"
+    return Problem("PTX801", message, None, match.form, f"raise the module to {needed}")
+
+
+def tolerance_reason(tolerance: str) -> str:
+    """The end of a warning about what assemblers take."""
+    return f"; tolerated: {table().tolerance(tolerance)}"

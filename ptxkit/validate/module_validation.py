@@ -1,0 +1,177 @@
+"""What an assembler checks in a module, instruction by instruction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa.targets import canonical_target, parse_target
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_spans
+from ptxkit.syntax.tree import Block, Body, Directive, Function, Instruction, Module
+from ptxkit.validate.backslash import backslash_diagnostic, backslashed_instructions, find_backslashes
+from ptxkit.validate.declarations import DeclarationChecker
+from ptxkit.validate.instructions import InstructionChecker
+from ptxkit.validate.name_problems import redeclared_problem
+from ptxkit.validate.nul_characters import nul_diagnostics
+from ptxkit.validate.problem import Problem
+from ptxkit.validate.redeclarations import ModuleScope
+from ptxkit.validate.scopes import NameScope, enter_parameters
+from ptxkit.validate.statement_problem import GateChecker, StatementProblem
+from ptxkit.validate.target_lists import list_problems
+
+# The newest version whose instructions the table describes: beyond it, what has no form may be new.
+NEWEST_VERSION = (9, 5)
+
+
+def validate(module: Module) -> Verdict:
+    """Check every instruction: forms, operands, constants, and what `.version` and `.target` allow.
+
+    Codes: PTX102 (once for each unknown opcode; a note where the version is newer than the table), PTX103 modifiers,
+    PTX104 operands, PTX105 constants,
+    PTX801 version and target.
+    """
+    return Verdict(tuple(_ModuleValidation(module).diagnostics()))
+
+
+class _ModuleValidation:
+    def __init__(self, module: Module) -> None:
+        named = [name for name in map(canonical_target, module.targets) if name is not None]
+        targets = [target for target in map(parse_target, named) if target is not None]
+        self.module = module
+        self.source = module.source or SourceFile("<built>", "")
+        target = targets[0] if targets else None
+        if target is not None and "texmode_independent" in module.targets:
+            target = replace(target, texmode="independent")
+        self.checker = InstructionChecker(module.version, target)
+        self.declarations = DeclarationChecker(module, GateChecker(module.version, target))
+        self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION
+        self.scope = ModuleScope()
+        self.backslashes = find_backslashes(self.source)
+        self.unknown: Counter[str] = Counter()
+        self.first_unknown: dict[str, tuple[Problem, int]] = {}
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        yield from nul_diagnostics(self.source)
+        yield from map(self._statement_diagnostic, self.declarations.check_module())
+        scope = self.scope
+        for item, start in self.module.located():
+            for problem in scope.enter_item(item, start):
+                yield self._problem_diagnostic(problem, start)
+            yield from map(self._statement_diagnostic, self.declarations.check_item(item, start, scope))
+            if isinstance(item, Function) and item.body is not None:
+                yield from self._check_function(item, NameScope(scope), start)
+        for name, (problem, start) in self.first_unknown.items():
+            yield self._unknown_opcode_diagnostic(name, problem, start)
+
+    def _check_function(self, function: Function, scope: NameScope, start: int) -> Iterator[Diagnostic]:
+        for clash in enter_parameters(function, scope, start):
+            yield self._problem_diagnostic(redeclared_problem(clash), start)
+        if function.body is not None:
+            self.checker.enter(function)
+            yield from self._check_body(function.body, scope, function)
+
+    def _check_body(self, body: Body, scope: NameScope, function: Function) -> Iterator[Diagnostic]:
+        check = self.checker.problems
+        scope.enter_labels(body)
+        for statement, start in body.located():
+            if isinstance(statement, Instruction):
+                for problem in check(statement, scope):
+                    yield from self._report(statement, problem, start)
+            elif isinstance(statement, Block):
+                yield from self._check_body(statement.body, NameScope(scope), function)
+            elif isinstance(statement, Function):
+                yield from self._check_nested_function(statement, scope, start)
+            else:
+                if not isinstance(statement, Directive) or statement.label is not None:
+                    for clash in scope.enter(statement, start):
+                        yield self._problem_diagnostic(redeclared_problem(clash), start)
+                yield from map(
+                    self._statement_diagnostic, self.declarations.check_statement(statement, function, start, scope)
+                )
+        for problem, start in list_problems(body, scope):
+            yield self._problem_diagnostic(problem, start)
+        for instruction, place in (
+            backslashed_instructions(body, self.source, self.backslashes) if self.backslashes else ()
+        ):
+            is_call = self.checker.is_call(instruction, scope)
+            yield backslash_diagnostic(instruction, place, self.source, is_call=is_call)
+
+    def _check_nested_function(self, function: Function, scope: NameScope, start: int) -> Iterator[Diagnostic]:
+        """A function that is declared in the body of another: its name is one of the module's."""
+        for problem in self.scope.enter_item(function, start):
+            yield self._problem_diagnostic(problem, start)
+        scope.clear_memo()
+        yield from map(self._statement_diagnostic, self.declarations.check_nested_function(function, start, scope))
+
+    def _report(self, instruction: Instruction, problem: Problem, start: int) -> Iterator[Diagnostic]:
+        if problem.code == "PTX102":
+            self.unknown[instruction.name] += 1
+            self.first_unknown.setdefault(instruction.name, (problem, start))
+            return
+        may_be_new = self.is_newer and problem.code in ("PTX103", "PTX104") and not problem.has_known_form
+        uncertain = may_be_new or not problem.certain
+        properties = {"opcode": instruction.opcode}
+        yield self._problem_diagnostic(problem, start, Severity.WARNING if uncertain else Severity.ERROR, properties)
+
+    def _problem_diagnostic(
+        self,
+        problem: Problem,
+        start: int,
+        severity: Severity = Severity.ERROR,
+        properties: Mapping[str, object] | None = None,
+    ) -> Diagnostic:
+        """The diagnostic of a problem of the statement or item that begins at `start`."""
+        spans = statement_spans(self.source, start) if self.source.text else None
+        span, opcode = Span(start, start), ""
+        if spans is not None:
+            span = spans.opcode or spans.statement
+            opcode = self.source.text[span.start : span.end] if spans.opcode else ""
+            if problem.operand is not None and problem.operand < len(spans.operands):
+                span = spans.operands[problem.operand]
+        section = problem.section or (problem.form.section if problem.form is not None else None)
+        return Diagnostic(
+            problem.code,
+            severity,
+            problem.message,
+            self.source,
+            span,
+            labels=self._problem_labels(problem),
+            help=problem.help,
+            isa=(section,) if section else (),
+            properties=properties or {},
+            wording=f"{opcode}: {problem.message}" if opcode else "",
+        )
+
+    def _statement_diagnostic(self, finding: StatementProblem) -> Diagnostic:
+        return Diagnostic(
+            finding.code,
+            finding.severity,
+            finding.message,
+            self.source,
+            finding.span(self.source),
+            help=finding.help,
+            isa=(finding.section,) if finding.section else (),
+        )
+
+    def _problem_labels(self, problem: Problem) -> tuple[Label, ...]:
+        if problem.related is None or not self.source.text:
+            return ()
+        named, words = problem.related
+        return (Label(statement_spans(self.source, named.start).statement, words),)
+
+    def _unknown_opcode_diagnostic(self, name: str, problem: Problem, start: int) -> Diagnostic:
+        count = self.unknown[name]
+        times = f" ({count} instructions in this file)" if count > 1 else ""
+        spans = statement_spans(self.source, start) if self.source.text else None
+        span = (spans.opcode or spans.statement) if spans else Span(start, start)
+        return Diagnostic(
+            "PTX102",
+            Severity.NOTE if self.is_newer else Severity.ERROR,
+            f"{problem.message}{times}" + ("; it is not checked" if self.is_newer else ""),
+            self.source,
+            span,
+            properties={"opcode": name, "count": count},
+        )

@@ -1,0 +1,193 @@
+"""Whether a register, name or constant has a type that the place where it stands takes.
+
+Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size" and "Type Conversion"; held to ptxas by the agreement
+test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only when it is certainly wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.isa.forms import OperandForm
+from ptxkit.isa.functions import as_bits, bits, is_type, kind
+from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
+from ptxkit.validate.scopes import ENTRY, FUNCTION, SPECIAL, UNKNOWN, is_code, is_symbol
+from ptxkit.validate.typed_shapes import TypedShape
+
+EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
+"""Constants of the types that have any."""
+
+VECTORS = ("v2.", "v4.", "v8.")
+"""How the class of a vector register begins: `v2.b32`."""
+
+_COMPONENTS = frozenset("xyzwrgba")
+
+
+def single_mismatch(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
+    """What is wrong with one register, name, sum or constant, or None.
+
+    inside: it is an element of a vector, where ptxas looks less closely.
+    """
+    if not isinstance(shape, tuple):
+        return None
+    match shape[0]:
+        case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
+            return "is an element of a vector register, which must be moved to another one first"
+        case "r" if len(shape) > 2 and is_symbol(str(shape[1])):
+            return "is an element of a vector in memory, which must be loaded first"
+        case "n" if shape[1] == SPECIAL:
+            return special_register_mismatch(operand, shape[2:], inside)
+        case "r" | "n":
+            return name_mismatch(operand, str(shape[1]), inside)
+        case "s":
+            return special_register_mismatch(operand, shape[1:], inside)
+        case "m":
+            return negation_mismatch(operand, shape[1], inside)
+        case "c":
+            return constant_mismatch(operand, str(shape[1]), inside)
+        case "+":
+            return sum_mismatch(operand, str(shape[1]), shape[2:])
+        case "e":
+            return str(shape[3]) if shape[3] else array_element_mismatch(operand, shape[1])
+    return None
+
+
+def negation_mismatch(operand: OperandForm, shape: object, inside: bool) -> str | None:
+    """What is wrong with what a minus sign stands before: a pair of halves has none, though it has 32 bits."""
+    assert isinstance(shape, (str, tuple))
+    wrong = single_mismatch(operand, shape, inside=inside)
+    if wrong is None and shape[0] == "r" and is_type(str(shape[1])) and kind(str(shape[1])) == "f":
+        wanted = wanted_type(operand)
+        if wanted is not None and kind(wanted) != "f":
+            return f"must be a .{wanted} register where it has a minus sign, and is .{shape[1]}"
+    return wrong
+
+
+def wanted_type(operand: OperandForm) -> str | None:
+    """The type that an operand's form asks for, where it asks for a register of one."""
+    wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else None
+    if operand.kind not in ("register", "vector") or not isinstance(wanted, str) or not is_type(wanted):
+        return None
+    return wanted
+
+
+def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> str | None:
+    wanted = wanted_type(operand)
+    if wanted is None or found in (SPECIAL, UNKNOWN):
+        return None
+    if is_symbol(found):
+        if operand.symbol and operand.space is not None and found in (FUNCTION, ENTRY):
+            return "must be an address of data, and names a function"
+        return (
+            None
+            if operand.symbol and kind(wanted) not in ("f", "pred")
+            else f"must be a .{wanted} register, and names an address"
+        )
+    agree = is_compatible_type(found, wanted, operand, inside)
+    return None if agree else f"must be a .{wanted} register, and is .{found}"
+
+
+def sum_mismatch(operand: OperandForm, found: str, types: Sequence[object]) -> str | None:
+    """A name with a constant behind it: that of a variable is a constant, that of code at most an address.
+
+    types: those of a special register. Only integers are counted on from; with others `tolerance` is asked.
+    """
+    wanted = wanted_type(operand)
+    if wanted is None or found == UNKNOWN:
+        return None
+    refused = f"must be a .{wanted} register, and is a sum with a name"
+    if (operand.nameless and is_symbol(found)) or not (operand.immediates or operand.symbol):
+        return refused
+    if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
+        return f"must be a .{wanted} register, and names a place in the code"
+    if is_symbol(found):
+        return name_mismatch(replace(operand, symbol=True), found)
+    unread = (operand.space is not None and not operand.lax) or operand.definite  # of special registers
+    counts = kind(wanted) in ("b", "u", "s") and not (types and unread)
+    return (
+        None
+        if counts and any(is_compatible_type(str(each), wanted, operand, False) for each in types or (found,))
+        else refused
+    )
+
+
+def array_element_mismatch(operand: OperandForm, array: object) -> str | None:
+    """An element of an array stands for its address, or names it."""
+    if operand.kind == "address" or not isinstance(array, tuple):
+        return None
+    return name_mismatch(replace(operand, symbol=True), str(array[1]))
+
+
+def special_register_mismatch(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
+    """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
+    wanted = wanted_type(operand)
+    if wanted is None and operand.kind != "address":
+        return None
+    if wanted is None or not (operand.special or inside):
+        return "is a special register, which must be moved to another one first"
+    first = str(types[0])
+    read = [as_bits(first)] if inside and is_type(first) and first != "pred" else types  # an element has no sign
+    if any(is_type(str(found)) and is_compatible_type(str(found), wanted, operand, inside) for found in read):
+        return None
+    return f"must be of type .{wanted}, and the special register is .{types[0]}"
+
+
+def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> str | None:
+    """Integers do not become floating-point values by themselves, nor the other way round.
+
+    An untyped operand takes integers, and a floating-point constant of exactly its width; so does, inside a vector,
+    a double one.
+    """
+    if operand.kind == "immediate" and found != INTEGER:
+        return "must be an integer constant"
+    wanted = wanted_type(operand)
+    if wanted is None:
+        return None
+    if found == INVALID:
+        return "is an expression that no assembler computes"
+    asked = kind(wanted)
+    if asked == "f":
+        if found == INTEGER and not (inside and wanted == "f64"):
+            return f"must be a .{wanted} constant such as {EXAMPLES.get(wanted, '1.0')}, and is an integer"
+        if operand.single and found != SINGLE:
+            return f"must be a .{wanted} constant such as 0f3F800000, and is one of double precision"
+        return None if wanted in EXAMPLES else f"must be a .{wanted} register, and is a constant"
+    if found == INTEGER or (
+        asked == "b" and found == f"f{bits(wanted)}" and not (operand.integer or operand.exact or operand.halves)
+    ):
+        return None
+    return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
+
+
+def is_compatible_type(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:
+    """Whether a register of type `found` can stand for one of type `wanted`.
+
+    Untyped ones stand for all of their width, integers for each other, and a floating-point one for itself alone.
+    """
+    if found == wanted or not is_type(found):
+        return not found.startswith(VECTORS)
+    if "pred" in (found, wanted) or operand.same or (operand.definite and not inside and kind(found) == "b"):
+        return False
+    if (operand.exact or (operand.halves and found != "f16x2")) and kind(found) != "b":
+        return False
+    have, need = bits(found), bits(wanted)
+    if have > need and (not operand.wider or (operand.upto64 and is_too_wide(found, wanted))):
+        return False
+    if have < need and not operand.narrower:
+        return False
+    held, asked = kind(found), kind(wanted)
+    if "b" in (held, asked):
+        return not (operand.integer and held == "f") or (operand.halves and found == "f16x2")
+    if asked in ("u", "s"):
+        if found == "f16x2":  # to ptxas such a register is an integer one
+            return not operand.integer
+        return held in ("u", "s") and "x" not in wanted  # packed integers stand in untyped registers
+    return inside and held in ("u", "s") and have == need and "x" not in wanted
+
+
+def is_too_wide(found: str, wanted: str) -> bool:
+    """Whether a register is wider than its place, and no integer of 64 bits at most, which assemblers can convert."""
+    is_integer = kind(found) in ("b", "u", "s") and found != "f16x2"
+    return bits(found) > bits(wanted) and not (is_integer and bits(found) <= 64)

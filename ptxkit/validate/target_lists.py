@@ -1,0 +1,46 @@
+"""Lists of branch and call targets: what they name must be labels of the function, or functions.
+
+Source: PTX ISA, "Control Flow Directives: .branchtargets", "Control Flow Directives: .calltargets".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptxkit.isa.wording import clip_text
+from ptxkit.syntax.tree import Body, Directive
+from ptxkit.validate.name_problems import describe_class, undeclared_problem
+from ptxkit.validate.problem import Problem
+from ptxkit.validate.scopes import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL, UNKNOWN, NameScope
+
+_KINDS = {
+    "branchtargets": (
+        frozenset({LABEL, BRANCH_TARGETS}),
+        "a branch target must be a label",
+        "list labels of this block or of those around it",
+        "Control Flow Directives: .branchtargets",
+    ),
+    "calltargets": (
+        frozenset({FUNCTION, ENTRY}),
+        "a call target must be a function",
+        "list functions that are declared above",
+        "Control Flow Directives: .calltargets",
+    ),
+}
+
+
+def list_problems(body: Body, scope: NameScope) -> Iterator[tuple[Problem, int]]:
+    """What is wrong in the lists of a body, with the offset of each; blocks inside are left out."""
+    for statement, start in body.located():
+        if not isinstance(statement, Directive) or statement.name not in _KINDS:
+            continue
+        allowed, rule, help_, section = _KINDS[statement.name]
+        for name in statement.words:
+            kind = scope.type_of(name)
+            if kind == UNKNOWN:
+                yield undeclared_problem(name, scope), start
+            elif kind not in allowed:
+                named = scope.find(name)
+                related = (named, "declared here") if named is not None else None
+                message = f"{rule}: `{clip_text(name)}` is {describe_class(kind)}"
+                yield Problem("PTX104", message, help=help_, related=related, section=section), start

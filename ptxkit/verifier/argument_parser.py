@@ -1,0 +1,199 @@
+"""Arguments as the command line gives them: `x=f32[1024]:random`, `table=table.npy`, `n=37`.
+
+Behind an array, `:box=64x64` makes it a tensor map of boxes (innermost dimension first), with `:swizzle=128`,
+`:interleave=16`, `:oob=nan`, `:steps=2x1`; `:lower=-1x-1:upper=-1x-1:channels=16:pixels=64` one of im2col boxes. `2*`
+before an array or a map makes a table of two in memory: of addresses, or of the maps' bytes. `texture:`, `surface:` and
+`sampler:` before it make what `images.py` says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.limits import MAX_ARGUMENT_BYTES
+from ptxkit.verifier import image_arguments
+
+TYPES = {
+    **{f"{kind}{bits}": f"{name}{bits}" for kind, name in (("u", "uint"), ("s", "int")) for bits in (8, 16, 32, 64)},
+    **{f"b{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "bf16": "uint16",
+}
+"""PTX's types of array elements, and what numpy calls an array that holds them; `bf16` as bits."""
+
+FILLS = ("random", "zeros", "ones", "iota")
+_ARRAY_PATTERN = re.compile(r"(?:(?P<count>\d+)\*)?(?P<type>[a-z]+\d+)\[(?P<shape>[\d, ]+)\](?P<more>(?::[\w=-]+)*)")
+_TILED_FIELDS = ("box", "swizzle", "interleave", "oob", "steps")
+_IM2COL_FIELDS = ("lower", "upper", "channels", "pixels", "swizzle", "interleave", "oob", "steps")
+_SCALAR_FIELDS = ("swizzle", "interleave", "channels", "pixels")
+_FIELD_ALIASES = {"oob": "oob_fill", "steps": "element_strides"}
+_BFLOAT16_SHIFT = 16
+
+
+class ArgumentSpecError(ValueError):
+    """An argument that cannot be read; the message says what would be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentSpec:
+    """The value of one parameter. text: as it was written. value: a number, an array, or None where `fill` makes it.
+
+    type, shape: of an array to be made. map: what a tensor map of it says, by the names of `TensorMap`, or an `image`
+    (`texture`, `surface`) by those of its fields. count: of a table of such; 0 for no table.
+    """
+
+    text: str
+    value: Any = None
+    type: str = ""
+    shape: tuple[int, ...] = ()
+    fill: str = "random"
+    map: Mapping[str, Any] = field(default_factory=dict)
+    count: int = 0
+    image: str = ""
+
+    def make_value(self, chance: numpy.random.Generator) -> Any:
+        """The argument: a number, an array that is nobody else's, a tensor map of one, or a list of these."""
+        if self.value is not None:
+            return self.value.copy() if isinstance(self.value, numpy.ndarray) else self.value
+        return [self._make_one(chance) for _ in range(self.count)] if self.count else self._make_one(chance)
+
+    def _make_one(self, chance: numpy.random.Generator) -> Any:
+        array = make_filled_array(self.type, self.shape, self.fill, chance)
+        if self.image:
+            return image_arguments.make_image(self.image, array, self.map)
+        if not self.map:
+            return array
+        element = None if self.type.startswith("b") and self.type != "bf16" else self.type
+        return (TensorMapArgument.im2col if "pixels" in self.map else TensorMapArgument.tiled)(
+            array, element=element, **self.map
+        )
+
+
+def parse_argument(text: str) -> tuple[str, ArgumentSpec]:
+    """(parameter, value) of `NAME=VALUE`. Raises GivenError."""
+    name, sign, value = text.partition("=")
+    if not sign or not name or not value:
+        raise ArgumentSpecError(f"{text!r} is no argument: write NAME=VALUE, such as n=37 or x=f32[1024]:random")
+    kind, colon, rest = value.partition(":")
+    if colon and kind in image_arguments.IMAGE_KINDS:
+        return name, _parse_image(value, kind, rest)
+    array = _ARRAY_PATTERN.fullmatch(value)
+    if array is not None:
+        return name, _parse_array(value, array)
+    if value.endswith(".npy"):
+        try:
+            return name, ArgumentSpec(value, numpy.load(value, allow_pickle=False))
+        except (OSError, ValueError) as error:
+            raise ArgumentSpecError(f"{name}: {value} cannot be read as an array of numpy: {error}") from error
+    try:
+        return name, ArgumentSpec(value, int(value, 0))
+    except ValueError:
+        pass
+    try:
+        return name, ArgumentSpec(value, float(value))
+    except ValueError:
+        message = f"{name}: {value!r} is no number, no .npy file and no TYPE[SHAPE] with :{', :'.join(FILLS)} behind it"
+        raise ArgumentSpecError(message) from None
+
+
+def _parse_image(text: str, kind: str, rest: str) -> ArgumentSpec:
+    """A texture, a surface or a sampler, tried at once."""
+    head, _, more = rest.partition(":") if kind != "sampler" else ("", "", rest)
+    words = more.split(":") if more else []
+    plain = ":".join([head, *(each for each in words if "=" not in each)])
+    array = _ARRAY_PATTERN.fullmatch(plain)
+    if kind != "sampler" and array is None:
+        raise ArgumentSpecError(
+            f"{text!r}: behind {kind}: an array, such as f32[48,64]:random, and then what is said of it"
+        )
+    try:
+        says = image_arguments.parse_fields(kind, [each.partition("=") for each in words if "=" in each])
+        if array is None:
+            return ArgumentSpec(text, image_arguments.make_sampler(says))
+        made = replace(_parse_array(text, array), map=says, image=kind)
+        made.make_value(numpy.random.default_rng(0))
+    except (InvalidLaunchError, ValueError, TypeError) as error:
+        raise ArgumentSpecError(f"{text!r}: {error}") from error
+    return made
+
+
+def _parse_array(text: str, found: re.Match[str]) -> ArgumentSpec:
+    if found["type"] not in TYPES:
+        raise ArgumentSpecError(f"there is no type {found['type']!r} of array elements; known: {', '.join(TYPES)}")
+    words = found["more"].split(":")[1:]
+    fill, says = "zeros", [each.partition("=") for each in words if "=" in each]
+    for word in words:
+        if "=" not in word:
+            fill = word
+    if fill not in FILLS:
+        raise ArgumentSpecError(f"an array cannot be filled with {fill!r}; known: {', '.join(FILLS)}")
+    shape = _parse_shape(text, found["shape"])
+    count = int(found["count"] or 0)
+    size = max(count, 1) * numpy.dtype(TYPES[found["type"]]).itemsize * math.prod(shape)
+    if size > MAX_ARGUMENT_BYTES:
+        raise ArgumentSpecError(f"{text!r} would have {size:,} bytes; an argument has at most {MAX_ARGUMENT_BYTES:,}")
+    return ArgumentSpec(
+        text, None, found["type"], shape, fill, _parse_map_fields(text, says, found["type"], shape), count
+    )
+
+
+def _parse_shape(text: str, extents: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(each) for each in extents.split(","))
+    except ValueError:
+        raise ArgumentSpecError(f"{text!r}: [{extents}] is no shape: write f32[64] or f32[48,64]") from None
+
+
+def _parse_map_fields(
+    text: str, says: Sequence[tuple[str, str, str]], type_: str, shape: tuple[int, ...]
+) -> dict[str, int | str | tuple[int, ...]]:
+    """What is said of a tensor map, tried at once: an error is better told before anything has run."""
+    if not says:
+        return {}
+    known = _IM2COL_FIELDS if any(name == "pixels" for name, _, _ in says) else _TILED_FIELDS
+    made: dict[str, Any] = {}
+    for name, _, value in says:
+        if name not in known:
+            raise ArgumentSpecError(f"{text!r}: a tensor map has no {name!r}; known: {', '.join(known)}")
+        try:
+            made[_FIELD_ALIASES.get(name, name)] = (
+                value if name == "oob" else int(value) if name in _SCALAR_FIELDS else _parse_extents(value)
+            )
+        except ValueError:
+            raise ArgumentSpecError(f"{text!r}: {name} takes whole numbers such as 64 or 64x8, not {value!r}") from None
+    try:
+        ArgumentSpec(text, None, type_, shape, "zeros", made).make_value(numpy.random.default_rng(0))
+    except (InvalidLaunchError, TypeError) as error:
+        raise ArgumentSpecError(f"{text!r} is no tensor map: {error}") from error
+    return made
+
+
+def _parse_extents(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split("x"))
+
+
+def make_filled_array(type_: str, shape: tuple[int, ...], fill: str, chance: numpy.random.Generator) -> Any:
+    """An array of a PTX type. random: floating-point numbers from -1 to 1; integers of all values."""
+    dtype = numpy.dtype(TYPES[type_])
+    if fill == "zeros":
+        return numpy.zeros(shape, dtype)
+    count = int(numpy.prod(shape))
+    if type_ == "bf16":
+        whole = make_filled_array("f32", shape, fill, chance)
+        return (whole.view(numpy.uint32) >> _BFLOAT16_SHIFT).astype(numpy.uint16)
+    if fill == "ones":
+        return numpy.ones(shape, dtype)
+    if fill == "iota":
+        return numpy.arange(count).astype(dtype).reshape(shape)
+    if dtype.kind == "f":
+        return chance.uniform(-1, 1, shape).astype(dtype)
+    return numpy.frombuffer(chance.bytes(count * dtype.itemsize), dtype).reshape(shape).copy()

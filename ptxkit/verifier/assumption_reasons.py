@@ -1,0 +1,94 @@
+"""Whether a kernel's own code asks for such a launch as was chosen, or a finding may come of the choice alone.
+
+A kernel that compares one number as it was passed is made for either outcome, and a finding counts. A finding on whose
+way the kernel computes with numbers that were chosen, or needs several that fit each other, is a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from ptxkit.analysis.dataflow.dependence import DependenceSource
+from ptxkit.emulator import Violation
+from ptxkit.verifier.fault_dependence import FaultDependence
+from ptxkit.verifier.launch_evidence import LaunchEvidence
+
+NUMBERS_REASON = "numbers that were chosen may decide it (--arg)"
+DEGENERATE_REASON = "a number that was chosen is 0 or 1 (--arg)"
+_WARP_SIZE = 32
+_SHARED_SIZE_REGISTERS = ("%dynamic_smem_size", "%total_smem_size")
+
+
+class AssumedInputs(Protocol):
+    """What of the launch nobody said: see `Chosen`."""
+
+    @property
+    def contents(self) -> bool: ...
+    @property
+    def block(self) -> bool: ...
+    @property
+    def exhausted(self) -> bool: ...
+    @property
+    def evidence(self) -> LaunchEvidence: ...
+
+
+def assumption_reason(
+    finding: Violation, open_: AssumedInputs, influence: FaultDependence, *, is_degenerate: bool
+) -> str:
+    """Why a finding of a run with numbers, or a block, that were chosen may come of these; empty where the kernel's
+    code asks for them."""
+    if is_degenerate:
+        return DEGENERATE_REASON
+    return _number_reason(finding, open_, influence) or _size_reason(finding, open_, influence)
+
+
+def _number_reason(finding: Violation, open_: AssumedInputs, influence: FaultDependence) -> str:
+    protocol = influence.sync_dependence
+    own, places = influence.control_sources(finding), influence.address_sources(finding)
+    if own is None or places is None or not protocol.is_intraprocedural:
+        return NUMBERS_REASON if influence.has_assumed_numbers else ""
+    counted = influence.assumed_numbers(protocol.count_sources | places)
+    if counted:
+        return f"how many it waits for, or where it points, depends on {list_names(counted)}, chosen here (--arg)"
+    deciding = influence.assumed_numbers(protocol.control_sources | own)
+    if len(deciding) > 1 or (set(deciding) & set(influence.structures)):
+        return (
+            f"which way it takes depends on {list_names(deciding)}, chosen here, which may have to fit each "
+            f"other (--arg)"
+        )
+    if not set(deciding) <= protocol.compared_parameters:
+        return f"which way it takes depends on what it computes of {list_names(deciding)}, chosen here (--arg)"
+    if open_.contents and protocol.depends_on_data:
+        return "which way it takes depends on what memory holds, chosen here (--arg)"
+    return ""
+
+
+def _size_reason(finding: Violation, open_: AssumedInputs, influence: FaultDependence) -> str:
+    leaves = influence.sync_dependence.control_sources | influence.sync_dependence.count_sources
+    if _has_register(leaves, _SHARED_SIZE_REGISTERS):
+        return "the number of bytes of dynamic shared memory was chosen (--shared)"
+    if not open_.block or open_.exhausted:
+        return ""
+    warps = {
+        (each.cta, *(number // _WARP_SIZE for number in each.thread[:1]), *each.thread[1:])
+        for each in finding.witnesses
+    }
+    if not any(each.space for each in finding.witnesses) or (len(warps) > 1 and not open_.evidence.has_cta_barriers):
+        return "the number of threads in a CTA was chosen (--block)"
+    return ""
+
+
+def ignores_block_size(leaves: Collection[DependenceSource]) -> bool:
+    """Whether an address is made of the thread's number, and not of how many there are in a CTA."""
+    return _has_register(leaves, ("%tid",)) and not _has_register(leaves, ("%ntid",))
+
+
+def list_names(names: Sequence[str]) -> str:
+    """`` `a` and `b` ``; of many the first three."""
+    shown = [f"`{each}`" for each in names[:3]] + (["others"] if len(names) > 3 else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _has_register(leaves: Collection[DependenceSource], names: tuple[str, ...]) -> bool:
+    return any(leaf.kind == "special" and leaf.name.startswith(names) for leaf in leaves)

@@ -1,0 +1,215 @@
+"""What decides that an instruction is executed, and where its operands point: the launch, or the kernel alone.
+
+A fault that nothing decides but the kernel's constants, its variables, and the place of a thread that every launch has
+is there in every launch. The leaves of data and control dependence say so; a load from memory may bring anything, and
+so may what a called function returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
+
+from ptxkit.analysis.dataflow.dependence import DependenceSource
+from ptxkit.analysis.dataflow.input_independence import InputIndependence
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.values.scenario import launch_config_of
+from ptxkit.emulator import Violation, Witness
+from ptxkit.emulator.core.address_windows import RANK_SHIFT
+from ptxkit.isa.effects import Access
+from ptxkit.isa.expressions import OperandRole
+from ptxkit.syntax.tree import Address, Operand
+from ptxkit.verifier.sync_dependence import SyncDependence
+
+_OPERAND_SPACE_CODES = ("PTX202", "PTX205", "PTX207")
+"""Codes of faults whose witness names the state space that the instruction accesses, and not the one that it meets."""
+_ANY_SPACE = "any"
+"""Stands for all state spaces that an instruction accesses."""
+_ADDRESS_CODES = ("PTX201", "PTX208")
+"""Codes of faults that are about an address, whatever space it should be in."""
+
+_DATA_SOURCES = ("memory", "unknown")
+_CONSTANTS = ("WARP_SZ",)
+_THREAD_REGISTERS = ("%tid", "%warpid", "%laneid", "%lanemask")
+_CTA_REGISTERS = ("%ctaid", "%clusterid")
+_RANK_REGISTERS = ("%cluster_ctarank", "%cluster_ctaid")
+_BLOCK_REGISTERS = ("%ntid", "%nwarpid")
+_CLUSTER_REGISTERS = ("%cluster_nct", "%is_explicit_cluster")
+
+
+class FaultDependence:
+    """What decides the steps of a kernel. has_block, has_cluster: whether the size of its blocks, or clusters, is known
+    and not chosen. chosen: the parameters of which nobody said what to pass; pointers: parameters, and bytes in them,
+    that hold addresses; structures: those of the chosen that have parts.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        has_block: bool,
+        has_cluster: bool,
+        chosen: Collection[str] = (),
+        pointers: Collection[tuple[str, int]] = (),
+        structures: Collection[str] = (),
+    ) -> None:
+        self._program = program
+        self.structures = structures
+        self._unspecified, self._pointer_parameters = chosen, pointers
+        self._has_block, self._has_cluster = has_block, has_cluster
+        self._leaves_cache: dict[tuple[int, str], frozenset[DependenceSource] | None] = {}
+
+    @cached_property
+    def _input_independence(self) -> InputIndependence:
+        return InputIndependence(self._program, launch_config_of(self._program))
+
+    @cached_property
+    def _steps(self) -> dict[int, Step]:
+        return {step.start: step for step in self._program.steps}
+
+    @cached_property
+    def _is_fully_matched(self) -> bool:
+        """Whether the table has a form for each instruction; another one may assign anything."""
+        return all(step.match is not None for step in self._program.steps)
+
+    def is_kernel_fault(self, finding: Violation) -> bool:
+        """Whether each launch with clusters and blocks of these sizes has the fault: neither arguments, nor memory, nor
+        the size of the grid decides it."""
+        if not finding.witnesses:
+            return False
+        first = finding.witnesses[0]
+        if not self._has_cluster and self._is_remote_cta_fault(finding, first):
+            return False
+        leaves = self.statement_sources(finding.offset, self._witness_space(finding.code, first))
+        return leaves is not None and all(self._is_launch_invariant(leaf, first) for leaf in leaves)
+
+    def _is_remote_cta_fault(self, finding: Violation, witness: Witness) -> bool:
+        """Whether a fault is about another CTA of the cluster, which may be there in a larger one."""
+        if finding.code == "PTX207":
+            return bool(witness.start >> RANK_SHIFT)
+        step = self._steps.get(finding.offset)
+        accesses = [each for each in step.effects if isinstance(each, Access)] if step is not None else []
+        return finding.code == "PTX206" and any(each.multicast is not None for each in accesses)
+
+    @staticmethod
+    def _witness_space(code: str, witness: Witness) -> str:
+        if code in _OPERAND_SPACE_CODES:
+            return witness.space or _ANY_SPACE
+        return _ANY_SPACE if code in _ADDRESS_CODES else ""
+
+    @cached_property
+    def sync_dependence(self) -> SyncDependence:
+        """How the kernel synchronises."""
+        return SyncDependence(self._program, self._input_independence)
+
+    @property
+    def has_block(self) -> bool:
+        """Whether the size of blocks is known."""
+        return self._has_block
+
+    def assumed_numbers(self, leaves: Iterable[DependenceSource]) -> list[str]:
+        """The parameters among some leaves that were chosen, and are no addresses."""
+        found = {
+            leaf.name
+            for leaf in leaves
+            if leaf.kind == "parameter" and not any(map(leaf.covers, self._pointer_parameters))
+        }
+        return sorted(found & set(self._unspecified))
+
+    @cached_property
+    def has_assumed_numbers(self) -> bool:
+        """Whether any parameter was chosen that is no address alone."""
+        alone = {name for name, offset in self._pointer_parameters if not offset} - set(self.structures)
+        return not alone >= set(self._unspecified)
+
+    def control_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
+        """What decides that the instruction at fault is executed; None where nobody knows."""
+        step = self._steps.get(finding.offset) if self._is_fully_matched else None
+        return None if step is None else self._input_independence.dependence_sources(step, None)
+
+    def address_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
+        """What the addresses are made of at which a finding's accesses meet; None where nobody knows."""
+        found: set[DependenceSource] = set()
+        for number, witness in enumerate(finding.witnesses):
+            steps = self._steps_by_line.get(witness.line, []) if number else [self._steps.get(finding.offset)]
+            if not steps or not self._is_fully_matched:
+                return None
+            for step in steps:
+                if step is None:
+                    return None
+                operands = list(_address_operands(step, witness.space or _ANY_SPACE))
+                found.update(
+                    leaf for each in operands for leaf in self._input_independence.dependence.sources_of(step, each)
+                )
+        return frozenset(found)
+
+    def depends_on_memory(self, finding: Violation) -> bool:
+        """Whether what stands in memory may decide that the accesses of a finding happen, or where."""
+        leaves = self.statement_sources(finding.offset, finding.witnesses[0].space if finding.witnesses else "")
+        places = self.address_sources(finding)
+        return leaves is None or places is None or any(leaf.kind in _DATA_SOURCES for leaf in leaves | places)
+
+    @cached_property
+    def _steps_by_line(self) -> dict[int, list[Step]]:
+        source = self._program.module.source
+        found: dict[int, list[Step]] = {}
+        for step in self._program.steps if source is not None else ():
+            assert source is not None
+            found.setdefault(source.position(step.start)[0], []).append(step)
+        return found
+
+    def statement_sources(self, offset: int, space: str = "") -> frozenset[DependenceSource] | None:
+        """What decides the statement that begins at an offset of the text, and its addresses in a state space (all that
+        it reads, if it is empty); None where nobody knows, as in a function that the kernel calls."""
+        key = (offset, space)
+        if key not in self._leaves_cache:
+            step = self._steps.get(offset) if self._is_fully_matched else None
+            self._leaves_cache[key] = None if step is None else self._step_sources(step, space)
+        return self._leaves_cache[key]
+
+    def _step_sources(self, step: Step, space: str) -> frozenset[DependenceSource]:
+        found: set[DependenceSource] = set()
+        for operand in (None, *_address_operands(step, space)):
+            found |= self._input_independence.dependence_sources(step, operand)
+        return frozenset(found)
+
+    def _is_launch_invariant(self, leaf: DependenceSource, witness: Witness) -> bool:
+        """Whether a leaf is the same in each launch, for the thread of a witness."""
+        if leaf.kind == "variable":
+            return True
+        if leaf.kind != "special":
+            return False
+        name = leaf.name
+        if name.startswith(_THREAD_REGISTERS):
+            return self._has_block or not any(witness.thread)
+        if name.startswith(_CTA_REGISTERS):
+            return not any(witness.cta)
+        return (
+            name.startswith(_CONSTANTS)
+            or (self._has_block and name.startswith(_BLOCK_REGISTERS))
+            or (self._has_cluster and name.startswith((*_CLUSTER_REGISTERS, *_RANK_REGISTERS)))
+        )
+
+
+def _address_operands(step: Step, space: str) -> Iterator[Operand]:
+    """The operands that say where an instruction accesses a state space, and how many bytes of it; all that it reads,
+    where no space is given, or it accesses no memory."""
+    match = step.match
+    assert match is not None
+    family = space.partition("::")[0]
+    accesses = [each for each in match.effects if isinstance(each, Access)] if family else []
+    found = [each for each in accesses if _is_in_space(each, family)] or accesses
+    for effect in found:
+        for role in (effect.address, *((effect.size.name,) if isinstance(effect.size, OperandRole) else ())):
+            operand = match.operand(role, step.instruction)
+            if operand is not None:
+                yield operand
+    if not found:
+        results = {match.roles[role] for role in match.results if role in match.roles}
+        operands = enumerate(step.instruction.operands)
+        yield from (each for at, each in operands if at not in results or isinstance(each, Address))
+
+
+def _is_in_space(access: Access, family: str) -> bool:
+    own = access.space.partition("::")[0]
+    return own == "generic" or family in (own, "generic", _ANY_SPACE)

@@ -1,0 +1,120 @@
+"""Textures, surfaces and samplers as the command line gives them.
+
+`texture:f32[48,64]:random:filter=linear:address=wrapxclamp:normalized=1`; `scaled=1` makes integers numbers up to 1,
+`channels=4` takes the last dimension as channels, `layered=1` the first as layers, `cube=1` these as faces.
+`surface:u8[48,64,4]:channels=4`. `sampler:filter=linear:address=border` for modules that have samplers apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy
+
+from ptxkit.analysis.dataflow.texture_params import ImageUse, image_parameters
+from ptxkit.analysis.ir.program import Program
+from ptxkit.emulator import Sampler, Surface, Texture
+from ptxkit.emulator.state.textures import OpaqueObject
+
+IMAGE_KINDS = ("texture", "surface", "sampler")
+_SAMPLER_FIELDS = ("filter", "address", "normalized")
+_SURFACE_FIELDS = ("channels", "layered")
+_TEXTURE_FIELDS = (*_SURFACE_FIELDS, "scaled", "cube")
+_FIELDS_OF_KIND = {
+    "texture": (*_TEXTURE_FIELDS, *_SAMPLER_FIELDS),
+    "surface": _SURFACE_FIELDS,
+    "sampler": _SAMPLER_FIELDS,
+}
+
+
+_TEXTURE_EXTENTS = {
+    "1d": (1024,),
+    "2d": (128, 128),
+    "3d": (32, 32, 32),
+    "a1d": (8, 1024),
+    "a2d": (8, 64, 64),
+    "cube": (6, 64, 64),
+    "acube": (12, 64, 64),
+}
+"""What a texture has of which nobody said anything, layers first."""
+_SURFACE_EXTENTS = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
+"""What a surface has: its rows are long enough for a number, or some bytes, of each thread."""
+_MAX_IMAGES = 16
+
+InferredImages: TypeAlias = "dict[str, tuple[OpaqueObject, str]]"
+"""By parameter: an object, and words for it."""
+
+
+def infer_images(program: Program) -> InferredImages:
+    """Textures, surfaces and samplers for the parameters that are such, as the kernel uses them."""
+    found: InferredImages = {}
+    for name, use in image_parameters(program).items():
+        if use.kind == "sampler":
+            found[name] = Sampler(), "sampler"
+        elif use.geometry in (_TEXTURE_EXTENTS if use.kind == "texture" else _SURFACE_EXTENTS):
+            found[name] = _infer_texture(use) if use.kind == "texture" else _infer_surface(use)
+    return found
+
+
+def _infer_texture(use: ImageUse) -> tuple[Texture, str]:
+    words = {"f32": "f32", "f16": "f16", "f16x2": "f16", "s32": "s32"}.get(use.type, "u32")
+    shape = _TEXTURE_EXTENTS[use.geometry]
+    is_cube, is_layered = use.geometry.endswith("cube"), use.geometry.startswith("a")
+    made = Texture(
+        _default_contents((*shape, 4), {"f": "f", "s": "i", "u": "u"}[words[0]] + str(int(words[1:]) // 8)),
+        channels=4,
+        layered=is_cube or is_layered,
+        cube=is_cube,
+    )
+    return made, f"texture {words} {'x'.join(map(str, shape))} of 4 channels"
+
+
+def _infer_surface(use: ImageUse) -> tuple[Surface, str]:
+    octets = min(use.access_bytes, _MAX_IMAGES)
+    channels = max(octets // 4, 1)
+    size = octets // channels
+    shape = _SURFACE_EXTENTS[use.geometry]
+    array = _default_contents((*shape, channels) if channels > 1 else shape, f"u{size}")
+    made = Surface(array, channels=channels, layered=use.geometry.startswith("a"))
+    return made, f"surface u{size * 8} {'x'.join(map(str, shape))}" + f" of {channels} channels" * (channels > 1)
+
+
+def _default_contents(shape: tuple[int, ...], type_: str) -> Any:
+    return (numpy.arange(prod(shape)) % 113).astype(type_).reshape(shape)
+
+
+def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
+    """What is said of an object, by the names of its fields. Raises ValueError, whose message says what is known."""
+    made: dict[str, Any] = {}
+    for name, _, value in says:
+        if name not in _FIELDS_OF_KIND[kind]:
+            raise ValueError(f"a {kind} has no {name!r}; known: {', '.join(_FIELDS_OF_KIND[kind])}")
+        if name == "address":
+            made[name] = tuple(value.split("x"))
+        elif name == "filter":
+            made[name] = value
+        elif value.isdigit():
+            made[name] = int(value) if name == "channels" else value != "0"
+        else:
+            raise ValueError(f"{name} takes a whole number, not {value!r}")
+    return made
+
+
+def make_sampler(says: Mapping[str, Any]) -> Sampler:
+    """A sampler. Raises LaunchError where it cannot be."""
+    made = Sampler(**says)
+    made.validate("sampler")
+    return made
+
+
+def make_image(kind: str, array: Any, says: Mapping[str, Any]) -> Texture | Surface:
+    """A texture or a surface of an array. Raises LaunchError where it cannot be."""
+    if kind == "surface":
+        made: Texture | Surface = Surface(array, **says)
+    else:
+        own = {name: value for name, value in says.items() if name in _TEXTURE_FIELDS}
+        made = Texture(array, **own, sampler=Sampler(**{k: v for k, v in says.items() if k in _SAMPLER_FIELDS}))
+    made.validate(kind)
+    return made

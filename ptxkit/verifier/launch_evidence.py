@@ -1,0 +1,159 @@
+"""What a kernel shows of the launches that it is made for: its own code asks which CTA it is, or talks to others.
+
+A kernel that draws numbers by atomics, or waits until a word of global memory changes, shares its work with other CTAs.
+One that reads `%ctaid` does so as a rule, along the axes that it reads.
+"""
+
+from __future__ import annotations
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.dataflow.dependence import Dependence
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import names_in
+from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
+from ptxkit.isa.expressions import CallExpr
+from ptxkit.syntax.tree import Address
+from ptxkit.verifier.step_registers import read_registers, result_registers
+
+_AXES = ("x", "y", "z")
+_CTA_ID_REGISTERS = ("%ctaid", "%clusterid")
+_CLUSTER_REGISTERS = ("%cluster_", "%is_explicit_cluster")
+_REMOTE_ADDRESS_OPERATIONS = ("map_rank", "rank_of")
+_GLOBAL_SPACES = ("global", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchEvidence:
+    """axes: of the grid, 0 to 2, along which the kernel asks where its CTA is. shares: whether it draws numbers from
+    global memory, or polls a word there. meets: whether it has barriers for the warps of a CTA. clusters: whether it
+    has instructions for the CTAs of a cluster.
+    """
+
+    axes: tuple[int, ...] = ()
+    shares_global_memory: bool = False
+    has_cta_barriers: bool = False
+    uses_clusters: bool = False
+
+    @property
+    def has_several_ctas(self) -> bool:
+        """Whether the kernel is made for grids of several CTAs."""
+        return self.shares_global_memory or bool(self.axes)
+
+    def distinguishes_ctas(self, first: tuple[int, ...], second: tuple[int, ...]) -> bool:
+        """Whether two CTAs of a grid, by their places in it, are such as the kernel is made for."""
+        differing = {axis for axis, (a, b) in enumerate(zip(first, second, strict=True)) if a != b}
+        return self.shares_global_memory or differing <= set(self.axes)
+
+
+def find_launch_evidence(program: Program) -> LaunchEvidence:
+    """What a kernel shows. Of functions that it calls only the names count that they mention."""
+    names = _names_in(program)
+    axes = tuple(
+        number for number, axis in enumerate(_AXES) if any(f"{place}.{axis}" in names for place in _CTA_ID_REGISTERS)
+    )
+    meets = any(_is_for_warps(effect) for step in program.effectful_steps for effect in step.effects)
+    clusters = any(name.startswith(_CLUSTER_REGISTERS) for name in names) or any(
+        _is_for_clusters(effect) for step in program.steps for effect in step.effects
+    )
+    return LaunchEvidence(axes, _shares_global_memory(program), meets, clusters)
+
+
+def _is_for_warps(effect: Effect) -> bool:
+    """Whether an instruction is for CTAs of several warps: within one there is a cheaper way to meet."""
+    return isinstance(effect, MbarrierInit) or (isinstance(effect, Barrier) and effect.level != "warp")
+
+
+def _is_for_clusters(effect: Effect) -> bool:
+    """Whether an instruction is for several CTAs of a cluster: it meets them, copies to them, or finds their memory."""
+    if isinstance(effect, Barrier):
+        return effect.level == "cluster"
+    if isinstance(effect, Access):
+        return effect.multicast is not None
+    return (
+        isinstance(effect, Value)
+        and isinstance(effect.value, CallExpr)
+        and effect.value.function in _REMOTE_ADDRESS_OPERATIONS
+    )
+
+
+def _names_in(program: Program) -> set[str]:
+    functions = {each.name: each for each in program.module.functions() if each.body is not None}
+    found: set[str] = set()
+    waiting = [program.function.name]
+    while waiting:
+        body = functions[waiting.pop()].body
+        new = (names_in(body) if body is not None else set()) - found
+        found |= new
+        waiting.extend(name for name in new if name in functions)
+    return found
+
+
+def _shares_global_memory(program: Program) -> bool:
+    reads = [step for step in program.effectful_steps if any(_reads_global(effect) for effect in step.effects)]
+    if not reads:
+        return False
+    flow, dependence = ControlFlowGraph(program), Dependence(program)
+    return any(
+        (_is_ticket_atomic(step, program) or _is_polling_read(step, flow, dependence)) and _is_global(step, dependence)
+        for step in reads
+    )
+
+
+def _reads_global(effect: Effect) -> bool:
+    return isinstance(effect, Access) and effect.kind != "write" and effect.space in _GLOBAL_SPACES
+
+
+def _is_global(step: Step, dependence: Dependence) -> bool:
+    """Whether an instruction accesses no variable of the kernel by a generic address."""
+    if step.match is None:
+        return False
+    for effect in step.effects:
+        if isinstance(effect, Access) and effect.space == "generic":
+            leaves = dependence.sources_of(step, step.match.operand(effect.address, step.instruction))
+            return all(leaf.kind != "variable" for leaf in leaves)
+    return True
+
+
+def _is_ticket_atomic(step: Step, program: Program) -> bool:
+    """Whether an atomic gives a number that the kernel uses: which piece of work is next, or who comes last."""
+    if not any(
+        isinstance(effect, Access) and effect.kind == "update" and is_strong_global_read(effect)
+        for effect in step.effects
+    ):
+        return False
+    given = result_registers(step)
+    others = (each for each in program.steps if each is not step)
+    return any(not given.isdisjoint(read_registers(each)) for each in others)
+
+
+def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence) -> bool:
+    """Whether one place is read again and again until it holds what the kernel waits for, in whatever order."""
+    loop = flow.loop_of(step)
+    if loop is None or not is_in_read_only_loop(flow, step):
+        return False
+    assigned = {name for block in loop.nodes for each in flow.steps_of_block(block) for name in result_registers(each)}
+    addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
+    if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
+        return False  # it goes through memory
+    given = result_registers(step)
+    ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
+    return any(
+        not given.isdisjoint(_value_sources(dependence, end.scope.register_name(end.instruction.guard.predicate)))
+        for end in ends
+        if end.instruction.guard is not None
+    )
+
+
+def _value_sources(dependence: Dependence, register: str) -> set[str]:
+    """A register, and all that its value is made from."""
+    found: set[str] = set()
+    waiting = [register]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found.add(each)
+            waiting.extend(dependence.direct_dependences(each)[0])
+    return found

@@ -1,0 +1,225 @@
+"""Launches for a kernel of which nobody said how it is launched.
+
+Blocks of `.reqntid`, or else of `.maxntid`, which is mostly what a kernel is launched with, or of 128 threads, or of
+another size where all of these wait for ever and those do not; two CTAs, or one cluster; a buffer for each pointer;
+small numbers for integers, several of them, so that loops go round 0, 1, 2 and more times; contents that serve as
+numbers and as indices. A kernel may want more of its arguments than this can know.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import count
+from math import prod
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator import POLICIES, TensorMapArgument
+from ptxkit.emulator.core.address_windows import RESERVED_SHARED
+from ptxkit.emulator.engine.executable import Executable
+from ptxkit.emulator.engine.launch_args import StructArgument
+from ptxkit.emulator.state.symbols import VariableSymbol
+from ptxkit.emulator.state.textures import OpaqueObject
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.functions import bits, kind
+from ptxkit.syntax.launch_extents import launch_extents
+from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
+from ptxkit.verifier.argument_parser import make_filled_array
+from ptxkit.verifier.integer_guesses import IntegerGuesses
+from ptxkit.verifier.launch_evidence import LaunchEvidence
+from ptxkit.verifier.request import Shape, VerifyRequest
+
+DEFAULT_BLOCK, WARP_SIZE, MAX_THREADS = 128, 32, 1024
+MAX_HINTS = 3
+"""Numbers in a kernel that are taken for hints at the size of its blocks."""
+
+BUFFER_BYTES, _POINTER_BYTES = 1 << 20, 8
+"""Bytes of a buffer that stands for a pointer, and of a pointer in a structure."""
+
+MAX_SHARED_BYTES = 227 << 10
+"""Bytes of shared memory that a CTA has at most: a kernel with launch-sized memory gets all that is left."""
+
+SCHEDULES = ("late", "torn", "eager", "random")
+CONTENTS = ("iota", "random", "zeros")
+"""What takes turns from run to run. The numbers of them have no common divisor, so that all meet."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierRun:
+    """One run. arguments: in the order of the parameters; told: in words. policy, seed: of the machine.
+
+    contents: of memory that was chosen. number: which run. is_degenerate: a number that was chosen is 0 or 1, with
+    which rows may lie on top of each other.
+    """
+
+    arguments: tuple[Any, ...]
+    assumptions: tuple[str, ...]
+    policy: str
+    seed: int
+    contents: str = ""
+    number: int = 0
+    is_degenerate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """How a kernel is run. is_given: the kernel, or the caller, says all of it that matters."""
+
+    grid: Shape
+    block: Shape
+    cluster: Shape
+    shared: int
+    is_specified: bool
+
+
+def infer_plans(
+    entry: Function,
+    program: Executable,
+    request: VerifyRequest,
+    instructions: Iterable[Instruction],
+    evidence: LaunchEvidence = LaunchEvidence(),  # noqa: B008 (frozen)
+) -> list[LaunchPlan]:
+    """The geometry of the runs of a kernel, and others to try where nobody can go on with it.
+
+    The grid has two CTAs, or clusters, along the first axis on which the kernel asks for its place.
+    """
+    required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
+    known = request.block or required or most
+    blocks = [known] if known else [(DEFAULT_BLOCK,), *_other_blocks(instructions)]
+    cluster = request.cluster or _declared_extents(entry, "reqnctapercluster") or (1,)
+    grid = request.grid or (
+        cluster if prod(cluster) > 1 and not evidence.has_several_ctas else _two_clusters(cluster, evidence)
+    )
+    dynamic = MAX_SHARED_BYTES + RESERVED_SHARED - program.shared.dynamic if _has_dynamic_shared(program) else 0
+    shared = dynamic if request.shared is None else request.shared
+    is_given = (required is not None or request.block is not None) and (not dynamic or request.shared is not None)
+    return [LaunchPlan(grid, block, cluster, shared, is_given) for block in blocks]
+
+
+def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
+    """Two clusters side by side."""
+    axis = evidence.axes[0] if evidence.axes else 0
+    whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
+    whole[axis] *= 2
+    return tuple(whole)
+
+
+def _declared_extents(entry: Function, directive: str) -> Shape | None:
+    """What a directive says, up to the last number that is not one: what is printed is what people write."""
+    shape: Shape | None = launch_extents(entry, directive)
+    while shape is not None and len(shape) > 1 and shape[-1] == 1:
+        shape = shape[:-1]
+    return shape
+
+
+def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
+    """Sizes at which numbers in a kernel hint: counts of threads that meet, and where a part of the threads begins."""
+    seen: Counter[int] = Counter()
+    for each in instructions:
+        plain = [operand.operand if isinstance(operand, Unary) else operand for operand in each.operands]
+        seen.update({operand.value for operand in plain if isinstance(operand, Integer)})
+    hints = [
+        number for number, _ in seen.most_common() if number % WARP_SIZE == 0 and WARP_SIZE <= number < MAX_THREADS
+    ]
+    sizes = dict.fromkeys([*hints[:MAX_HINTS], *(each + WARP_SIZE for each in hints[:MAX_HINTS]), 2 * DEFAULT_BLOCK])
+    return [(size,) for size in sizes if size != DEFAULT_BLOCK]
+
+
+def _has_dynamic_shared(program: Executable) -> bool:
+    """Whether the module declares shared memory whose size the launch gives."""
+    return any(
+        isinstance(item, Declaration) and item.space == "shared" and "extern" in item.linkage
+        for item in program.module.items
+    )
+
+
+def generate_runs(
+    program: Executable,
+    pointers: Collection[tuple[str, int]],
+    request: VerifyRequest,
+    maps: Mapping[str, tuple[TensorMapArgument | OpaqueObject | StructArgument, str]],
+    guesses: IntegerGuesses,
+) -> Iterator[VerifierRun]:
+    """Runs of a kernel, without end. maps: what to pass for tensor maps and images, and words for it."""
+    for number in count():
+        chance = numpy.random.default_rng((request.seed, number))
+        arguments, told = [], []
+        for place, (_, symbol) in enumerate(program.parameters):
+            given = request.arguments.get(symbol.name) or request.arguments.get(f"#{place}")
+            if given is not None:
+                arguments.append(given.make_value(chance))
+                told.append(f"{symbol.name}={given.text}")
+                continue
+            mapped = maps.get(symbol.name)
+            value, text = mapped or _infer_argument(symbol, number, pointers, chance, guesses)
+            if mapped and isinstance(value, StructArgument):
+                other, more = _infer_argument(symbol, number, pointers, chance, guesses)
+                value = StructArgument(value.data, {**other.pointers, **value.pointers})
+                text += more.removeprefix(f"{symbol.size} bytes of 0")
+            arguments.append(value)
+            told.append(f"{symbol.name}={text}")
+        policy = SCHEDULES[number % len(SCHEDULES)]
+        assert policy in POLICIES
+        seed, degenerate = request.seed + number, guesses.is_degenerate(number)
+        yield VerifierRun(tuple(arguments), tuple(told), policy, seed, _contents_of_run(number), number, degenerate)
+
+
+def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
+    """The parameters of which nobody said what to pass."""
+    names = [symbol.name for _, symbol in program.parameters]
+    known = request.arguments
+    return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]
+
+
+def has_unspecified_structures(program: Executable, request: VerifyRequest, known: Collection[str]) -> bool:
+    """Whether anything is left to be chosen that has parts, and is none of the known: most of it is zeros then."""
+    left = unspecified_parameters(program, request)
+    return any(
+        symbol.size > symbol.element_size and symbol.name in left and symbol.name not in known
+        for _, symbol in program.parameters
+    )
+
+
+def _contents_of_run(number: int) -> str:
+    """What is in memory, by the number of the run."""
+    return CONTENTS[number // len(SCHEDULES) % len(CONTENTS)]
+
+
+def has_unspecified_values(program: Executable, pointers: Collection[tuple[str, int]], request: VerifyRequest) -> bool:
+    """Whether anything but pointers is left to be chosen: then a kernel may be run as its host never would."""
+    left = unspecified_parameters(program, request)
+    return any(
+        (symbol.name, 0) not in pointers or symbol.size > symbol.element_size
+        for _, symbol in program.parameters
+        if symbol.name in left
+    )
+
+
+def _infer_argument(
+    symbol: VariableSymbol,
+    number: int,
+    pointers: Collection[tuple[str, int]],
+    chance: numpy.random.Generator,
+    guesses: IntegerGuesses,
+) -> tuple[Any, str]:
+    contents = _contents_of_run(number)
+    memory = f"{BUFFER_BYTES >> 20} MiB {contents}"
+    places = sorted(offset for name, offset in pointers if name == symbol.name)
+
+    def buffer() -> Any:
+        return make_filled_array("f32" if contents == "random" else "u32", (BUFFER_BYTES // 4,), contents, chance)
+
+    if symbol.size > symbol.element_size:
+        inside = [offset for offset in places if offset + _POINTER_BYTES <= symbol.size]
+        told = "".join(f", {memory} at {offset}" for offset in inside)
+        return StructArgument(
+            bytes(symbol.size), {each: buffer() for each in inside}
+        ), f"{symbol.size} bytes of 0{told}"
+    if 0 in places:
+        return buffer(), memory
+    if kind(symbol.type) == "f":
+        return 1.0, "1.0"
+    value = guesses.integer(number) & ((1 << bits(symbol.type)) - 1)
+    return value, str(value)

@@ -1,0 +1,28 @@
+"""The registers that an instruction reads, and those to which it gives values."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.program import Step
+from ptxkit.syntax.tree import Operand
+
+
+def result_registers(step: Step) -> set[str]:
+    """The registers to which an instruction gives values; none where the table has no form for it."""
+    match = step.match
+    operands = [match.operand(role, step.instruction) for role in match.results] if match is not None else []
+    return {name for each in operands if each is not None for name in registers_in(each, step.scope)}
+
+
+def read_operands(step: Step) -> list[Operand]:
+    """The operands that are no results; all, where the table has no form for the instruction."""
+    match = step.match
+    results = {match.roles[role] for role in match.results if role in match.roles} if match is not None else set()
+    return [each for at, each in enumerate(step.instruction.operands) if at not in results]
+
+
+def read_registers(step: Step) -> set[str]:
+    """The registers that an instruction reads, its guard among them."""
+    found = {name for each in read_operands(step) for name in registers_in(each, step.scope)}
+    guard = step.instruction.guard
+    return found | ({step.scope.register_name(guard.predicate)} if guard is not None else set())

@@ -1,0 +1,121 @@
+"""Tensor maps for parameters of which nobody said what they describe: their boxes have the bytes that are expected.
+
+How a kernel's tensors look is the host's affair; this only guesses at a box, of halves, whose rows have 128 bytes where
+there are so many. A kernel that wants another one reads other elements, or waits for ever.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy
+
+from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, expected_bytes, tensor_map_locations
+from ptxkit.analysis.ir.program import Program
+from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
+from ptxkit.emulator.engine.launch_args import StructArgument
+from ptxkit.emulator.state.symbols import variable_bytes
+from ptxkit.emulator.state.tensor_maps import ALIGNMENT, MAP_BYTES
+
+ROW_ELEMENTS, ELEMENT_BYTES, MAX_BOX_EXTENT = 64, 2, 256
+"""Elements of a row of 128 bytes; bytes of an element; elements of a box in each dimension."""
+COPIES_PER_PHASE = (1, 2, 4)
+"""Copies by one map that may share the bytes of a phase."""
+
+DEFAULT_BOX_BYTES = 2048
+"""Bytes of a box where no mbarrier expects any."""
+
+InferredMaps: TypeAlias = "dict[str, tuple[TensorMapArgument | StructArgument, str]]"
+"""By parameter: a map, or a structure that holds some, and words for it."""
+
+_BOXES_PER_DIMENSION = 4
+"""How many boxes a tensor has in its first two dimensions."""
+
+
+def infer_maps(program: Program) -> list[InferredMaps]:
+    """Maps for the parameters that are such, in several ways to try; one empty way where nothing is to be guessed.
+
+    Nothing is where several maps bring boxes: how they share the bytes that are expected does not stand in the text.
+    """
+    sizes = _parameter_sizes(program)
+    uses = {
+        (name, offset): use
+        for (name, offset), use in tensor_map_locations(program).items()
+        if 0 <= offset <= sizes[name] - MAP_BYTES and not offset % ALIGNMENT
+    }
+    expected = expected_bytes(program)
+    if sum(use.is_loaded for use in uses.values()) > 1:
+        return [{}]
+    found = []
+    for copies in COPIES_PER_PHASE:
+        made = {
+            place: _infer_tiled_map(use, (expected[0] if expected else DEFAULT_BOX_BYTES) // copies)
+            for place, use in uses.items()
+        }
+        if made and all(made.values()):
+            found.append(_place_in_parameters({place: each for place, each in made.items() if each is not None}, sizes))
+    return found or [{}]
+
+
+def is_expected(program: Program) -> bool:
+    """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it go on."""
+    return bool(expected_bytes(program)) and any(use.is_loaded for use in tensor_map_locations(program).values())
+
+
+def _parameter_sizes(program: Program) -> dict[str, int]:
+    """The bytes of each parameter."""
+    parameters = program.function.parameters
+    return {each.name: variable_bytes(declared, each) for declared in parameters for each in declared.declarators}
+
+
+def _place_in_parameters(
+    made: dict[tuple[str, int], tuple[TensorMapArgument, str]], sizes: dict[str, int]
+) -> InferredMaps:
+    """What to pass for the parameters that hold maps; what else a structure holds is zeros."""
+    found: InferredMaps = {}
+    for name in dict.fromkeys(name for name, _ in made):
+        own = {offset: each for (other, offset), each in made.items() if other == name}
+        if sizes[name] == MAP_BYTES:
+            found[name] = own[0]
+            continue
+        words = "".join(f", {words} at {offset}" for offset, (_, words) in own.items())
+        maps = {offset: each for offset, (each, _) in own.items()}
+        found[name] = StructArgument(bytes(sizes[name]), maps), f"{sizes[name]} bytes of 0{words}"
+    return found
+
+
+def _infer_tiled_map(use: TensorMapParameter, octets: int) -> tuple[TensorMapArgument, str] | None:
+    count = octets // ELEMENT_BYTES
+    row = min(ROW_ELEMENTS, count)
+    if count * ELEMENT_BYTES != octets or row * ELEMENT_BYTES % 16 or count % row:
+        return None
+    if use.is_im2col:
+        return _infer_im2col_map(use, row, count // row)
+    box, left = [row], count // row
+    for _ in range(use.rank - 1):
+        extent = next((each for each in range(min(left, MAX_BOX_EXTENT), 0, -1) if left % each == 0), 1)
+        box.append(extent)
+        left //= extent
+    if left == 1:
+        extents = [each * _BOXES_PER_DIMENSION if at < 2 else each for at, each in enumerate(box)]
+        array = _default_contents(extents[::-1])
+        words = f"f16 {'x'.join(map(str, extents))} in boxes of {'x'.join(map(str, box))}"
+        return TensorMapArgument.tiled(array, box=box), words
+    return None
+
+
+def _infer_im2col_map(use: TensorMapParameter, channels: int, pixels: int) -> tuple[TensorMapArgument, str] | None:
+    corner = (0,) * (use.rank - 2)
+    extents = [channels * 2, max(pixels, 8), *(4 for _ in corner)]
+    try:
+        made = TensorMapArgument.im2col(
+            _default_contents(extents[::-1]), lower=corner, upper=corner, channels=channels, pixels=pixels
+        )
+    except InvalidLaunchError:
+        return None
+    return made, f"f16 {'x'.join(map(str, extents))}, {pixels} pixels of {channels} channels"
+
+
+def _default_contents(shape: list[int]) -> Any:
+    return (numpy.arange(prod(shape)) % 29 - 14).astype(numpy.float16).reshape(shape)

@@ -1,0 +1,235 @@
+"""The accesses of a finding among the events of its recording: what a picture of it is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from ptxkit.emulator import Violation, Witness
+from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecording
+from ptxkit.emulator.state.byte_transfers import NO_OFFSET
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.model.trace import Dim3, FindingRole, StepKind, TraceAccess
+from ptxkit.source import SourceFile
+
+ACCESSES = frozenset({StepKind.READ, StepKind.WRITE, StepKind.UPDATE})
+MAX_SHOWN_BYTES = 16
+"""Bytes of a value that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRange:
+    """A range in a pool of the machine."""
+
+    pool: Any
+    start: int
+    size: int
+
+    def threads_touching(self, event: RecordedEvent) -> Any:
+        """The threads of an event whose bytes these are, by number."""
+        if event.operation is not None:
+            return issuers(event, self)
+        if event.pool is not self.pool:
+            return event.threads[:0]
+        meets = (event.byte_offsets < self.start + self.size) & (event.byte_offsets + event.size > self.start)
+        return event.threads[meets]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceSlice:
+    """fault: where the finding showed; other: the access that it conflicts with; None where there is none, or it lies
+    further back than was kept. thread, other_thread: by number in their CTAs. bytes: what both use.
+    """
+
+    access: RecordedEvent
+    thread: int
+    other_access: RecordedEvent | None
+    other_thread: int
+    common_range: BufferRange | None
+
+    def role_of(self, event: RecordedEvent) -> FindingRole:
+        """What an event has to do with the finding."""
+        if event is self.access:
+            return FindingRole.FAULT
+        return FindingRole.OTHER if event is self.other_access else FindingRole.NONE
+
+
+def slice_of_violation(recording: ViolationRecording, source: SourceFile, block: Dim3) -> TraceSlice:
+    """The accesses of a finding."""
+    finding = recording.finding
+    first = finding.witnesses[0] if finding.witnesses else Witness("", finding.line, (0, 0, 0), (0, 0, 0))
+    actor = _accessing_thread(first, block)
+    fault = recording.trigger if _is_witness_event(recording.trigger, finding.offset, first, actor) else None
+    fault = (
+        fault or _pending_event(recording, first, actor) or _make_final_event(finding, first, actor, recording.number)
+    )
+    where = _accessed_range(fault, actor) if actor is not None else None
+    other, other_actor = None, None
+    if len(finding.witnesses) > 1:
+        other_actor = _accessing_thread(finding.witnesses[1], block)
+        other = _find_other_access(recording, fault, finding.witnesses[1], other_actor, source, where)
+    if where is None and other is not None and other_actor is not None:
+        where = _accessed_range(other, other_actor)
+    thread = _thread_of(fault, actor, where)
+    return TraceSlice(fault, thread, other, thread if other is None else _thread_of(other, other_actor, where), where)
+
+
+def _accessing_thread(witness: Witness, block: Dim3) -> int | None:
+    """The number of a thread that accesses; None for what is none: what carries out operations of all threads."""
+    number = thread_number(witness.thread, block)
+    return number if number < block[0] * block[1] * block[2] else None
+
+
+def _thread_of(event: RecordedEvent, actor: int | None, where: BufferRange | None) -> int:
+    """The thread that accesses; of an operation, the one that issued what is about the bytes."""
+    if event.operation is not None and where is not None:
+        found = issuers(event, where)
+        actor = int(found[0]) if len(found) else actor
+    return actor if actor is not None else int(event.threads[0])
+
+
+def thread_number(thread: Dim3, block: Dim3) -> int:
+    """A thread's number in its CTA."""
+    return thread[0] + block[0] * (thread[1] + block[1] * thread[2])
+
+
+def thread_position(number: int, block: Dim3) -> Dim3:
+    """A thread's place in its CTA."""
+    return number % block[0], number // block[0] % block[1], number // (block[0] * block[1])
+
+
+def _is_witness_event(event: RecordedEvent | None, offset: int, witness: Witness, actor: int | None) -> bool:
+    """Whether a witness executed an instruction in an event."""
+    if event is None or event.offset != offset or event.cta != witness.cta or not len(event.threads):
+        return False
+    return event.operation is not None if actor is None else actor in event.threads
+
+
+def _pending_event(recording: ViolationRecording, witness: Witness, actor: int | None) -> RecordedEvent | None:
+    """What had begun and was not over when the finding showed: an operation in flight, a wait at a barrier."""
+    for event in reversed(recording.events):
+        if event.serial <= recording.number and _is_witness_event(event, recording.finding.offset, witness, actor):
+            operation = event.operation
+            if event.kind is StepKind.ARRIVE:
+                return event
+            if event.kind is StepKind.ISSUE and operation is not None:
+                return event if operation.pending_writes.any() or operation.pending_reads.any() else None
+    return None
+
+
+def _make_final_event(finding: Violation, witness: Witness, actor: int | None, number: int) -> RecordedEvent:
+    """What ended the run before it was an access: an address of nothing, a state that forbids it."""
+    threads = numpy.array([actor or 0])
+    text = witness.action.rpartition(": ")[2]
+    return RecordedEvent(number + 1, StepKind.UPDATE, witness.cta, threads, finding.offset, text, "goes no further")
+
+
+def _accessed_range(event: RecordedEvent, thread: int) -> BufferRange | None:
+    """The bytes that a thread's access is about."""
+    if event.kind not in ACCESSES or event.byte_offsets is None:
+        return None
+    row = int(numpy.searchsorted(event.threads, thread))
+    return BufferRange(event.pool, int(event.byte_offsets[row]), event.size)
+
+
+def _find_other_access(
+    recording: ViolationRecording,
+    fault: RecordedEvent,
+    witness: Witness,
+    actor: int | None,
+    source: SourceFile,
+    where: BufferRange | None,
+) -> RecordedEvent | None:
+    """The last event at the other access's line and by its thread, best one that is about the same bytes."""
+    found = None
+    for event in reversed(recording.events):
+        if event.serial > fault.serial or event.cta != witness.cta or event.offset < 0:
+            continue
+        if event.kind not in ACCESSES and event.kind is not StepKind.ISSUE:
+            continue
+        if source.position(event.offset)[0] != witness.line or not _is_witness_event(
+            event, event.offset, witness, actor
+        ):
+            continue
+        if where is not None and len(where.threads_touching(event)):
+            return event
+        if event is not fault:
+            found = found or event
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- values
+
+
+def accesses_of(finding: Violation, focus: TraceSlice, block: Dim3) -> tuple[TraceAccess, ...]:
+    """The accesses of a finding, with what they read and write as far as it was seen."""
+    found = []
+    for position, witness in enumerate(finding.witnesses):
+        event = (focus.access, focus.other_access)[position] if position < 2 else None
+        thread = (focus.thread, focus.other_thread)[position] if position < 2 else thread_number(witness.thread, block)
+        old, new = values_of(event, thread, focus.common_range) if event is not None else (None, None)
+        found.append(
+            TraceAccess(
+                FindingRole.FAULT if position == 0 else FindingRole.OTHER,
+                witness.action.rpartition(": ")[2],
+                witness.line,
+                thread_position(thread, block),
+                witness.cta,
+                witness.space,
+                witness.start,
+                witness.size,
+                old if old is not None else witness.old,
+                new if new is not None else witness.new,
+            )
+        )
+    return tuple(found)
+
+
+def values_of(event: RecordedEvent, thread: int, where: BufferRange | None) -> tuple[str | None, str | None]:
+    """The bytes before an event and after it, as hexadecimal digits."""
+    if event.operation is not None:
+        return _copied_values(event, where)
+    if event.old is None or event.kind not in ACCESSES or thread not in event.threads:
+        return None, None
+    row = int(numpy.searchsorted(event.threads, thread))
+    return _hex_digits(event.old[row]), None if event.new is None else _hex_digits(event.new[row])
+
+
+def _copied_values(event: RecordedEvent, where: BufferRange | None) -> tuple[str | None, str | None]:
+    """Of an asynchronous operation: what stood in the bytes when it began, and what it brings."""
+    if where is None or event.pool is not where.pool or event.old is None:
+        return None, None
+    wanted = numpy.arange(where.start, where.start + where.size)
+    order = numpy.argsort(event.byte_offsets, kind="stable")
+    at = numpy.searchsorted(event.byte_offsets[order], wanted)
+    if (at >= len(order)).any() or (event.byte_offsets[order][at] != wanted).any():
+        return None, None
+    transfer = event.operation.transfers[0] if event.operation is not None else None
+    if transfer is None or transfer.combine is not None:
+        return _hex_digits(event.old[order][at]), None
+    transfer.read(numpy.ones(transfer.rows, bool))
+    there = transfer.targets != NO_OFFSET
+    brought = numpy.ascontiguousarray(transfer.data[there]).view(numpy.uint8).ravel()
+    return _hex_digits(event.old[order][at]), _hex_digits(brought[order][at]) if len(brought) == len(order) else None
+
+
+def issuers(event: RecordedEvent, where: BufferRange) -> Any:
+    """The threads that issued the rows of an operation which are about some bytes."""
+    operation = event.operation
+    if operation is None:
+        return event.threads
+    wanted = numpy.arange(where.start, where.start + where.size)
+    found = [numpy.zeros(0, numpy.int64)]
+    for transfer in operation.transfers:
+        for pool, numbers in ((transfer.target, transfer.targets), (transfer.source, transfer.sources)):
+            if pool is where.pool:
+                rows = numpy.isin(numbers * transfer.unit, wanted - wanted % transfer.unit).any(axis=1)
+                found.append(operation.threads[rows])
+    return numpy.unique(numpy.concatenate(found))
+
+
+def _hex_digits(octets: Any) -> str:
+    """Bytes as hexadecimal digits, from the lowest address on."""
+    whole: bytes = octets.tobytes()
+    return whole[:MAX_SHOWN_BYTES].hex() + (".." if len(whole) > MAX_SHOWN_BYTES else "")

@@ -1,0 +1,101 @@
+"""What the machine found, as diagnostics: the witness beside the place, the launch among the properties."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.emulator import Violation, Witness
+from ptxkit.source import SourceFile
+from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
+
+ABORTED_CODE = "PTX650"
+"""The code of what ends a kernel though no rule is broken: a trap, a failed assertion, a stack that is too small."""
+
+
+ARGUMENTS_NOTE = "these arguments were chosen: where no host passes such, give --arg, --block or --shared"
+GRID_NOTE = (
+    "the grid was chosen, as the kernel's code shows that several CTAs run it: where one alone does, give --grid 1"
+)
+
+
+def make_diagnostic(
+    finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, *, chosen: str = ""
+) -> Diagnostic:
+    """A finding of one run. chosen: what to say of a launch that was chosen, with which it is a warning; empty for one
+    that the kernel must stand.
+    """
+    span = source.statement_span(finding.offset)
+    others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]
+    labels = tuple(Label(source.line_span(each.line), str(each)) for each in others)
+    notes = [str(each) for each in finding.witnesses[:1]]
+    if finding.missing:
+        notes.append(f"missing: {finding.missing}")
+    notes.append(_describe_run(kernel, plan, trial))
+    if chosen:
+        notes.append(chosen)
+    return Diagnostic(
+        code=finding.code if finding.code.startswith("PTX") else ABORTED_CODE,
+        severity=Severity.ERROR if not chosen and finding.severity == "error" else Severity.WARNING,
+        message=finding.message,
+        source=source,
+        span=span,
+        labels=labels,
+        notes=tuple(notes),
+        properties={"witness": witness_properties(finding, plan, trial), "kernel": kernel},
+    )
+
+
+def make_undecided(
+    finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, reason: str
+) -> Undecided:
+    """A finding of one run that may come only of what was chosen for it. reason: of what, and what would tell."""
+    code = finding.code if finding.code.startswith("PTX") else ABORTED_CODE
+    text = f"{finding.message}; but {reason}: {_describe_run(kernel, plan, trial)}"
+    return Undecided(code, text, source, source.statement_span(finding.offset))
+
+
+def _describe_run(kernel: str, plan: LaunchPlan, trial: VerifierRun) -> str:
+    arguments = ", ".join(trial.assumptions) or "no arguments"
+    return f"seen in a run of {kernel}: {launch_text(plan)}, {arguments}, policy {trial.policy}, seed {trial.seed}"
+
+
+def witness_properties(finding: Violation, plan: LaunchPlan, trial: VerifierRun) -> dict[str, object]:
+    """The accesses, and what is needed to see them again; JSON values only."""
+    return {
+        "accesses": [_access_properties(each) for each in finding.witnesses],
+        "missing": finding.missing,
+        "grid": list(plan.grid),
+        "block": list(plan.block),
+        "cluster": list(plan.cluster),
+        "shared": plan.shared,
+        "arguments": list(trial.assumptions),
+        "policy": trial.policy,
+        "seed": trial.seed,
+    }
+
+
+def launch_text(plan: LaunchPlan) -> str:
+    """`grid 2, block 128`, and what else there is."""
+    parts = [f"grid {_shape_text(plan.grid)}", f"block {_shape_text(plan.block)}"]
+    if _shape_text(plan.cluster) != "1":
+        parts.append(f"cluster {_shape_text(plan.cluster)}")
+    if plan.shared:
+        parts.append(f"{plan.shared} bytes of dynamic shared memory")
+    return ", ".join(parts)
+
+
+def _shape_text(extents: tuple[int, ...]) -> str:
+    return "x".join(str(each) for each in extents)
+
+
+def _access_properties(access: Witness) -> dict[str, object]:
+    return {
+        "instruction": access.action,
+        "line": access.line,
+        "thread": list(access.thread),
+        "cta": list(access.cta),
+        "space": access.space,
+        "start": access.start,
+        "size": access.size,
+        "old": access.old,
+        "new": access.new,
+    }

@@ -1,0 +1,136 @@
+"""One text through the house for its picture: what lint says of it, and each function's blocks and transfers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.fast_dataclasses import replace
+from ptxkit.linter import crash_result, lint_source
+from ptxkit.model.transfer import KernelTransfers
+from ptxkit.model.view import FileView, FunctionView
+from ptxkit.results import FileResult
+from ptxkit.settings.model import DEFAULT, Settings
+from ptxkit.source import SourceFile, SourceLine
+from ptxkit.syntax.tree import Block, Body, Function, Module
+
+if TYPE_CHECKING:
+    from ptxkit.analysis.context.kernel_facts import KernelFacts
+
+MAX_BLOCKS = 20_000
+"""Basic blocks of one function that are drawn."""
+
+
+def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
+    """The picture of a file. One that does not parse has its findings and its words; `unread` says what is missing.
+
+    A part of the house that breaks is a finding (PTX100), and what the others found is there.
+    """
+    from ptxkit.syntax import PTXSyntaxError, parse
+    from ptxkit.syntax.highlighting import highlight_spans
+
+    explored: dict[str, KernelFacts] = {}
+    result = lint_source(source, settings, explored)
+    try:
+        module = parse(source.text, source.path)
+    except PTXSyntaxError:
+        pieces = tuple(highlight_spans(source.text, None))
+        return FileView(
+            source,
+            result,
+            coloured_spans=pieces,
+            missing_functions_reason="The file has syntax errors: mend these to see its graph.",
+        )
+    seen = FileView(
+        source,
+        result,
+        version=".".join(map(str, module.version)) if module.version else "",
+        target=", ".join(module.targets),
+        coloured_spans=tuple(highlight_spans(source.text, module)),
+    )
+    try:
+        return _with_functions(seen, module, explored)
+    except Exception as error:
+        also = crash_result(source.path, error).diagnostics
+        return replace(
+            seen,
+            result=_with_diagnostics(result, also),
+            missing_functions_reason="The analysis broke: there is no graph.",
+        )
+
+
+def _with_diagnostics(result: FileResult, more: tuple[Diagnostic, ...]) -> FileResult:
+    return replace(result, diagnostics=(*result.diagnostics, *more))
+
+
+def _with_functions(seen: FileView, module: Module, explored: Mapping[str, KernelFacts]) -> FileView:
+    from ptxkit.analysis.inventory.transfer_table import collect_transfers
+
+    tables = {each.name: each for each in collect_transfers(module, products=True, explored=explored).kernels}
+    functions = [
+        _function_view(module, item, start, tables.get(item.name))
+        for item, start in module.located()
+        if isinstance(item, Function) and item.body is not None
+    ]
+    nothing = "" if functions else "The file holds no function with a body."
+    return replace(
+        seen, functions=tuple(functions), source_lines=dict(_source_lines(module)), missing_functions_reason=nothing
+    )
+
+
+def _function_view(module: Module, function: Function, start: int, table: KernelTransfers | None) -> FunctionView:
+    from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+    from ptxkit.analysis.inventory.async_view import find_async_ops
+    from ptxkit.analysis.inventory.cfg_view import launch_facts_of, view_blocks, view_edges, view_loops
+    from ptxkit.analysis.ir.program import flatten
+
+    assert module.source is not None
+    line = module.source.position(start)[0]
+    program = flatten(module, function)
+    lines = {step: module.source.position(step.start)[0] for step in program.steps}
+    view = FunctionView(
+        function.name,
+        function.kind,
+        line,
+        max(lines.values(), default=line),
+        facts=tuple(launch_facts_of(program)),
+        async_ops=tuple(each for _, each in find_async_ops(program, lines)),
+        transfers=table,
+    )
+    if not program.steps:
+        return replace(view, no_graph_reason="The function has no instruction.")
+    flow = ControlFlowGraph(program)
+    if len(flow.block_starts) > MAX_BLOCKS:
+        return replace(
+            view, no_graph_reason=f"The function has {len(flow.block_starts):,} blocks; up to {MAX_BLOCKS:,} are drawn."
+        )
+    blocks = view_blocks(flow, program, lines)
+    return replace(view, blocks=blocks, edges=view_edges(flow), loops=view_loops(flow, blocks))
+
+
+def _source_lines(module: Module) -> Iterator[tuple[int, tuple[SourceLine, ...]]]:
+    """By line: the source line of the first instruction there, where it is not that of the instruction before."""
+    from ptxkit.analysis.ir.source_lines import SourceLines
+
+    source = module.source
+    if source is None or ".loc" not in source.text:
+        return
+    origins = SourceLines(module)
+    for function in module.functions():
+        previous: tuple[SourceLine, ...] = ()
+        for start in _instruction_offsets(function.body) if function.body is not None else ():
+            chain = origins.inline_chain(function, start)
+            if chain and chain != previous:
+                yield source.position(start)[0], chain
+            previous = chain
+
+
+def _instruction_offsets(body: Body) -> Iterator[int]:
+    from ptxkit.syntax.tree import Instruction
+
+    for statement, start in body.located():
+        if isinstance(statement, Instruction):
+            yield start
+        elif isinstance(statement, Block):
+            yield from _instruction_offsets(statement.body)

@@ -1,0 +1,136 @@
+"""Basic blocks, and the registers that asynchronous multiplications use along every path."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.registers.wgmma_hazards import find_wgmma_hazards
+from ptxkit.syntax import parse
+from tests.analysis.support import module_of, program_of
+
+MULTIPLY = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd2, 1, 1, 1, 0, 0;"
+COMMIT = "wgmma.commit_group.sync.aligned;"
+
+
+def wait(pending: int) -> str:
+    return f"wgmma.wait_group.sync.aligned {pending};"
+
+
+def touched(body: str) -> list[str]:
+    """The opcodes that touch registers in flight."""
+    return [touch.step.instruction.opcode for touch in find_wgmma_hazards(program_of(module_of(body)), "wgmma")]
+
+
+def test_blocks_begin_at_labels_and_behind_branches() -> None:
+    program = program_of(module_of("mov.u32 %r1, 0; @%p1 bra there; mov.u32 %r2, 0;\nthere: mov.u32 %r3, 0;"))
+    flow = ControlFlowGraph(program)
+    assert flow.block_starts == [0, 2, 3]
+    assert flow.successors == [(1, 2), (2,), ()]
+    assert flow.predecessors == [(), (0,), (0, 1)]
+
+
+def test_a_call_ends_no_block() -> None:
+    program = program_of(module_of("mov.u32 %r1, 0; call f; mov.u32 %r2, 0;", before=".func f { ret; }"))
+    assert ControlFlowGraph(program).block_starts == [0]
+
+
+def test_what_is_reached_includes_the_start_and_loops() -> None:
+    flow = ControlFlowGraph(program_of(module_of("next: mov.u32 %r1, 0; @%p1 bra next; mov.u32 %r2, 0;")))
+    assert flow.reachable((0,)) == {0, 1}
+    assert flow.reachable((1,)) == {1}
+
+
+def flow_of(body: str) -> tuple[ControlFlowGraph, list[Step]]:
+    program = program_of(module_of(body))
+    return ControlFlowGraph(program), list(program.steps)
+
+
+def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
+    flow, (first, branch, one, last, _) = flow_of(
+        "mov.u32 %r1, 0; @%p1 bra there; mov.u32 %r2, 0;\nthere: mov.u32 %r3, 0;"
+    )
+    assert flow.dominates(first, branch)
+    assert flow.dominates(branch, last)
+    assert not flow.dominates(one, last)
+    assert not flow.dominates(last, first)
+    assert flow.post_dominates(last, first)
+    assert not flow.post_dominates(one, first)
+    assert flow.control_dependences == [(), (0,), ()]
+    assert flow.blocks_until_reconvergence(0) == {1}
+    assert flow.blocks_until_reconvergence(1) is None
+
+
+def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
+    flow, (leave, after, _) = flow_of("@%p1 exit; mov.u32 %r1, 0;")
+    assert flow.exit_blocks == (0, 1)
+    assert not flow.post_dominates(after, leave)
+    assert flow.dominates(leave, after)
+    assert flow.control_dependences == [(), (0,)]
+    assert flow.blocks_until_reconvergence(0) == {1}
+
+
+def test_a_trap_is_no_way_round_what_follows() -> None:
+    flow, (_, after, check, _, last, _) = flow_of(
+        "bra.uni on;\non: mov.u32 %r1, 0; @%p1 bra there; trap;\nthere: mov.u32 %r2, 0;"
+    )
+    assert flow.post_dominates(last, after)
+    assert flow.post_dominates(check, after)
+
+
+def test_an_indexed_branch_may_go_to_each_of_its_targets() -> None:
+    flow, (jump, one, _, two, last, _) = flow_of(
+        "ways: .branchtargets one, two;\n brx.idx %r1, ways;\n"
+        "one: mov.u32 %r2, 0; bra last;\ntwo: mov.u32 %r2, 1;\nlast: mov.u32 %r3, 0;"
+    )
+    assert flow.successors[0] == (1, 2)
+    assert flow.dominates(jump, two)
+    assert not flow.dominates(one, last)
+    assert flow.post_dominates(last, jump)
+    assert flow.blocks_until_reconvergence(0) == {1, 2}
+
+
+def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
+    program = program_of(
+        parse(
+            ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() {\n.reg .pred %p<2>; .reg .b32 %r<4>;\n"
+            "@%p1 bra out; mov.u32 %r1, 0;\nout:\n}\n",
+            "k.ptx",
+        )
+    )
+    flow = ControlFlowGraph(program)
+    assert flow.exit_blocks == (0, 1)
+    assert not flow.post_dominates(program.steps[1], program.steps[0])
+
+
+def test_what_never_ends_has_nothing_behind_it() -> None:
+    flow, (ask, again, _) = flow_of("again: mov.u32 %r1, 0; bra again;")
+    assert not flow.post_dominators.is_reachable(0)
+    assert flow.post_dominates(again, ask)
+    assert flow.may_repeat(ask)
+
+
+def test_a_loop_decides_whether_it_goes_round_again() -> None:
+    flow, (before, inside, branch, after, _) = flow_of(
+        "mov.u32 %r1, 0;\nagain: mov.u32 %r2, 0; @%p1 bra again; mov.u32 %r3, 0;"
+    )
+    assert flow.control_dependences == [(), (1,), ()]
+    assert flow.blocks_until_reconvergence(1) == {1}
+    assert [flow.may_repeat(step) for step in (before, inside, branch, after)] == [False, True, True, False]
+    loop = flow.loop_of(inside)
+    assert loop is not None
+    assert flow.loops.exit_edges(loop) == [(1, 2)]
+
+
+def test_a_wait_on_every_path_settles_a_flight() -> None:
+    assert touched(f"{MULTIPLY} {COMMIT} {wait(0)} st.global.f32 [%rd3], %f0;") == []
+    assert touched(f"{MULTIPLY} {COMMIT} {wait(1)} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]
+
+
+def test_a_wait_on_some_path_leaves_it_open() -> None:
+    assert touched(f"{MULTIPLY} {COMMIT} @%p1 bra on; {wait(0)}\non: st.global.f32 [%rd3], %f0;") == []
+
+
+def test_a_later_round_of_a_loop_settles_what_an_earlier_one_left_pending() -> None:
+    loop = f"next: {MULTIPLY} {COMMIT} {wait(1)} @%p1 bra next;"
+    assert touched(f"{loop} {wait(0)} st.global.f32 [%rd3], %f0;") == []
+    assert touched(f"{loop} st.global.f32 [%rd3], %f0;") == ["st.global.f32"]

@@ -1,0 +1,134 @@
+"""Reaches into other CTAs of a cluster, what orders them, and what keeps a CTA from ending."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.cluster.cluster_facts import (
+    find_remote_accesses,
+    find_signalled_mbarriers,
+    has_observed_cluster_start,
+    has_observed_signal,
+    is_init_ordered_by_cluster_barrier,
+    may_poll_memory,
+    scenario_of_rank,
+)
+from ptxkit.analysis.cluster.cluster_lifetime import ExitSafety
+from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.isa.effects import MbarrierInit
+from tests.analysis.support import kernel_of, module_of
+
+START = (
+    ".shared .align 16 .b8 tile[64]; .shared .align 8 .b64 bar; mov.u32 %r1, tile; mov.u32 %r2, bar;"
+    "mov.u32 %r3, %cluster_ctarank; xor.b32 %r3, %r3, 1; mov.u32 %r6, %tid.x; setp.eq.u32 %p1, %r6, 0;"
+    "mapa.shared::cluster.u32 %r4, %r1, %r3; mapa.shared::cluster.u32 %r5, %r2, %r3;"
+)
+INIT = "@%p1 mbarrier.init.shared::cta.b64 [%r2], 1;"
+MEET = "barrier.cluster.arrive; barrier.cluster.wait;"
+RELAXED = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;"
+STORE = "@%p1 st.shared::cluster.u32 [%r4], 1;"
+ARRIVE = "@%p1 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];"
+WAIT = "wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r2], 0; @!%p2 bra wait;"
+
+
+def cluster(*lines: str, size: int = 2) -> KernelFacts:
+    bounds = f".reqntid 64\n.reqnctapercluster {size}, 1, 1"
+    return kernel_of(module_of(START + "".join(lines), bounds=bounds))
+
+
+def test_a_reach_says_which_cta_and_which_mbarrier() -> None:
+    store, arrival = find_remote_accesses(cluster(STORE, ARRIVE).scenarios[0])
+    assert (store.rank, store.mbarrier, store.thread.tid) == (1, None, 0)
+    assert arrival.rank == 1
+    assert arrival.mbarrier is not None
+
+
+def test_the_own_memory_and_a_rank_that_is_not_there_are_no_reaches() -> None:
+    assert not list(find_remote_accesses(cluster("st.shared::cluster.u32 [%r1], 1;").scenarios[0]))
+    assert not list(find_remote_accesses(cluster(STORE, size=1).scenarios[0]))
+
+
+@pytest.mark.parametrize(("mask", "ranks"), [(1, []), (2, [1]), (3, [1]), (7, [1])])
+def test_a_copy_to_several_ctas_reaches_those_of_its_mask(mask: int, ranks: list[int]) -> None:
+    copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+    kernel = cluster(f"mov.u16 %h1, {mask}; @%p1 {copy} [%r1], [%rd1], 16, [%r2], %h1;")
+    assert [reach.rank for reach in find_remote_accesses(kernel.scenarios[0])] == ranks
+    assert len(find_signalled_mbarriers(kernel.scenarios)) == 1
+
+
+def test_each_cta_finds_the_other_one() -> None:
+    worlds = cluster(STORE).scenarios
+    first, second = scenario_of_rank(worlds, worlds[0], 0), scenario_of_rank(worlds, worlds[0], 1)
+    assert first is not None
+    assert second is not None
+    assert (first.scenario.rank, second.scenario.rank) == (0, 1)
+    assert scenario_of_rank(worlds, worlds[0], 2) is None
+
+
+@pytest.mark.parametrize(("before", "knows"), [("", False), ("bar.sync 0;", False), (MEET, True), (RELAXED, True)])
+def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> None:
+    world = cluster(before, STORE).scenarios[0]
+    (reach,) = find_remote_accesses(world)
+    assert has_observed_cluster_start(world, reach.thread, reach.position) is knows
+
+
+@pytest.mark.parametrize(
+    ("before", "published"),
+    [
+        (INIT + MEET, True),
+        (INIT + RELAXED, False),
+        (INIT + "@%p1 fence.mbarrier_init.release.cluster;" + RELAXED, True),
+        ("@%p1 fence.mbarrier_init.release.cluster;" + INIT + RELAXED, False),
+        (MEET + INIT, False),
+    ],
+)
+def test_an_initialisation_is_published_by_a_releasing_arrival_or_by_its_fence(before: str, published: bool) -> None:
+    worlds = cluster(before, ARRIVE).scenarios
+    (reach,) = find_remote_accesses(worlds[0])
+    maker = worlds[1].threads[0]
+    ((made, _),) = maker.positions(MbarrierInit)
+    assert is_init_ordered_by_cluster_barrier(maker, made, worlds[0], reach.thread, reach.position) is published
+
+
+@pytest.mark.parametrize(("parity", "told"), [(0, True), (1, False)])
+def test_a_wait_on_what_the_other_cta_signals_tells_of_it(parity: int, told: bool) -> None:
+    worlds = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
+    (store,) = (reach for reach in find_remote_accesses(worlds[0]) if reach.mbarrier is None)
+    assert has_observed_signal(store.thread, store.position, find_signalled_mbarriers(worlds)) is told
+
+
+@pytest.mark.parametrize(
+    ("line", "is_poll"),
+    [
+        ("ld.acquire.gpu.global.u32 %r9, [%rd1];", True),
+        ("atom.global.add.u32 %r9, [%rd1], 1;", True),
+        ("ld.global.u32 %r9, [%rd1];", False),
+        ("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r4], %r9, [%r5];", False),
+    ],
+)
+def test_strong_loads_and_atomics_may_poll(line: str, is_poll: bool) -> None:
+    assert may_poll_memory(cluster(line).program) is is_poll
+
+
+@pytest.mark.parametrize(
+    ("body", "exposed"),
+    [
+        (MEET + STORE, 1),
+        (MEET + STORE + MEET, 0),
+        (INIT + MEET + STORE + ARRIVE + WAIT, 0),
+        (INIT + MEET + ARRIVE + STORE + WAIT, 1),
+        (INIT + MEET + ARRIVE + WAIT + ARRIVE, 1),
+    ],
+)
+def test_memory_is_exposed_to_what_its_cta_does_not_wait_for(body: str, exposed: int) -> None:
+    own, other = cluster(body).scenarios
+    farewell = ExitSafety(own, [other])
+    assert farewell.is_known
+    assert len(list(farewell.unprotected_accesses())) == exposed
+
+
+def test_a_guess_leaves_the_ends_of_a_cluster_unknown() -> None:
+    own, other = cluster(
+        MEET, "ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p3, %r9, 0; @%p3 bra end;", STORE, "end:"
+    ).scenarios[:2]
+    assert not ExitSafety(own, [other]).is_known

@@ -1,0 +1,101 @@
+"""Which parameters are pointers, and what a launch takes as given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
+from ptxkit.analysis.values.scenario import DEFAULT_THREADS, launch_config_of, representative_threads
+from ptxkit.analysis.values.symbolic_values import SymbolicValue
+from tests.analysis.support import module_of, program_of, walk
+
+TWO = ".param .u64 p, .param .u64 n"
+
+
+def pointers(body: str, parameters: str = TWO) -> frozenset[tuple[str, int]]:
+    return pointer_parameters(program_of(module_of(body, parameters=parameters)))
+
+
+def test_a_parameter_that_is_used_as_an_address_is_a_pointer_and_one_that_is_counted_with_is_not() -> None:
+    body = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n]; ld.global.u32 %r1, [%rd1]; add.u64 %rd3, %rd2, 1;"
+    assert pointers(body) == {("p", 0)}
+
+
+STRUCTURE = "mov.b64 %rd1, s; add.s64 %rd2, %rd1, 64; ld.param.u64 %rd3, [%rd2+8]; ld.param.u32 %r1, [%rd2+16];"
+
+
+def test_a_pointer_in_a_structure_is_known_where_the_structure_is_read_through_a_register() -> None:
+    program = program_of(module_of(STRUCTURE + "ld.global.u32 %r2, [%rd3];", parameters=".param .b8 s[128]"))
+    assert pointer_parameters(program) == {("s", 72)}
+
+
+def test_a_field_of_a_structure_is_a_parameter_like_another() -> None:
+    read = walk(module_of(STRUCTURE, parameters=".param .b8 s[128]"), sample=19)
+    direct = walk(module_of("ld.param.u32 %r1, [s+80];", parameters=".param .b8 s[128]"), sample=19)
+    assert read["%r1"] == direct["%r1"] == 19
+
+
+def test_a_pointer_is_known_through_copies_conversions_and_sums() -> None:
+    body = """ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1; mov.u64 %rd3, %rd2; add.u64 %rd4, %rd3, 64;
+    st.global.u32 [%rd4], %r1;"""
+    assert ("p", 0) in pointers(body)
+    assert pointers(body.replace("[%rd4]", "[%rd9]")) == frozenset()
+
+
+def test_a_parameter_declared_a_pointer_is_one_though_nothing_uses_it() -> None:
+    declared = ".param .u64 .ptr .global .align 16 p, .param .u64 n"
+    assert pointers("nanosleep.u32 0;", declared) == {("p", 0)}
+    assert pointers("nanosleep.u32 0;") == frozenset()
+
+
+def test_a_pointer_inside_a_structure_is_known_by_its_offset() -> None:
+    body = "ld.param.u64 %rd1, [s+8]; ld.param.u64 %rd2, [s]; st.global.u32 [%rd1], %r1;"
+    assert pointers(body, ".param .align 8 .b8 s[16]") == {("s", 8)}
+
+
+def test_a_pointer_is_known_that_is_loaded_in_a_vector() -> None:
+    body = "ld.param.v2.u64 {%rd1, %rd2}, [s]; st.global.u32 [%rd2], %r1;"
+    assert pointers(body, ".param .align 16 .b8 s[16]") == {("s", 8)}
+    walked = walk(module_of(body, parameters=".param .align 16 .b8 s[16]"), sample=19)
+    assert walked["%rd1"] == 19
+    assert isinstance(walked["%rd2"], SymbolicValue)
+
+
+def test_a_pointer_is_a_symbol_and_a_number_is_the_sample() -> None:
+    body = "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [n]; st.global.u32 [%rd1], %r1;"
+    walked = walk(module_of(body, parameters=TWO), sample=19)
+    assert isinstance(walked["%rd1"], SymbolicValue)
+    assert walked["%rd1"].pointer
+    assert walked["%rd2"] == 19
+
+
+@pytest.mark.parametrize(
+    ("bounds", "block", "cluster", "is_exact"),
+    [
+        ("", (DEFAULT_THREADS, 1, 1), (1, 1, 1), False),
+        (".maxntid 256, 1, 1", (256, 1, 1), (1, 1, 1), False),
+        (".reqntid 64, 2", (64, 2, 1), (1, 1, 1), True),
+        (".reqntid 32 .explicitcluster .reqnctapercluster 2, 2, 1", (32, 1, 1), (2, 2, 1), True),
+    ],
+)
+def test_directives_fix_the_launch(
+    bounds: str, block: tuple[int, int, int], cluster: tuple[int, int, int], is_exact: bool
+) -> None:
+    launch = launch_config_of(program_of(module_of("nanosleep.u32 0;", bounds=bounds)))
+    assert (launch.block, launch.cluster, launch.is_exact) == (block, cluster, is_exact)
+    assert launch.threads == block[0] * block[1] * block[2]
+    assert launch.cluster_size == cluster[0] * cluster[1] * cluster[2]
+
+
+@pytest.mark.parametrize("tids", [range(1), range(20), range(128), range(96, 384), (5,), (31, 32)])
+def test_the_representatives_of_a_group_are_two_neighbours_one_of_another_warp_and_the_last(
+    tids: Sequence[int],
+) -> None:
+    group = tuple(tids)
+    found = representative_threads(group)
+    assert {group[0], group[-1]} <= set(found) <= set(group)
+    assert len(found) <= 4
+    warps = {tid // 32 for tid in group}
+    assert len({tid // 32 for tid in found}) >= min(len(warps), 2)

@@ -1,0 +1,83 @@
+"""What a walk follows, and what it may leave alone."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.dataflow.slicing import ProgramSlice, compute_slice
+from ptxkit.analysis.symexec.explorer import Explorer
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.isa.effects import Access, Value
+from tests.analysis.support import module_of, program_of
+
+SHARED = ".shared .align 16 .b8 tile[1024];"
+
+
+def slice_of(body: str, **more: str) -> ProgramSlice:
+    return compute_slice(program_of(module_of(body, **more)))
+
+
+def test_what_an_address_is_made_of_counts_and_what_is_stored_there_does_not() -> None:
+    found = slice_of(
+        f"{SHARED} mov.u32 %r1, tile; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.u32 %r4, %r1, %r3;"
+        "mov.u32 %r5, 7; mul.lo.u32 %r6, %r5, %r5; st.shared.u32 [%r4], %r6;"
+    ).registers
+    assert {"%r1", "%r2", "%r3", "%r4"} <= found
+    assert not {"%r5", "%r6"} & found
+
+
+def test_the_guard_of_a_branch_counts_and_that_of_arithmetic_does_not() -> None:
+    found = slice_of(
+        "setp.eq.u32 %p1, %r1, 0; @%p1 add.u32 %r2, %r2, 1; setp.eq.u32 %p2, %r3, 0; @%p2 bra end; end: bar.sync 0;"
+    ).registers
+    assert {"%p2", "%r3"} <= found
+    assert not {"%p1", "%r1", "%r2"} & found
+
+
+def test_a_guarded_value_that_counts_makes_its_guard_count() -> None:
+    found = slice_of(f"{SHARED} setp.eq.u32 %p1, %r1, 0; @%p1 mov.u32 %r2, tile; st.shared.u32 [%r2], 1;").registers
+    assert {"%p1", "%r1"} <= found
+
+
+def test_a_counter_that_goes_round_a_loop_counts_where_its_end_does() -> None:
+    body = "more: add.u32 %r1, %r1, 1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r1, 5; @%p1 bra more;"
+    found = slice_of(body).registers
+    assert "%r1" in found
+    assert "%r2" not in found
+
+
+def test_mbarrier_operands_count() -> None:
+    found = slice_of(
+        "mbarrier.init.shared::cta.b64 [%r1], %r2; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], %r3;"
+        "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r4; add.u32 %r5, %r5, 1;"
+    ).registers
+    assert {"%r1", "%r2", "%r3", "%r4"} <= found
+    assert "%r5" not in found
+
+
+def test_what_is_kept_in_local_memory_counts_where_it_comes_back_as_an_address() -> None:
+    local = ".local .align 8 .b8 stack[16]; mov.u32 %r1, 64; st.local.u32 [stack], %r1; ld.local.u32 %r2, [stack];"
+    followed = slice_of(f"{local} st.shared.u32 [%r2], 1;")
+    assert followed.includes_private_stores
+    assert "%r1" in followed.registers
+    left = slice_of(f"{local} st.global.u32 [%rd1], %r2;")
+    assert not left.includes_private_stores
+    assert "%r1" not in left.registers
+
+
+def test_what_a_function_returns_counts() -> None:
+    before = ".func (.reg .b32 %back) f (.reg .b32 %given) { .reg .b32 %r<3>; add.u32 %back, %given, 1; ret; }"
+    module = module_of("mov.u32 %r2, 1027; call (%r1), f, (%r2); st.shared.u32 [%r1], 1;", before=before)
+    explorer = Explorer(program_of(module))
+    explorer.run()
+    (stored,) = explorer.explorations[0].groups[0].events
+    assert isinstance(stored, TraceEvent)
+    assert stored.address == 1028
+
+
+def test_a_walk_skips_what_no_effect_depends_on() -> None:
+    body = f"{SHARED} mov.u32 %r1, tile; mul.lo.u32 %r2, %r3, %r4; st.shared.u32 [%r1], %r2;"
+    program = program_of(module_of(body))
+    found = compute_slice(program)
+    values = [(s, e) for s in program.steps if s.match for e in s.match.effects if isinstance(e, Value)]
+    assert [found.is_needed(step, effect) for step, effect in values] == [True, False]
+    stores = [step for step in program.steps if step.match and any(isinstance(e, Access) for e in step.match.effects)]
+    assert len(stores) == 1

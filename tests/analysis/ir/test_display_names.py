@@ -1,0 +1,39 @@
+"""Names as their author wrote them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.ir.display_names import MAX_NAME, describe_objects_at, parameter_display_name, short_display_name
+from tests.analysis.support import module_of, program_of
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tile", "tile"),
+        ("_ZZ12bulk_add_oneE4tile", "tile"),
+        ("_ZZN4cuda4copyIiEEvPKT_E3bar", "bar"),
+        ("_ZZ1fvE4ring_0", "ring"),
+        ("_ZZ1fvE9tile", "_ZZ1fvE9tile"),
+        ("_ZN9deep_gemm11smem_bufferE", "smem_buffer"),
+        ("_ZN3libIiE6bufferE", "_ZN3libIiE6bufferE"),
+        ("x" * 100, "x" * (MAX_NAME - 3) + "..."),
+    ],
+)
+def test_a_local_variable_is_taken_out_of_its_mangled_name(name: str, expected: str) -> None:
+    assert short_display_name(name) == expected
+
+
+def test_a_parameter_goes_without_the_name_of_its_function() -> None:
+    assert parameter_display_name("copy_param_2", "copy") == "param_2"
+    assert parameter_display_name("count", "copy") == "count"
+
+
+def test_objects_are_named_by_their_variable_and_place() -> None:
+    program = program_of(module_of(".shared .align 8 .b64 bars[4]; .shared .align 8 .b64 one; bar.sync 0;"))
+    bars, one = (variable.address for variable in program.variables)
+    assert describe_objects_at(program, {one}) == "one"
+    assert describe_objects_at(program, {bars + 8}) == "bars+8"
+    assert describe_objects_at(program, {bars, bars + 16, one}) == "bars (2 objects), one"
+    assert describe_objects_at(program, {bars, 5}) is None

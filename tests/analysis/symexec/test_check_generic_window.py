@@ -1,0 +1,57 @@
+"""Generic addresses and the windows that their instruction takes."""
+
+from __future__ import annotations
+
+from ptxkit.analysis.symexec.check_generic_window import allowed_spaces
+from ptxkit.isa import table
+from ptxkit.isa.forms import Match
+from ptxkit.syntax.tree import Address, Instruction, Integer, Name
+from tests.analysis.support import computed, module_of, walk
+
+HEAD = """.shared .align 16 .b8 tile[64]; .local .align 8 .b8 mine[16]; mov.u64 %rd1, tile; mov.u64 %rd2, mine;
+cvta.shared.u64 %rd3, %rd1; cvta.local.u64 %rd4, %rd2; ld.param.u64 %rd5, [in]; cvta.to.global.u64 %rd6, %rd5;"""
+
+
+def noticed(line: str, before: str = "") -> list[tuple[str, str]]:
+    """(opcode, where its address lies) of each access through an address outside the window."""
+    trace = walk(module_of(HEAD + line, parameters=".param .u64 in", before=before)).trace
+    found = [misfit for misfit in trace.operand_violations.values() if misfit.kind == "window"]
+    return [(misfit.step.instruction.opcode, misfit.rule) for misfit in found]
+
+
+def test_a_form_names_the_spaces_that_it_takes() -> None:
+    match = table().match(Instruction("atom.add.u32", (Name("%r1"), Address(Name("%rd1"), 0), Integer(1, "1"))))
+    assert isinstance(match, Match)
+    assert allowed_spaces(match.form)["a"] == {"global", "shared"}
+
+
+def test_a_generic_address_lies_in_one_of_them() -> None:
+    assert noticed("atom.add.u32 %r9, [%rd3], 1; atom.add.u32 %r9, [%rd6], 1;") == []
+    assert noticed("atom.add.u32 %r9, [%rd4], 1;") == [("atom.add.u32", "in .local")]
+
+
+def test_plain_accesses_may_lie_anywhere() -> None:
+    assert noticed("ld.u32 %r9, [%rd3]; ld.u32 %r9, [%rd4]; ld.u32 %r9, [%rd6];") == []
+
+
+def test_what_a_conversion_makes_of_an_address_elsewhere_is_noticed_where_it_is_used() -> None:
+    use = "ld.shared.u32 %r9, [%rd9+4];"
+    assert noticed(f"cvta.to.shared.u64 %rd9, %rd3; {use}") == []
+    assert noticed(f"cvta.to.shared.u64 %rd9, %rd4; {use}") == [("ld.shared.u32", "in .local")]
+    assert noticed(f"cvta.to.shared.u64 %rd9, %rd6; {use}") == [("ld.shared.u32", "in .global")]
+    assert noticed(f"cvta.to.shared.u64 %rd9, %rd1; {use}") == [("ld.shared.u32", "an offset in .shared")]
+    assert noticed(f"cvta.to.shared.u64 %rd9, %rd5; {use}") == []
+    assert noticed("cvta.to.shared.u64 %rd9, %rd4;") == []
+
+
+def test_constants_have_a_window_of_their_own() -> None:
+    table_of_four = ".const .b32 table[4];"
+    given = "mov.u64 %rd7, table; cvta.const.u64 %rd8, %rd7;"
+    assert noticed(f"{given} ld.u32 %r9, [%rd8];", before=table_of_four) == []
+    assert noticed(f"{given} red.add.u32 [%rd8], 1;", before=table_of_four) == [("red.add.u32", "in .const")]
+
+
+def test_a_conversion_in_its_window_gives_the_offset_back() -> None:
+    generic = computed("cvta.shared.u64 %rd9, %rd1;", rd1=2048)
+    assert generic is not None
+    assert computed("cvta.to.shared.u64 %rd9, %rd1;", rd1=generic) == 2048

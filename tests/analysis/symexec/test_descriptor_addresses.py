@@ -1,0 +1,51 @@
+"""Where a descriptor's matrix lies, held against the layouts by which the reference machine reads it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptxkit.analysis.symexec.descriptor_addresses import far_unit, first_unit
+from ptxkit.analysis.values.symbolic_values import SymbolicValueTable
+from ptxkit.emulator.tensor.descriptors import decode_matrix_descriptor, element_addresses
+
+_FIELD = st.integers(1, 0x1FF)
+
+
+_DESCRIPTORS = st.builds(
+    lambda start, leading, stride, base, swizzle: start * 8 | leading << 16 | stride << 32 | base << 49 | swizzle << 61,
+    st.integers(0, 0x3FF),
+    _FIELD,
+    _FIELD,
+    st.integers(0, 7),
+    st.sampled_from([0, 2, 4, 6]),
+)
+
+
+@given(_DESCRIPTORS, st.sampled_from([8, 16, 64, 128, 256]), st.sampled_from([1, 2, 4]), st.booleans())
+def test_both_units_are_parts_of_the_matrix(bits: int, rows: int, width: int, transposed: bool) -> None:
+    rows = max(rows, 16 // width)
+    elements = {
+        int(each)
+        for each in element_addresses(
+            decode_matrix_descriptor(bits), rows, 32 // width, width, transposed=transposed
+        ).flat
+    }
+    far = far_unit(bits, rows, width, int(transposed))
+    assert far is not None
+    assert {far + at for at in range(0, 16, width)} <= elements
+    assert first_unit(bits) == (bits & 0x3FFF) * 16
+
+
+def test_the_far_unit_of_a_matrix_without_swizzle_is_in_its_last_row() -> None:
+    descriptor = 0x40 | 8 << 16 | 16 << 32
+    assert far_unit(descriptor, 64, 2, 0) == 0x400 + 7 * 256 + 7 * 16
+
+
+def test_nothing_is_known_of_a_matrix_whose_descriptor_or_shape_is_not() -> None:
+    unknown = SymbolicValueTable().intern("descriptor")
+    assert far_unit(unknown, 64, 2, 0) is None
+    assert far_unit(0x40, unknown, 2, 0) is None
+    assert far_unit(0x40, 64, 2, unknown) is None
+    assert far_unit(0x40 | 1 << 61, 64, 2, 0) is None
+    assert first_unit(unknown) is unknown

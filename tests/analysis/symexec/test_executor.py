@@ -1,0 +1,332 @@
+"""One thread's walk: which path it takes, what it keeps, where it stops, and when it only guesses."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.symexec import executor as limits
+from ptxkit.analysis.values.scenario import Scenario, launch_config_of
+from ptxkit.analysis.values.symbolic_values import SymbolicValue
+from ptxkit.isa.effects import Access, Barrier, MbarrierWait
+from tests.analysis.support import computed, explorer_of, module_of, opcodes, program_of, walk
+
+SHARED = ".shared .align 16 .b8 tile[1024]; .shared .align 8 .b64 bar; mov.u32 %r2, tile; mov.u32 %r5, bar;"
+POINTER = ".param .u64 in, .param .u32 n"
+
+
+# ----------------------------------------------------------------------------------------------- control
+
+
+def test_a_loop_of_known_length_runs_that_often() -> None:
+    walked = walk(
+        module_of("mov.u32 %r1, 0; more: bar.sync 0; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 5; @%p1 bra more;")
+    )
+    assert [event.visit for event in walked.events(Barrier)] == [0, 1, 2, 3, 4]
+    assert walked["%r1"] == 5
+    assert (walked.trace.end_reason, walked.trace.first_guess) == ("exit", None)
+
+
+def test_a_guard_holds_for_some_threads_and_not_for_others() -> None:
+    module = module_of("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 mov.u32 %r8, 1; @!%p1 mov.u32 %r9, 2;")
+    first, second = walk(module, 0), walk(module, 1)
+    assert (first["%r8"], first["%r9"]) == (1, None)
+    assert (second["%r8"], second["%r9"]) == (None, 2)
+
+
+def test_a_predicated_exit_ends_the_walk_of_those_it_names() -> None:
+    module = module_of("mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 exit; bar.sync 0; @%p1 ret;")
+    assert len(walk(module, 31).events(Barrier)) == 1
+    assert walk(module, 32).events(Barrier) == []
+    assert walk(module, 32).trace.end_reason == "exit"
+
+
+def test_a_step_whose_guard_does_not_hold_is_not_covered() -> None:
+    module = module_of("mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; @%p1 bar.sync 0; @!%p1 bar.sync 1;")
+    covered = {
+        str(step.instruction.guard) for step in walk(module, 3).trace.covered_steps if step.instruction.name == "bar"
+    }
+    assert len(covered) == 1
+    assert "negated=True" in covered.pop()
+
+
+def test_a_walk_goes_round_a_trap_and_ends_with_it_where_it_must() -> None:
+    check = "ld.param.u64 %rd1, [p]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;"
+    line = check + "@%p1 bra over; trap; over: bar.sync 0;"
+    passed = walk(module_of(line, parameters=".param .u64 p")).trace
+    assert (passed.end_reason, len(passed.events)) == ("exit", 1)
+    stopped = walk(module_of("bar.sync 0; trap; bar.sync 1;")).trace
+    assert (stopped.end_reason, len(stopped.events)) == ("trap", 1)
+
+
+def test_an_indexed_branch_goes_where_its_number_says() -> None:
+    body = """mov.u32 %r1, %tid.x; list: .branchtargets one, two; brx.idx %r1, list;
+    one: mov.u32 %r9, 1; bra.uni end; two: mov.u32 %r9, 2; end: nanosleep.u32 0;"""
+    module = module_of(body)
+    assert [walk(module, tid)["%r9"] for tid in (0, 1)] == [1, 2]
+    assert walk(module, 1).trace.first_guess is None
+
+
+def test_an_indexed_branch_on_data_is_a_guess() -> None:
+    body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; list: .branchtargets one; brx.idx %r1, list;
+    one: bar.sync 0;"""
+    assert walk(module_of(body, parameters=POINTER)).trace.first_guess is not None
+
+
+def test_a_branch_on_data_is_a_guess_and_the_same_condition_is_decided_once() -> None:
+    body = """bar.sync 0; ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7;
+    mov.u32 %r8, 0; mov.u32 %r9, 0; @%p1 mov.u32 %r8, 1; setp.eq.u32 %p2, %r1, 7; @!%p2 mov.u32 %r9, 1;"""
+    walked = walk(module_of(body, parameters=POINTER))
+    assert {walked["%r8"], walked["%r9"]} == {0, 1}
+    assert walked.trace.first_guess == 1
+    assert walked.trace.is_certain(0)
+    assert not walked.trace.is_certain(1)
+    assert not walked.trace.is_certain()
+
+
+def test_a_branch_on_an_integer_parameter_is_no_guess() -> None:
+    body = "ld.param.u32 %r1, [n]; setp.gt.u32 %p1, %r1, 100; @%p1 bra end; bar.sync 0; end: nanosleep.u32 0;"
+    module = module_of(body, parameters=POINTER)
+    assert walk(module, sample=512).events(Barrier) == []
+    assert len(walk(module, sample=19).events(Barrier)) == 1
+    assert walk(module, sample=19).trace.is_certain()
+
+
+def test_a_scenario_may_fix_the_side_of_a_guess() -> None:
+    body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7; @%p1 bra end; bar.sync 0;
+    end: nanosleep.u32 0;"""
+    module = module_of(body, parameters=POINTER)
+    first = Scenario(launch_config_of(program_of(module)), 512)
+    before = len(walk(module, scenario=first).events(Barrier))
+    (condition,) = first.decisions
+    turned = Scenario(first.launch, 512, 0, {condition: not first.decisions[condition]})
+    assert {before, len(walk(module, scenario=turned).events(Barrier))} == {0, 1}
+
+
+# --------------------------------------------------------------------------------------------------- calls
+
+
+def test_a_call_hands_its_parameters_over_and_its_result_back() -> None:
+    function = """.func (.param .b32 result) twice(.param .b32 x)
+    { .reg .b32 %r<4>; ld.param.u32 %r1, [x]; add.u32 %r2, %r1, %r1; st.param.b32 [result], %r2; ret; }"""
+    body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; call.uni (b), twice, (a);
+    ld.param.b32 %r9, [b]; }"""
+    walked = walk(module_of(body, before=function))
+    assert walked["%r9"] == 42
+    assert walked["%r1"] == 21
+    assert not walked.opaque
+
+
+def test_a_call_of_code_that_is_not_here_is_opaque_and_its_result_unknown() -> None:
+    body = """{ .param .b32 a; .param .b32 b; mov.u32 %r1, 21; st.param.b32 [a], %r1; st.param.b32 [b], %r1;
+    call.uni (b), elsewhere, (a); ld.param.b32 %r9, [b]; }"""
+    walked = walk(module_of(body, before=".extern .func (.param .b32 r) elsewhere(.param .b32 x);"))
+    assert walked.trace.has_unknown_call
+    assert len(walked.opaque) == 1
+    assert isinstance(walked["%r9"], SymbolicValue)
+
+
+def test_a_return_from_a_function_goes_on_after_the_call_and_an_exit_does_not() -> None:
+    for word, rounds in (("ret", 1), ("exit", 0)):
+        walked = walk(module_of("call.uni stop; bar.sync 0;", before=f".func stop {{ {word}; }}"))
+        assert len(walked.events(Barrier)) == rounds, word
+
+
+def test_endless_recursion_becomes_opaque() -> None:
+    walked = walk(module_of("call.uni again;", before=".func again { call.uni again; ret; }"))
+    assert walked.trace.end_reason == "exit"
+    assert walked.trace.has_unknown_call
+
+
+# --------------------------------------------------------------------------------------------------- memory
+
+
+def test_local_memory_gives_back_what_was_stored() -> None:
+    body = ".local .align 8 .b8 mine[16]; mov.u64 %rd1, mine; st.local.u32 [%rd1+4], %r1; ld.local.u32 %r9, [%rd1+4];"
+    assert walk(module_of(f"mov.u32 %r1, 77; {body}"))["%r9"] == 77
+
+
+def test_local_memory_is_the_same_by_its_generic_address() -> None:
+    body = """.local .align 8 .b8 mine[16]; mov.u64 %rd1, mine; cvta.local.u64 %rd2, %rd1; mov.u32 %r1, 77;
+    st.u32 [%rd2+8], %r1; ld.local.u32 %r9, [%rd1+8];"""
+    assert walk(module_of(body))["%r9"] == 77
+
+
+def test_a_vector_goes_through_local_memory() -> None:
+    body = """.local .align 16 .b8 mine[16]; mov.u64 %rd1, mine; mov.u32 %r1, 5; mov.u32 %r2, 6;
+    st.local.v2.u32 [%rd1], {%r1, %r2}; ld.local.v2.u32 {%r8, %r9}, [%rd1];"""
+    walked = walk(module_of(body))
+    assert (walked["%r8"], walked["%r9"]) == (5, 6)
+
+
+def test_what_lies_in_shared_memory_is_unknown_whoever_stored_it() -> None:
+    walked = walk(module_of(f"{SHARED} mov.u32 %r1, 77; st.shared.u32 [%r2], %r1; ld.shared.u32 %r9, [%r2];"))
+    assert isinstance(walked["%r9"], SymbolicValue)
+    assert [event.effect.kind for event in walked.events(Access) if isinstance(event.effect, Access)] == [
+        "write",
+        "read",
+    ]
+
+
+def test_an_access_of_shared_memory_has_its_place_and_size() -> None:
+    module = module_of(
+        f"{SHARED} mov.u32 %r1, %tid.x; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;"
+        "st.shared.v4.u32 [%r4+16], {%r1, %r1, %r1, %r1};"
+    )
+    start = program_of(module).scope.variable("tile")
+    assert start
+    for tid in (0, 3):
+        (event,) = walk(module, tid).events(Access)
+        assert event.range == (start.address + 16 * tid + 16, start.address + 16 * tid + 32)
+
+
+def test_a_generic_address_of_shared_memory_is_an_access_of_it_and_one_of_global_memory_is_none() -> None:
+    shared = f"{SHARED} mov.u64 %rd1, tile; cvta.shared.u64 %rd2, %rd1; st.u32 [%rd2+8], %r1;"
+    (event,) = walk(module_of(shared)).events(Access)
+    assert event.range is not None
+    assert event.range[1] - event.range[0] == 4
+    plain = walk(module_of("ld.param.u64 %rd2, [in]; st.u32 [%rd2+8], %r1;", parameters=POINTER))
+    assert plain.events(Access) == []
+
+
+def test_a_copy_that_its_predicate_suppresses_is_no_read_of_the_source() -> None:
+    copy = "cp.async.ca.shared.global [%r2], [%rd1], 16, %p1;"
+    for flag in (0, 1):
+        body = f"{SHARED} ld.param.u64 %rd1, [in]; setp.eq.u32 %p1, {flag}, 1; {copy}"
+        writes = [e for e in walk(module_of(body, parameters=POINTER)).events(Access) if e.range]
+        assert len(writes) == 1, flag
+
+
+# ------------------------------------------------------------------------------------------ waits and limits
+
+
+def test_a_wait_answers_false_first_and_counts_when_it_is_asked_again() -> None:
+    wait = "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], 0;"
+    once = walk(module_of(f"{SHARED} {wait}"))
+    assert (once["%p1"], once.events(MbarrierWait)) == (0, [])
+    looped = walk(module_of(f"{SHARED} more: {wait} @!%p1 bra more;"))
+    assert looped["%p1"] == 1
+    assert [event.visit for event in looped.events(MbarrierWait)] == [1]
+
+
+def test_a_wait_in_a_second_round_answers_false_first_again() -> None:
+    body = f"""{SHARED} mov.u32 %r1, 0; next: more: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r5], %r1;
+    @!%p1 bra more; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 3; @%p2 bra next;"""
+    events = walk(module_of(body)).events(MbarrierWait)
+    assert [event.visit for event in events] == [1, 3, 5]
+    assert [event.amount for event in events] == [0, 1, 2]
+
+
+def test_an_instruction_without_a_form_is_opaque_and_its_registers_become_unknown() -> None:
+    walked = walk(module_of("mov.u32 %r1, 1; mov.u32 %r2, 2; frobnicate.u32 %r1, %r7;"))
+    assert len(walked.opaque) == 1
+    assert isinstance(walked["%r1"], SymbolicValue)
+    assert walked["%r2"] == 2
+    assert walk(module_of("mov.u32 %r1, 1; add.u32 %r1, %r1, %r7;")).opaque == []
+
+
+def test_a_loop_that_finds_nothing_new_ends_as_budget() -> None:
+    walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
+    assert walked.trace.end_reason == "budget"
+    assert walked.walker.executed_steps <= limits.STALLED_STEPS + 10
+
+
+def test_a_long_loop_that_comes_to_its_end_is_walked_to_it() -> None:
+    body = "mov.u32 %r1, 0; more: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 400; @%p1 bra more; bar.sync 0;"
+    walked = walk(module_of(body))
+    assert (walked.trace.end_reason, walked["%r1"], len(walked.events(Barrier))) == ("exit", 400, 1)
+
+
+def test_a_walk_takes_no_more_than_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_STEPS", 50)
+    walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
+    assert walked.trace.end_reason == "budget"
+    assert 50 <= walked.walker.executed_steps <= 52
+
+
+def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many threads at one loop took more memory than any text is worth."""
+    monkeypatch.setattr(limits, "MAX_SYMBOLIC_VALUES", 50)
+    body = "ld.param.u64 %rd1, [in]; more: ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r2, %r1; bra.uni more;"
+    walked = walk(module_of(body, parameters=POINTER))
+    assert walked.trace.end_reason == "budget"
+    assert 50 < len(walked.walker.symbolic_values) < 60
+
+
+def test_a_loop_on_data_is_left_after_some_rounds() -> None:
+    body = """ld.param.u64 %rd1, [in]; more: ld.global.acquire.gpu.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra more; bar.sync 0;"""
+    walked = walk(module_of(body, parameters=POINTER))
+    assert walked.trace.end_reason == "exit"
+    assert len(walked.events(Barrier)) == 1
+
+
+# ------------------------------------------------------------------------------------------- threads, lanes
+
+
+def test_special_registers_say_where_the_thread_stands() -> None:
+    body = """mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %tid.z; mov.u32 %r4, %laneid; mov.u32 %r5, %ntid.y;
+    mov.u32 %r6, %cluster_ctarank; mov.u32 %r7, %cluster_nctarank; mov.u32 %r8, %lanemask_lt; mov.u32 %r9, %ctaid.x;"""
+    module = module_of(body, bounds=".reqntid 8, 4, 2 .explicitcluster .reqnctapercluster 2, 1, 1")
+    walked = walk(module, 45, rank=1)
+    assert [walked[f"%r{n}"] for n in range(1, 10)] == [5, 1, 1, 13, 4, 1, 2, (1 << 13) - 1, 1]
+
+
+def test_lane_zero_is_the_elected_one() -> None:
+    module = module_of("elect.sync %r1|%p9, 0xffffffff;")
+    assert [walk(module, tid)["%p9"] for tid in (0, 1, 32)] == [1, 0, 1]
+
+
+def test_a_clock_reads_differently_each_time_and_another_register_does_not() -> None:
+    walked = walk(module_of("mov.u32 %r1, %clock; mov.u32 %r2, %clock; mov.u32 %r3, %smid; mov.u32 %r4, %smid;"))
+    assert walked["%r1"] != walked["%r2"]
+    assert walked["%r3"] == walked["%r4"]
+
+
+def test_halves_are_packed_and_unpacked() -> None:
+    assert computed("mov.b64 %rd9, {%r1, %r2};", r1=5, r2=6) == 6 << 32 | 5
+    walked = walk(module_of("mov.u64 %rd1, 0x600000005; mov.b64 {%r8, %r9}, %rd1;"))
+    assert (walked["%r8"], walked["%r9"]) == (5, 6)
+
+
+def test_the_walk_covers_what_it_executes_and_nothing_else() -> None:
+    walked = walk(module_of("bra.uni end; bar.sync 0; end: nanosleep.u32 0;"))
+    assert opcodes(walked.trace.covered_steps) == {"bra.uni", "nanosleep.u32", "ret"}
+
+
+# ---------------------------------------------------------------------------------------- lanes' addresses
+
+
+def rows(number: str, registers: str, tid: int) -> list[object]:
+    """The addresses within `tile` that a lane gives and that count."""
+    body = f"mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; ldmatrix.sync.aligned.{number}.b16 {registers}, [%r4];"
+    walked = walk(module_of(SHARED + body.replace("b16 ", "shared.b16 ")), tid)
+    return [event.address - 1024 for event in walked.events(Access) if isinstance(event.address, int)]
+
+
+def test_the_lowest_lanes_give_the_rows_of_a_matrix() -> None:
+    assert [rows("m8n8.x1", "{%r9}", tid) for tid in (0, 7, 8, 31, 32 + 7, 32 + 8)] == [[0], [112], [], [], [624], []]
+    assert [rows("m8n8.x2", "{%r9, %r10}", tid) for tid in (15, 16)] == [[240], []]
+    assert rows("m8n8.x4", "{%r9, %r10, %r11, %r12}", 31) == [496]
+
+
+def test_of_a_group_those_lanes_take_part_whose_addresses_count() -> None:
+    body = (
+        "mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r3, 16, %r2; stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r4], {%r9, %r9};"
+    )
+    (group,) = explorer_of(module_of(SHARED + body)).explorations[0].groups
+    told = [tid for tid, _ in group.thread_events(lambda event: isinstance(event.effect, Access))]
+    assert told == [tid for tid in range(128) if tid % 32 < 16]
+
+
+@pytest.mark.parametrize(
+    ("declared", "name", "is_special"),
+    [
+        ("", "%tid.x", True),
+        (".reg .v2 .u32 %tid;", "%tid.x", False),
+        (".reg .u32 %laneid;", "%laneid", False),
+        (".reg .u32 %tid<4>;", "%tid.x", True),
+    ],
+)
+def test_a_declared_register_hides_a_special_one(declared: str, name: str, is_special: bool) -> None:
+    found = walk(module_of(f"{{ {declared} mov.u32 %r9, {name}; }}"), tid=3)["%r9"]
+    assert (found == 3) == is_special

@@ -1,0 +1,56 @@
+"""Which waits give up: loops that ask for a phase and are left by something else than its end."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptxkit.analysis.ir.program import flatten
+from ptxkit.analysis.sync.bounded_wait import is_bounded_wait
+from ptxkit.isa.effects import MbarrierWait
+from ptxkit.syntax import parse
+
+FRAME = """.version 9.0
+.target sm_90a
+.address_size 64
+.visible .entry k()
+{{
+.shared .align 8 .b64 bar[2]; .reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;
+mov.u32 %r1, 0;
+{0}
+ret;
+}}
+"""
+ASKS = "mbarrier.test_wait.parity.shared.b64 %p1, [bar], 0;"
+
+GIVES_UP = {
+    "a count": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
+    "a clock": f"again: {ASKS} @%p1 bra done; mov.u64 %rd1, %clock64; setp.lt.u64 %p2, %rd1, 9; @%p2 bra again; done:",
+}
+WAITS = {
+    "the answer": f"again: {ASKS} @!%p1 bra again;",
+    "the answer as a number": f"again: {ASKS} selp.u32 %r2, 1, 0, %p1; setp.eq.u32 %p2, %r2, 0; @%p2 bra again;",
+    "the answer, with a pause": f"again: {ASKS} @%p1 bra done; add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; "
+    "@%p2 bra short; nanosleep.u32 99; short: bra again; done:",
+    "a loop around it": f"round: mov.u32 %r3, 0; again: {ASKS} @!%p1 bra again; add.u32 %r1, %r1, 1; "
+    "setp.lt.u32 %p2, %r1, 9; @%p2 bra round;",
+    "no loop": ASKS,
+    "a loop that arrives, too": f"again: mbarrier.arrive.shared.b64 _, [bar+8]; {ASKS} @%p1 bra done; "
+    "add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again; done:",
+}
+
+
+def answer(body: str) -> bool:
+    module = parse(FRAME.format(body))
+    program = flatten(module, module.function("k"))
+    effects = ((step, effect) for step in program.steps for effect in (step.match.effects if step.match else ()))
+    return is_bounded_wait(program, next(step for step, effect in effects if isinstance(effect, MbarrierWait)))
+
+
+@pytest.mark.parametrize("body", GIVES_UP.values(), ids=list(GIVES_UP))
+def test_a_loop_that_something_else_ends_gives_up(body: str) -> None:
+    assert answer(body)
+
+
+@pytest.mark.parametrize("body", WAITS.values(), ids=list(WAITS))
+def test_a_loop_that_only_the_phase_ends_waits(body: str) -> None:
+    assert not answer(body)

@@ -1,0 +1,42 @@
+"""A process that checks texts, in which some texts do what no text should: they say so in a comment."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from ptxkit.batch import job, worker
+from ptxkit.batch.job import Job, JobResult
+
+PROGRAM = "import sys; sys.path[:] = {path!r}; from tests.batch.planted import serve; serve()"
+"""In the place of `ptxkit.batch.supervised_process.WORKER_PROGRAM`."""
+
+HANGS, SLEEPS, DIES, EXITS, FILLS, PRINTS, BREAKS = (
+    f"// {word}" for word in ("hangs", "sleeps", "dies", "exits", "fills", "prints", "breaks")
+)
+
+
+def answered(asked: Job) -> JobResult:
+    text = asked.source.text
+    if HANGS in text:
+        while True:
+            pass
+    if SLEEPS in text:
+        time.sleep(3600)
+    if DIES in text:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if EXITS in text:
+        os._exit(3)
+    if FILLS in text:
+        return JobResult(job.lint_source(asked.source), "x" * (1 << 40))
+    if PRINTS in text:
+        print("something", flush=True)  # noqa: T201
+    if BREAKS in text:
+        raise RecursionError("too deep")
+    return job.run_job(asked)
+
+
+def serve() -> None:
+    worker.run_job = answered  # type: ignore[attr-defined]
+    worker.serve()

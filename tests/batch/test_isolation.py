@@ -1,0 +1,230 @@
+"""A text that hangs or ends its process is that text's failed result; the others are checked all the same."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ptxkit.batch import cpu_time, supervised_process, worker
+from ptxkit.batch.cpu_time import CpuUsage
+from ptxkit.batch.failure_results import out_of_memory_result
+from ptxkit.batch.in_process import InProcessRunner
+from ptxkit.batch.job import Job, JobResult, JobSlot
+from ptxkit.batch.local_pool import LocalRunner
+from ptxkit.batch.result_codec import decode_result
+from ptxkit.batch.supervised_process import SupervisedChecker
+from ptxkit.linter import lint_source
+from ptxkit.results import FileResult, Status
+from ptxkit.settings.model import DEFAULT
+from ptxkit.source import SourceFile
+from tests.batch import planted
+from tests.cli.support import BROKEN, CLEAN
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[SupervisedChecker]:
+    """A process in which comments of a text do harm."""
+    monkeypatch.setattr(supervised_process, "WORKER_PROGRAM", planted.PROGRAM)
+    monkeypatch.syspath_prepend(str(ROOT))
+    one = SupervisedChecker(0.5)
+    yield one
+    one.close()
+
+
+def asked(text: str, path: str = "k.ptx") -> Job:
+    return Job(SourceFile(path, text), DEFAULT)
+
+
+def of(process: SupervisedChecker, text: str) -> FileResult:
+    return process.run_job(asked(text)).result
+
+
+def message(result: FileResult) -> str:
+    assert result.status is Status.FAILED
+    [item] = result.diagnostics
+    assert (item.code, item.help is not None) == ("PTX100", True)
+    return item.message
+
+
+def test_a_process_answers_as_the_linter_does(process: SupervisedChecker) -> None:
+    for text in (CLEAN, BROKEN):
+        assert of(process, text) == lint_source(SourceFile("k.ptx", text))
+
+
+@pytest.mark.parametrize(
+    ("harm", "expected"),
+    [
+        (planted.HANGS, "the check of this file took longer than 0.5 seconds, and was ended"),
+        (planted.DIES, "the process that checked this file ended with signal SIGSEGV"),
+        (planted.EXITS, "the process that checked this file ended with status 3"),
+        (planted.FILLS, "the check of this file ran out of memory"),
+    ],
+)
+def test_a_text_that_does_harm_fails_and_the_next_is_checked(
+    process: SupervisedChecker, harm: str, expected: str
+) -> None:
+    assert message(of(process, CLEAN + harm)) == expected
+    assert of(process, CLEAN).status is Status.CLEAN
+
+
+def test_where_a_check_hung_is_told(process: SupervisedChecker) -> None:
+    [item] = of(process, CLEAN + planted.HANGS).diagnostics
+    assert "in answered" in str(item.properties["stack"])
+
+
+def test_a_process_that_is_not_let_run_has_its_processor_time(
+    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a machine with too much to do: by the clock its time is over at once."""
+    monkeypatch.setattr(supervised_process, "WALL_TIME_FACTOR", 0.01)
+    monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=True))
+    [item] = of(process, CLEAN + planted.HANGS).diagnostics
+    assert "in answered" in str(item.properties["stack"])
+
+
+def test_a_process_that_waits_for_ever_is_ended_by_the_clock(
+    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised_process, "WALL_TIME_FACTOR", 4)
+    assert "took longer than 0.5 seconds" in message(of(process, CLEAN + planted.SLEEPS))
+
+
+def test_what_a_check_prints_does_not_come_between_the_answers(process: SupervisedChecker) -> None:
+    assert of(process, CLEAN + planted.PRINTS).status is Status.CLEAN
+
+
+def test_the_same_process_goes_on_after_an_ordinary_text(process: SupervisedChecker) -> None:
+    of(process, CLEAN)
+    first = process._process
+    of(process, BROKEN)
+    assert process._process is first
+
+
+def test_a_process_with_much_memory_makes_place_for_another(
+    process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervised_process, "MAX_RETAINED_MEMORY", 1)
+    assert of(process, CLEAN).status is Status.CLEAN
+    assert process._process is None
+    assert of(process, CLEAN).status is Status.CLEAN
+
+
+def test_among_many_texts_only_those_that_do_harm_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervised_process, "WORKER_PROGRAM", planted.PROGRAM)
+    monkeypatch.syspath_prepend(str(ROOT))
+    harms = {2: planted.DIES, 3: planted.HANGS, 7: planted.EXITS}
+    items = [JobSlot(n, asked(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
+    runner = LocalRunner(2, 0.5)
+    try:
+        results = [answer.result for _, answer in runner.run_all(items)]
+    finally:
+        runner.close()
+    assert [result.path for result in results] == [f"{n}.ptx" for n in range(9)]
+    assert {n for n, result in enumerate(results) if result.status is Status.FAILED} == set(harms)
+    assert {results[n].status for n in range(9) if n not in harms} == {Status.CLEAN}
+
+
+def test_an_endless_check_in_this_process_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptxkit.batch.in_process.run_job", planted.answered)
+    InProcessRunner(100).run_job(asked(CLEAN))  # loads what a first check takes its time for
+    alone = InProcessRunner(0.2)
+    result = alone.run_job(asked(CLEAN + planted.HANGS)).result
+    assert message(result) == "the check of this file took longer than 0.2 seconds, and was ended"
+    assert alone.run_job(asked(CLEAN)).result.status is Status.CLEAN
+
+
+def test_a_check_in_this_process_that_runs_out_of_memory_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fills(_: Job) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("ptxkit.batch.in_process.run_job", fills)
+    assert message(InProcessRunner(1).run_job(asked(CLEAN)).result) == "the check of this file ran out of memory"
+
+
+@pytest.mark.parametrize("place", ["worker", "in_process"])
+def test_what_a_check_had_is_gone_before_it_is_told_that_it_was_too_much(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or there is no room for the answer."""
+
+    class Much:
+        pass
+
+    had: list[weakref.ref[Much]] = []
+
+    def crowds(_: Job) -> JobResult:
+        much = Much()
+        had.append(weakref.ref(much))
+        raise MemoryError
+
+    def told(source: SourceFile) -> JobResult:
+        assert had[0]() is None
+        return out_of_memory_result(source)
+
+    monkeypatch.setattr(f"ptxkit.batch.{place}.run_job", crowds)
+    monkeypatch.setattr(f"ptxkit.batch.{place}.out_of_memory_result", told)
+    question = asked(CLEAN)
+    answer = InProcessRunner(1).run_job(question) if place == "in_process" else told_by_worker(question)
+    assert message(answer.result) == "the check of this file ran out of memory"
+
+
+def told_by_worker(question: Job) -> JobResult:
+    answer, _ = worker.run_reported(question)
+    assert answer is not None
+    return decode_result(answer, question.source)
+
+
+def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path: Path) -> None:
+    import os
+    import signal
+    import subprocess
+    import time
+
+    path = tmp_path / "k.ptx"
+    path.write_text(CLEAN + planted.HANGS)
+    script = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from ptxkit.batch import supervised_process; from tests.batch import planted\n"
+        "supervised_process.WORKER_PROGRAM = planted.PROGRAM\n"
+        "from ptxkit.batch.supervised_process import SupervisedChecker; from ptxkit.batch.job import "
+        "Job; import threading\n"
+        "from tests.batch.test_isolation import asked, CLEAN\n"
+        "one = SupervisedChecker(100)\n"
+        "threading.Thread(target=one.run_job, args=(asked(CLEAN + planted.HANGS),), daemon=True).start()\n"
+        "while one._process is None: pass\n"
+        "print(one._process.pid, flush=True); sys.stdin.read()\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    time.sleep(2)  # it loads, and begins to hang
+    parent.send_signal(signal.SIGKILL)
+    parent.communicate()
+    for _ in range(6000):
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        if Path(f"/proc/{child}/stat").exists() and ") Z " in Path(f"/proc/{child}/stat").read_text():
+            return  # gone, and whoever adopts it has not looked yet
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("it goes on")
+
+
+def test_a_mistake_in_the_table_is_told_by_whoever_asked() -> None:
+    import pickle
+
+    from ptxkit.isa.errors import NotationError
+
+    mistake = NotationError("no such word", "a.isa", "let x = 1", 1, 5)
+    again = pickle.loads(pickle.dumps(mistake))
+    assert (type(again), str(again)) == (NotationError, str(mistake))

@@ -1,0 +1,25 @@
+"""The order in which texts are checked, of those that wait."""
+
+from __future__ import annotations
+
+from ptxkit.batch.longest_first_queue import MAX_OVERTAKEN, LongestFirstQueue
+
+
+def order(*lengths: int) -> list[int]:
+    """The places of some lengths, as they are taken."""
+    turns: LongestFirstQueue[int] = LongestFirstQueue()
+    for place, length in enumerate(lengths):
+        turns.put(length, place)
+    return [turns.take() for _ in lengths]
+
+
+def test_the_longest_comes_first() -> None:
+    assert order(3, 9, 1, 5) == [1, 3, 0, 2]
+
+
+def test_of_those_that_are_as_long_the_first_comes_first() -> None:
+    assert order(2, 2, 5, 2) == [2, 0, 1, 3]
+
+
+def test_a_short_one_waits_for_so_many_only() -> None:
+    assert order(1, *[9] * (3 * MAX_OVERTAKEN)).index(0) == MAX_OVERTAKEN

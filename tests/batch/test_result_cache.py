@@ -1,0 +1,190 @@
+"""Results of earlier runs: used where all that they were made from is the same, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from ptxkit import cache
+from ptxkit.batch import result_cache
+from ptxkit.batch.job import Job, JobMode, JobResult, run_job
+from ptxkit.batch.result_cache import ResultCache, UnusableCacheError, result_folder
+from ptxkit.diagnostics import Severity
+from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
+from ptxkit.source import SourceFile
+from tests.cli.support import BROKEN, CLEAN
+
+WARNED = CLEAN.replace("st.global.u32", "st.volatile.global.u32").replace("[%rd2]", "[%rd2+2]")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tmp_path.chmod(0o700)
+    return tmp_path
+
+
+def asked(text: str = BROKEN, path: str = "k.ptx", settings: Settings = DEFAULT, wish: JobMode = "find") -> Job:
+    return Job(SourceFile(path, text), settings, wish)
+
+
+def filled(folder: Path, question: Job) -> JobResult:
+    """Keep the answer to a question, as a run does."""
+    store = ResultCache(str(folder))
+    with_key, known = store.lookup(question)
+    assert known is None
+    answer = run_job(with_key)
+    store.store(with_key, answer)
+    return answer
+
+
+def known(folder: Path, question: Job) -> JobResult | None:
+    return ResultCache(str(folder)).lookup(question)[1]
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.result"))
+
+
+@pytest.mark.parametrize("text", [CLEAN, BROKEN, WARNED])
+def test_what_is_kept_is_what_was_found(folder: Path, text: str) -> None:
+    answer = filled(folder, asked(text))
+    assert known(folder, asked(text)) == answer
+
+
+def test_the_name_of_the_file_is_that_of_the_question(folder: Path) -> None:
+    filled(folder, asked(path="a.ptx"))
+    found = known(folder, asked(path="b/c.ptx"))
+    assert found is not None
+    assert found.result.path == "b/c.ptx"
+    assert {item.source.path for item in found.result.diagnostics} == {"b/c.ptx"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        asked(BROKEN + "\n"),
+        asked(settings=Settings(policy="strict")),
+        asked(settings=Settings(notes=True)),
+        asked(settings=Settings(target="sm_90a")),
+        asked(settings=Settings(version=(8, 7))),
+        asked(settings=Settings(selections=(CodeSelection(("PTX4",)),))),
+        asked(settings=Settings(severities=(("PTX4", Severity.NOTE),))),
+        asked(wish="offer"),
+    ],
+)
+def test_another_text_or_other_settings_are_asked_anew(folder: Path, other: Job) -> None:
+    filled(folder, asked())
+    assert known(folder, other) is None
+
+
+def test_a_baseline_is_no_part_of_what_is_kept(folder: Path) -> None:
+    filled(folder, asked())
+    assert known(folder, asked(settings=Settings(baseline="known.json"))) is not None
+
+
+def test_another_state_of_ptxkit_asks_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(folder, asked())
+    monkeypatch.setattr(result_cache, "installation_stamp", lambda: "another")
+    assert known(folder, asked()) is None
+
+
+def test_nothing_is_kept_when_ptxkit_was_changed_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_cache, "is_installation_unchanged", lambda: False)
+    filled(folder, asked())
+    assert entries(folder) == []
+
+
+def test_a_file_of_ptxkit_that_is_touched_makes_another_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "rule.py").write_text("1")
+    monkeypatch.setattr(cache, "PACKAGE", str(tmp_path))
+    before = cache._installation_state()
+    assert cache._installation_state() == before
+    os.utime(tmp_path / "inner" / "rule.py", (1, 1))
+    assert cache._installation_state() != before
+
+
+@pytest.mark.parametrize("damage", [b"", b"ptxkit", b"\0" * 500])
+def test_a_damaged_entry_counts_as_missing_and_is_written_again(folder: Path, damage: bytes) -> None:
+    answer = filled(folder, asked())
+    [entry] = entries(folder)
+    entry.write_bytes(damage)
+    assert known(folder, asked()) is None
+    filled(folder, asked())
+    assert known(folder, asked()) == answer
+
+
+def test_every_single_byte_that_is_changed_is_noticed(folder: Path) -> None:
+    filled(folder, asked())
+    [entry] = entries(folder)
+    data = entry.read_bytes()
+    for place in range(len(data)):
+        entry.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        assert known(folder, asked()) is None
+    entry.write_bytes(data)
+    assert known(folder, asked()) is not None
+
+
+def test_a_failed_result_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr("ptxkit.linter._lint_with_suppressions", breaks)
+    filled(folder, asked())
+    assert entries(folder) == []
+
+
+def test_mended_texts_are_not_kept(folder: Path) -> None:
+    filled(folder, asked(wish="mend"))
+    assert entries(folder) == []
+
+
+def test_a_folder_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "no space left on device")
+
+    monkeypatch.setattr(result_cache, "write_entry", full)
+    filled(folder, asked())
+    assert entries(folder) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions")
+def test_a_folder_that_others_may_write_to_is_refused(folder: Path) -> None:
+    assert result_folder(str(folder)) == str(folder)
+    folder.chmod(0o777)
+    with pytest.raises(UnusableCacheError, match="others may write to it"):
+        result_folder(str(folder))
+
+
+def test_the_entries_that_were_used_last_stay(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_cache, "MAX_CACHED_RESULTS", 3)
+    store = ResultCache(str(folder))
+    for number in range(5):
+        question, _ = store.lookup(asked(CLEAN + f"// {number}"))
+        store.store(question, run_job(question))
+        newest = max(entries(folder), key=lambda each: each.stat().st_mtime_ns)
+        os.utime(newest, (time.time() - 1000 + number, time.time() - 1000 + number))
+    store.evict()
+    assert len(entries(folder)) == 3
+    assert [number for number in range(5) if known(folder, asked(CLEAN + f"// {number}"))] == [2, 3, 4]
+
+
+def test_the_bytes_of_all_entries_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(folder, asked())
+    monkeypatch.setattr(result_cache, "MAX_CACHED_RESULTS_BYTES", entries(folder)[0].stat().st_size + 10)
+    store = ResultCache(str(folder))
+    question, _ = store.lookup(asked(CLEAN))
+    store.store(question, run_job(question))
+    store.evict()
+    assert len(entries(folder)) == 1
+
+
+def test_an_entry_that_is_used_counts_as_new(folder: Path) -> None:
+    filled(folder, asked())
+    [entry] = entries(folder)
+    os.utime(entry, (1, 1))
+    assert known(folder, asked()) is not None
+    assert entry.stat().st_mtime > time.time() - 100

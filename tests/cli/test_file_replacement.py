@@ -1,0 +1,204 @@
+"""Rewriting in place: never what stands inside another file, never through a link out of the folder that was named; and
+the file stays what else it was."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from ptxkit.cli.file_replacement import replace_content
+from ptxkit.source import TextOrigin
+from tests.cli.support import CLEAN
+from tests.inputs.building import entry, fatbin, zipped
+
+Run = Callable[..., Result]
+RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
+
+SAFE = (RULES / "PTX401_bad_store_then_bulk_copy.ptx").read_text().replace("\tret;", "\t  ret ;")
+"""What a mend changes, a comment would hide, and fmt would print in another way."""
+LOGIN = "alias ls=ls\n"
+REWRITING = [
+    ("fmt", "--write"),
+    ("lint", "--fix", "--no-cache"),
+    ("lint", "--add-ignores", "--no-cache"),
+    ("lint", "--fix", "--binaries", "--no-cache"),
+]
+"""Everything that writes over its inputs."""
+
+needs_links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A file of the user beside the folder of somebody else."""
+    (tmp_path / "home").mkdir()
+    path = tmp_path / "home" / ".bashrc"
+    path.write_text(LOGIN)
+    (tmp_path / "theirs").mkdir()
+    return path
+
+
+def untouched(home: Path) -> bool:
+    """Whether nothing of the user was changed, and nothing put beside it."""
+    return home.read_text() in (LOGIN, SAFE) and os.listdir(home.parent) == [home.name] and not home.is_symlink()
+
+
+@needs_links
+@pytest.mark.parametrize("command", REWRITING)
+@pytest.mark.parametrize("way", ["folder", "container", "member", "here"])
+def test_a_member_is_not_written_to_the_file_of_its_displayed_name(
+    command: tuple[str, ...], way: str, home: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = home.parent.parent / "theirs"
+    (theirs / "lib.ptx").write_bytes(fatbin(entry(SAFE.encode(), 90)))
+    (theirs / "lib.ptx!1.sm_90.ptx").symlink_to("../home/.bashrc")
+    (theirs / "k.whl").write_bytes(zipped({"../../home/.bashrc.ptx": SAFE.encode(), "a.ptx": SAFE.encode()}))
+    (theirs / "k.whl!a.ptx").symlink_to("../home/.bashrc")
+    monkeypatch.chdir(theirs)
+    given = {"folder": [theirs], "here": ["."], "container": ["lib.ptx", "k.whl"], "member": ["lib.ptx!1.sm_90.ptx"]}
+    result = ptxkit(*command, *given[way])
+    assert result.exit_code != 0
+    assert untouched(home)
+    assert (theirs / "lib.ptx").read_bytes() == fatbin(entry(SAFE.encode(), 90))
+
+
+@needs_links
+@pytest.mark.parametrize("command", REWRITING)
+@pytest.mark.parametrize("named", ["theirs", "theirs/k.ptx", "theirs/sub/k.ptx", "theirs/*.ptx"])
+def test_no_link_leads_out_of_the_folder_that_was_named(
+    command: tuple[str, ...], named: str, home: Path, ptxkit: Run
+) -> None:
+    home.write_text(SAFE)  # what would be rewritten, were it the folder's own
+    theirs = home.parent.parent / "theirs"
+    (theirs / "sub").mkdir()
+    (theirs / "k.ptx").symlink_to("../home/.bashrc")
+    (theirs / "sub" / "k.ptx").symlink_to("../k.ptx")
+    result = ptxkit(*command, home.parent.parent / named)
+    assert result.exit_code != 0
+    assert "is a link that leads out of its folder" in result.stderr
+    assert str(home) in result.stderr
+    assert home.read_text() == SAFE
+    assert untouched(home)
+
+
+@needs_links
+@pytest.mark.parametrize("command", REWRITING)
+def test_a_link_inside_the_folder_that_was_named_is_followed(command: tuple[str, ...], home: Path, ptxkit: Run) -> None:
+    theirs = home.parent.parent / "theirs"
+    (theirs / "sub").mkdir()
+    (theirs / "k.txt").write_text(SAFE)
+    (theirs / "sub" / "k.ptx").symlink_to("../k.txt")
+    (home.parent.parent / "way").symlink_to("theirs")  # the folder may be named by a link
+    ptxkit(*command, home.parent.parent / "way")
+    assert (theirs / "k.txt").read_text() != SAFE
+    assert (theirs / "sub" / "k.ptx").is_symlink()
+
+
+@needs_links
+def test_extract_writes_through_no_link_out_of_its_folder(home: Path, ptxkit: Run) -> None:
+    theirs = home.parent.parent / "theirs"
+    (theirs / "lib.fatbin").write_bytes(fatbin(entry(CLEAN.encode(), 90)))
+    out = theirs / "lib.1.sm_90.ptx"
+    out.symlink_to("../home/.bashrc")
+    for options, said in (
+        ((), "is there already"),
+        (("--force",), "cannot be written: it is a link that leads out of its folder"),
+    ):
+        result = ptxkit("extract", *options, "-o", theirs, theirs / "lib.fatbin")
+        assert (result.exit_code, said in result.stderr) == (2, True)
+        assert untouched(home)
+    out.unlink()
+    out.write_text("old")
+    assert ptxkit("extract", "--force", "-o", theirs, theirs / "lib.fatbin").exit_code == 0
+    assert out.read_text() == CLEAN
+
+
+def test_what_is_no_file_of_its_own_is_never_written(tmp_path: Path) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text("old")
+    for origin in (TextOrigin(), TextOrigin(container=str(path)), TextOrigin(str(tmp_path))):
+        assert replace_content(origin, b"new")
+    assert path.read_text() == "old"
+    assert replace_content(TextOrigin(str(path)), b"new") is None
+    assert path.read_text() == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "link"), reason="needs hard links")
+@pytest.mark.parametrize("command", REWRITING[:3])
+def test_a_hard_link_and_the_permissions_stay(command: tuple[str, ...], tmp_path: Path, ptxkit: Run) -> None:
+    path, other = tmp_path / "k.ptx", tmp_path / "other"
+    path.write_text(SAFE)
+    path.chmod(0o640)
+    os.link(path, other)
+    before = path.stat()
+    ptxkit(*command, path)
+    assert path.read_text() != SAFE
+    assert other.read_text() == path.read_text()
+    after = path.stat()
+    assert (after.st_ino, after.st_nlink, after.st_mode) == (before.st_ino, 2, before.st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["k.ptx", "other"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("command", REWRITING[:3])
+def test_the_owner_stays_the_owner_where_root_rewrites(command: tuple[str, ...], tmp_path: Path, ptxkit: Run) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text(SAFE)
+    path.chmod(0o640)
+    os.chown(path, 1234, 2345)
+    ptxkit(*command, path)
+    assert path.read_text() != SAFE
+    assert (path.stat().st_uid, path.stat().st_gid, path.stat().st_mode & 0o7777) == (1234, 2345, 0o640)
+
+
+def test_a_file_that_cannot_be_given_back_to_its_owner_is_changed_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text("something longer")
+    inode = path.stat().st_ino
+    monkeypatch.setattr("ptxkit.cli.file_replacement._set_owner", lambda *_: False)
+    assert replace_content(TextOrigin(str(path)), b"new") is None
+    assert (path.read_text(), path.stat().st_ino) == ("new", inode)
+    assert os.listdir(tmp_path) == ["k.ptx"]
+
+
+def test_a_file_that_cannot_be_changed_whole_is_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_text("old")
+    monkeypatch.setattr("ptxkit.cli.file_replacement._set_owner", lambda *_: False)
+    fill = "ptxkit.cli.file_replacement._write_all"
+    from ptxkit.cli import file_replacement
+
+    whole, calls = file_replacement._write_all, []
+
+    def torn(stream: object, content: bytes) -> None:
+        calls.append(content)
+        whole(stream, content[:1] if len(calls) == 1 else content)  # type: ignore[arg-type]
+        if len(calls) == 1:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(fill, torn)
+    assert replace_content(TextOrigin(str(path)), b"new") == "No space left on device"
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["k.ptx"]
+
+
+IDLE = CLEAN.replace("%r1, 7;", "%r1, 7; // ptxkit: ignore[PTX401] nothing")
+
+
+@pytest.mark.parametrize("command", REWRITING[:3])
+@pytest.mark.parametrize("text", [SAFE, SAFE.replace("\n", "\r\n"), IDLE, IDLE.replace("\n", "\r\n")])
+def test_line_ends_stay_as_they_are(command: tuple[str, ...], text: str, tmp_path: Path, ptxkit: Run) -> None:
+    path = tmp_path / "k.ptx"
+    path.write_bytes(text.encode())
+    ptxkit(*command, path)
+    after = path.read_bytes().decode()
+    assert after != text or text.startswith(IDLE[:9])
+    assert len(re.findall(r"(?<!\r)\n", after)) == (0 if "\r" in text else after.count("\n"))
+    assert "\r\r" not in after

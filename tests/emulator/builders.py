@@ -1,0 +1,38 @@
+"""Kernels of the builder on the machine, with cases that a GPU is checked with, too."""
+
+from __future__ import annotations
+
+import numpy
+
+from ptxkit.build.kernel import Kernel
+from ptxkit.emulator import RunResult
+from ptxkit.kernels.kernel_check import CheckedKernel, KernelCase, as_first_argument
+from ptxkit.testing.hardware.emulator_soak import small_cases
+
+MOST_WORDS, MOST_CTAS = 50_000, 60
+
+
+def smallest(subject: CheckedKernel, count: int) -> list[KernelCase]:
+    """So many cases of a subject that take the least time."""
+    cases = [*subject.cases(1, numpy.random.default_rng(0)), *small_cases(subject)]
+    few = [case for case in cases if case.source.size <= MOST_WORDS and numpy.prod(case.grid) <= MOST_CTAS]
+    return sorted(few, key=lambda case: case.source.size * int(numpy.prod(case.grid)))[:count]
+
+
+def launched(kernel: Kernel, case: KernelCase, policy: str, seed: int = 0) -> RunResult:
+    """The outcome of one case; an error where a run shows something wrong, or comes to no end."""
+    before = (
+        case.initial_target
+        if case.initial_target is not None
+        else numpy.zeros(case.expected.shape, case.expected.dtype)
+    )
+    run = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed)
+    return run(as_first_argument(kernel, case.source), as_first_argument(kernel, before.copy()), *case.extra_arguments)
+
+
+def agrees(case: KernelCase, outcome: RunResult) -> bool:
+    """Whether the second argument is what NumPy says."""
+    found = outcome.outputs[1]
+    if not case.tolerance:
+        return bool((found.view(numpy.uint8) == case.expected.view(numpy.uint8)).all())
+    return bool(numpy.allclose(found, case.expected, rtol=case.tolerance, atol=case.tolerance))

@@ -1,0 +1,242 @@
+"""Mends of findings: what is offered settles the finding, assembles, and brings no other one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Verdict
+from ptxkit.fixes import apply_edits, fix_source, validate_fixes, with_verified_fixes
+from ptxkit.linter import lint_incremental, lint_source
+from ptxkit.results import FileResult
+from ptxkit.settings.model import ConfigLayer, Settings
+from ptxkit.source import SourceFile, Span
+from tests.cli.support import CLEAN
+from tests.corpus.support import assemble
+
+RULES = Path(__file__).resolve().parents[2] / "corpus" / "rules"
+FIXTURES = sorted(RULES.glob("PTX*_bad_*.ptx"))
+MENDED = {
+    "PTX201": 5,
+    "PTX202": 5,
+    "PTX205": 3,
+    "PTX206": 1,
+    "PTX207": 1,
+    "PTX208": 5,
+    "PTX209": 1,
+    "PTX301": 5,
+    "PTX302": 10,
+    "PTX303": 4,
+    "PTX304": 3,
+    "PTX311": 5,
+    "PTX312": 4,
+    "PTX314": 3,
+    "PTX315": 2,
+    "PTX401": 15,
+    "PTX402": 3,
+    "PTX403": 3,
+    "PTX404": 3,
+    "PTX405": 3,
+    "PTX406": 3,
+    "PTX501": 6,
+    "PTX502": 2,
+    "PTX503": 11,
+    "PTX504": 6,
+    "PTX505": 4,
+    "PTX506": 6,
+    "PTX507": 3,
+    "PTX601": 1,
+    "PTX602": 3,
+    "PTX603": 3,
+    "PTX604": 3,
+    "PTX605": 5,
+    "PTX607": 3,
+    "PTX611": 4,
+    "PTX612": 4,
+    "PTX613": 3,
+    "PTX614": 3,
+    "PTX621": 8,
+    "PTX622": 4,
+    "PTX623": 4,
+    "PTX701": 4,
+    "PTX702": 3,
+    "PTX704": 4,
+    "PTX705": 3,
+    "PTX706": 3,
+    "PTX707": 2,
+    "PTX708": 2,
+    "PTX901": 4,
+    "PTX902": 4,
+    "PTX903": 4,
+    "PTX904": 3,
+    "PTX905": 3,
+}
+"""Fixtures of each code that are mended, at least: a rule that words its findings anew must not lose its mends."""
+
+
+def source(text: str) -> SourceFile:
+    return SourceFile("k.ptx", text)
+
+
+def fixture(path: Path) -> tuple[SourceFile, Settings]:
+    text = path.read_text()
+    notes = "expect(notes)" in text
+    return SourceFile(str(path), text), Settings(policy="strict" if "expect(strict)" in text else "isa", notes=notes)
+
+
+@pytest.mark.parametrize("code", sorted({path.name[:6] for path in FIXTURES}))
+def test_a_mended_fixture_is_clean_and_assembles(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clean, checks = 0, []
+
+    def checked(found: SourceFile, settings: Settings) -> FileResult:
+        """The check that `mend` begins with."""
+        checks.append(lint_source(found, settings))
+        return checks[-1]
+
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_source", checked)
+    for path in FIXTURES:
+        if path.name.startswith(code):
+            found, settings = fixture(path)
+            mended = fix_source(found, settings, unsafe=True)
+            before = checks.pop()
+            assert not checks
+            assert len(mended.result.diagnostics) <= len(before.diagnostics) - len(mended.applied), path.name
+            assert len(mended.result.undecided) <= len(before.undecided), path.name
+            if mended.applied:
+                assert mended.source.text != found.text
+                again = tmp_path / path.name
+                again.write_text(mended.source.text)
+                done = assemble(again, tmp_path)
+                assert done.returncode == 0, f"{path.name}: {done.stderr}"
+            clean += bool(mended.applied) and not mended.result.diagnostics
+    assert clean >= MENDED.get(code, 0), code
+
+
+def test_a_kept_rule_is_left_alone() -> None:
+    for path in sorted(RULES.glob("PTX401_ok_*.ptx")):
+        found, settings = fixture(path)
+        if "expect" not in found.text:
+            assert fix_source(found, settings, unsafe=True).source is found
+
+
+def test_only_safe_mends_are_applied_unless_others_are_asked_for() -> None:
+    found, settings = fixture(RULES / "PTX301_bad_cp_async_without_commit.ptx")
+    assert fix_source(found, settings).applied == ()
+    [applied] = fix_source(found, settings, unsafe=True).applied
+    assert (applied.finding.code, applied.fix.safe) == ("PTX301", False)
+    found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
+    assert [each.fix.safe for each in fix_source(found, settings).applied] == [True]
+
+
+def test_the_mend_of_a_missing_fence_is_one_line_before_the_barrier() -> None:
+    found, settings = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
+    old, new = found.text.splitlines(), fix_source(found, settings).source.text.splitlines()
+    [added] = (Counter(new) - Counter(old)).elements()
+    assert added.strip() == "fence.proxy.async.shared::cta;"
+    at = new.index(added)
+    assert new[at + 1].strip().startswith("bar.sync")
+    assert re.match(r"\s*", added)[0] == re.match(r"\s*", new[at + 1])[0]  # type: ignore[index]
+
+
+def test_a_target_that_is_too_old_is_raised() -> None:
+    text = CLEAN.replace("ret;", "barrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tret;").replace("8.0", "7.0")
+    mended = fix_source(source(text), unsafe=True)
+    assert mended.result.diagnostics == ()
+    assert mended.source.text.startswith(".version 7.8\n.target sm_90\n")
+    assert fix_source(source(text)).applied == ()
+
+
+def test_an_idle_comment_is_taken_out() -> None:
+    text = CLEAN.replace("ret;", "ret; // ptxkit: ignore[PTX401] why")
+    assert fix_source(source(text)).source.text == CLEAN
+
+
+def test_a_missing_semicolon_is_put_in() -> None:
+    text = CLEAN.replace("%r1, 7;", "%r1, 7")
+    assert [item.code for item in lint_source(source(text)).diagnostics] == ["PTX101"]
+    assert fix_source(source(text), unsafe=True).source.text.split() == CLEAN.split()
+
+
+def test_what_is_not_reported_is_not_mended() -> None:
+    found, _ = fixture(RULES / "PTX401_bad_store_then_bulk_copy.ptx")
+    assert fix_source(found, Settings.of([ConfigLayer("x", ignore=("PTX401",))])).applied == ()
+
+
+def test_a_mend_that_does_not_hold_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proposals of a finding are wrong in turn: the first is no PTX, the next does not help, the third does."""
+    text = CLEAN.replace("%r1, 7;", "%r1, %q;")
+    place = text.index("%q")
+    fixes = tuple(
+        Fix(words, (Edit(Span(place, place + 2), words),), safe=True) for words in ("7 7", "%s", "%r0", "%r1")
+    )
+
+    def proposals(item: Diagnostic) -> tuple[Fix, ...]:
+        return fixes if item.code == "PTX106" else ()
+
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.propose_fixes", proposals)
+    result = lint_source(source(text))
+    [shown] = with_verified_fixes(source(text), result).diagnostics
+    assert shown.fix is not None
+    assert shown.fix.message == "%r0"
+    assert fix_source(source(text)).source.text == text.replace("%q", "%r0")
+    fixes = fixes[:2]
+    assert [item.fix for item in with_verified_fixes(source(text), result).diagnostics] == [None]
+    assert fix_source(source(text)).applied == ()
+
+
+def test_so_many_mends_are_tried_as_the_size_of_a_text_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
+    result = lint_source(found, settings)
+    assert [item.fix is not None for item in with_verified_fixes(found, result, settings).diagnostics] == [True]
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.MAX_FIX_WORK", 0)
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.MIN_FIX_ATTEMPTS", 0)
+    assert [item.fix is not None for item in with_verified_fixes(found, result, settings).diagnostics] == [False]
+
+
+def test_a_mend_that_fails_is_not_checked_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a text with two faults, a change that settles neither is given up when the first rule has spoken."""
+    found, settings = fixture(RULES / "PTX504_bad_fewer_arrivals_than_the_count.ptx")
+    before = lint_source(found, settings)
+    heard = []
+
+    def counted(*given: object) -> Iterator[FileResult]:
+        for result in lint_incremental(*given):  # type: ignore[arg-type]
+            heard.append(result)
+            yield result
+
+    monkeypatch.setattr("ptxkit.fixes.validate_fixes.lint_incremental", counted)
+    checks = validate_fixes._FixValidator(settings)
+    [item] = before.diagnostics
+    same = SourceFile(found.path, found.text + "\n")
+    assert checks.check(same, before, item) is None
+    whole = lint_source(same, settings)
+    assert [part.diagnostics for part in heard] == [(), whole.diagnostics]
+    assert checks.check(same, before, item) is None
+    assert len(heard) == 2
+
+
+def test_a_mend_that_only_makes_a_question_of_a_finding_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ptxkit.diagnostics import Undecided
+    from ptxkit.fixes.validate_fixes import _is_resolved
+
+    here = source("x;")
+    found = Diagnostic("PTX401", Severity.ERROR, "x", here, Span(0, 2))
+    asked = Undecided("PTX401", "unknown", here, Span(0, 2))
+    before = FileResult.of("k.ptx", Verdict((found,)))
+    assert _is_resolved(before, FileResult.of("k.ptx", Verdict(())), found)
+    assert not _is_resolved(before, FileResult.of("k.ptx", Verdict((), (asked,))), found)
+
+
+def test_edits_that_touch_are_not_made() -> None:
+    def at(start: int, end: int, text: str) -> Edit:
+        return Edit(Span(start, end), text)
+
+    assert apply_edits("abcd", [at(2, 3, "X"), at(0, 1, "Y")]) == "YbXd"
+    assert apply_edits("abcd", [at(1, 1, "X"), at(1, 2, "Y")]) == "aXYcd"
+    assert apply_edits("abcd", [at(0, 2, "X"), at(1, 3, "Y")]) is None
+    assert apply_edits("abcd", [at(3, 9, "X")]) is None
+    assert apply_edits("abcd", [at(1, 1, "X"), at(1, 1, "X")]) == "aXbcd"

@@ -1,0 +1,338 @@
+"""Help and mends for faults of warp-specialised rings: what they propose must be no worse than the fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from ptxkit.diagnostics import Diagnostic
+from ptxkit.fixes import fix_source
+from ptxkit.linter import lint_source
+from ptxkit.source import SourceFile
+from tests.fixes.rings import (
+    ANNOUNCED,
+    COPY,
+    MEETING,
+    READ,
+    RELEASE,
+    RING,
+    WAIT_EMPTY,
+    WAIT_FULL,
+    ring,
+    with_exchange,
+)
+
+BRANCH = f"\t@!%leader bra told;\n\t{RELEASE.split('leader ')[1]}told:\n"
+
+
+def found(text: str) -> tuple[Diagnostic, ...]:
+    return lint_source(SourceFile("k.ptx", text)).diagnostics
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    """Of each finding its code and the statement that it begins at."""
+    return [(item.code, text[item.span.start : item.span.end].removeprefix("@%leader ")) for item in found(text)]
+
+
+def mended(text: str) -> tuple[list[str], list[str]]:
+    """The lines that mends took out of a text, and those that they put in; nothing is found in it behind that."""
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True)
+    assert after.applied
+    assert after.result.diagnostics == ()
+    assert after.result.undecided == ()
+    old, new = (_lines(each) for each in (text, after.source.text))
+    return _without(old, new), _without(new, old)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+def _without(lines: Iterable[str], others: list[str]) -> list[str]:
+    left = list(others)
+    return [line for line in lines if line not in left or left.remove(line)]  # type: ignore[func-returns-value]
+
+
+def test_rings_are_clean() -> None:
+    assert found(RING) == ()
+    assert found(ring((RELEASE, BRANCH))) == ()
+    assert found(with_exchange()) == ()
+
+
+@pytest.mark.parametrize("release", [RELEASE, BRANCH])
+def test_a_warp_meets_before_one_lane_hands_a_slot_back(release: str) -> None:
+    text = ring((MEETING, ""), (RELEASE, release))
+    [item] = found(text)
+    assert told(text) == [("PTX621", COPY)]
+    labels = [text[label.span.start : label.span.end].removeprefix("@%leader ") for label in item.labels]
+    assert labels == [READ.strip(), "mbarrier.arrive.shared::cta.b64 _, [%e];"]
+    assert item.help is not None
+    assert "`bar.warp.sync -1;`" in item.help
+    assert mended(text) == ([], ["bar.warp.sync -1;"])
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
+    assert after.index(READ) < after.index("bar.warp.sync -1;") < after.index(release.split(";", maxsplit=1)[0].strip())
+
+
+def test_warps_of_a_role_meet_at_a_barrier_of_their_own() -> None:
+    text = ring(("\tbar.sync 1, 64;\n", ""), text=with_exchange())
+    [item] = found(text)
+    assert item.code == "PTX621"
+    assert item.help is not None
+    assert "`bar.sync 1, 64;`" in item.help
+    assert mended(text) == ([], ["bar.sync 1, 64;"])
+
+
+def test_a_barrier_of_a_role_has_a_number_that_nothing_uses() -> None:
+    text = ring(("\tbar.sync 1, 64;\n", ""), ("\tbar.sync 0;\n", "\tbar.sync 1;\n"), text=with_exchange())
+    assert mended(text) == ([], ["bar.sync 2, 64;"])
+
+
+def test_no_barrier_is_proposed_between_two_roles() -> None:
+    """The consumers do not hand slots back: no barrier can stand where both roles come by."""
+    items = [item for item in found(ring((RELEASE, ""))) if item.code == "PTX621"]
+    assert items
+    for item in items:
+        assert item.help is not None
+        assert not re.search(r"\bbar(rier)?\.", item.help)
+
+
+QUIT = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k() .reqntid 64, 1, 1
+{
+	.reg .pred %p<6>;
+	.reg .b32 %r<12>;
+	.reg .b64 %rd1;
+	.shared .align 8 .b64 bar;
+	.shared .align 4 .b32 left;
+	mov.u32 %r1, %tid.x;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra made;
+	mbarrier.init.shared.b64 [bar], 64;
+	st.shared.u32 [left], 64;
+made:
+	bar.sync 0;
+	mbarrier.arrive.shared.b64 %rd1, [bar];
+wait:
+	mbarrier.test_wait.parity.shared.b64 %p2, [bar], 0;
+	@!%p2 bra wait;
+	bar.warp.sync -1;
+	mov.u32 %r2, %laneid;
+	setp.ne.u32 %p3, %r2, 0;
+	@%p3 bra end;
+	fence.sc.cta;
+	atom.add.acquire.cta.shared.u32 %r3, [left], -32;
+	setp.ne.u32 %p4, %r3, 32;
+	@%p4 bra end;
+	mbarrier.inval.shared.b64 [bar];
+end:
+	ret;
+}
+"""
+"""The last warp to quit a libcu++ pipeline ends the life of its mbarrier; one lane counts for a warp."""
+
+
+@pytest.mark.parametrize(
+    ("missing", "help_", "lines"),
+    [
+        (["bar.warp.sync -1;"], "add `bar.warp.sync -1;` between", ["bar.warp.sync -1;"]),
+        (["fence.sc.cta;"], "add `fence.acq_rel.cta;` before", ["fence.acq_rel.cta;"]),
+        (
+            ["bar.warp.sync -1;", "fence.sc.cta;"],
+            "add `bar.warp.sync -1; fence.acq_rel.cta;` between",
+            ["bar.warp.sync -1;", "fence.acq_rel.cta;"],
+        ),
+    ],
+)
+def test_what_a_lane_counts_for_its_warp_is_behind_the_waits_of_the_warp(
+    missing: list[str], help_: str, lines: list[str]
+) -> None:
+    assert found(QUIT) == ()
+    text = ring(*((f"\t{line}\n", "") for line in missing), text=QUIT)
+    [item] = found(text)
+    assert item.code == "PTX507"
+    assert item.help is not None
+    assert item.help.startswith(help_)
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True)
+    assert after.result.diagnostics == ()
+    assert _without(_lines(after.source.text), _lines(text)) == lines
+
+
+CLUSTER = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+.reqntid 64, 1, 1
+{
+	.shared .align 16 .b8 tile[1024];
+	.reg .b32 %t, %a, %b, %v;
+	.reg .b64 %g, %o, %d;
+	ld.param.u64 %g, [in];
+	cvta.to.global.u64 %g, %g;
+	ld.param.u64 %o, [out];
+	cvta.to.global.u64 %o, %o;
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %d, %t, 16;
+	add.u64 %g, %g, %d;
+	shl.b32 %a, %t, 4;
+	xor.b32 %b, %a, 512;
+	mov.u32 %v, tile;
+	add.u32 %a, %a, %v;
+	add.u32 %b, %b, %v;
+	cp.async.cg.shared.global [%a], [%g], 16;
+	cp.async.commit_group;
+	cp.async.wait_group 0;
+	barrier.cluster.arrive.release.aligned;
+	barrier.cluster.wait.aligned;
+	ld.shared.u32 %v, [%b];
+	mul.wide.u32 %d, %t, 4;
+	add.u64 %o, %o, %d;
+	st.global.u32 [%o], %v;
+	ret;
+}
+"""
+"""Threads hand their copies over at the barrier of the cluster."""
+
+
+def test_a_relaxed_arrival_is_made_a_release() -> None:
+    assert found(CLUSTER) == ()
+    text = ring(("arrive.release", "arrive.relaxed"), text=CLUSTER)
+    [item] = found(text)
+    assert item.code == "PTX302"
+    assert "line 25 is relaxed" in item.message
+    assert item.help == "make the arrival at line 25 a release, and the wait for it an acquire"
+    after = fix_source(SourceFile("k.ptx", text))
+    assert after.source.text == CLUSTER
+    assert [each.fix.safe for each in after.applied] == [True]
+
+
+def test_a_wait_behind_the_barrier_is_to_move() -> None:
+    """The count of the wait is right; only its place is wrong."""
+    wait = "\tcp.async.wait_group 0;\n"
+    text = ring((wait, ""), ("\tld.shared", f"{wait}\tld.shared"), text=CLUSTER)
+    [item] = found(text)
+    assert item.help == "move the wait in front of line 24"
+
+
+# ------------------------------------------------------------------------------------------------ parities and counts
+
+BULK = ring(
+    ("\tbar.sync 1, 64;\n", "\tfence.proxy.async.shared::cta;\n\tbar.sync 1, 64;\n"),
+    (
+        "\txor.b32 %e, %e, 128;\n\tadd.u32 %tile, %v, %e;\n\tld.shared.u32 %sum, [%tile];\n\tmul.wide.u32 %o, %t, 4;\n"
+        "\tadd.u64 %out, %out, %o;\n\tst.global.u32 [%out], %sum;\n",
+        "\t@!%first bra end;\n\tcp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;\n"
+        "\tcp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 0;\n",
+    ),
+    text=with_exchange(),
+)
+"""The ring whose consumers copy their sums out together."""
+
+STORED = ring(
+    (f"\t{ANNOUNCED}\n", ""), (COPY, "st.shared.u32 [%tile], %i;\n\tmbarrier.arrive.shared::cta.b64 _, [%f];")
+)
+"""The ring whose producer stores a word in each slot."""
+
+
+@pytest.mark.parametrize("mask", ["-1", "0xffffffff"])
+def test_all_lanes_meet_however_their_mask_is_written(mask: str) -> None:
+    """No lane is a round behind the one that hands slots back for its warp."""
+    assert found(ring(("bar.warp.sync -1;", f"bar.warp.sync {mask};"), text=STORED)) == ()
+
+
+@pytest.mark.parametrize("text", [RING, STORED])
+def test_of_two_roles_that_begin_alike_the_producer_is_wrong(text: str) -> None:
+    """Producer and consumers wait for each other for ever; only the producer may pass at first."""
+    assert found(text) == ()
+    wrong = ring(("mov.u32 %parity, 1;", "mov.u32 %parity, 0;"), text=text)
+    [item] = found(wrong)
+    assert told(wrong) == [("PTX504", WAIT_EMPTY)]
+    assert [wrong[label.span.start : label.span.end] for label in item.labels] == [WAIT_FULL]
+    assert item.help is not None
+    assert item.help.startswith("begin with parity 1")
+    assert mended(wrong) == (["mov.u32 %parity, 0;"], ["mov.u32 %parity, 1;"])
+
+
+def test_a_consumer_that_passes_at_once_begins_with_the_other_parity() -> None:
+    text = ring(("mov.u32 %parity, 0;", "mov.u32 %parity, 1;"))
+    by_code = {item.code: item for item in found(text)}
+    assert by_code.keys() == {"PTX302", "PTX505"}
+    excess = by_code["PTX505"]
+    [last] = [text[label.span.start : label.span.end] for label in excess.labels][-1:]
+    assert last == WAIT_FULL
+    assert excess.help is not None
+    assert excess.help.startswith("begin with parity 0 at line")
+    assert mended(text) == (["mov.u32 %parity, 1;"], ["mov.u32 %parity, 0;"])
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "expected"),
+    [
+        ("empty", 2, 64, [("PTX504", WAIT_EMPTY)]),
+        ("empty", 2, 3, [("PTX504", WAIT_EMPTY)]),
+        ("empty", 2, 1, [("PTX621", COPY), ("PTX505", RELEASE.strip().removeprefix("@%leader "))]),
+        ("full", 1, 2, [("PTX504", WAIT_FULL)]),
+    ],
+)
+def test_the_count_of_all_slots_is_that_of_the_arrivals(
+    name: str, right: int, wrong: int, expected: list[tuple[str, str]]
+) -> None:
+    slots = [f"mbarrier.init.shared::cta.b64 [{name}{at}]" for at in ("", "+8")]
+    text = ring(*((f"{slot}, {right};", f"{slot}, {wrong};") for slot in slots))
+    [*_, item] = found(text)
+    assert told(text) == expected
+    assert item.help == f"make the count of `mbarrier.init` {right}, or let {wrong} threads arrive in each phase"
+    assert mended(text) == ([f"{slot}, {wrong};" for slot in slots], [f"{slot}, {right};" for slot in slots])
+
+
+def test_the_count_follows_lanes_that_all_arrive() -> None:
+    text = ring((RELEASE, RELEASE.replace("@%leader ", "")))
+    assert told(text) == [("PTX505", RELEASE.strip().removeprefix("@%leader "))]
+    slots = [f"mbarrier.init.shared::cta.b64 [empty{at}]" for at in ("", "+8")]
+    assert mended(text) == ([f"{slot}, 2;" for slot in slots], [f"{slot}, 64;" for slot in slots])
+
+
+def test_an_announcement_alone_gets_its_arrival() -> None:
+    alone = ANNOUNCED.replace("arrive.expect_tx.shared::cta.b64 _,", "expect_tx.relaxed.cta.shared::cta.b64")
+    text = ring((ANNOUNCED, alone))
+    assert told(text) == [("PTX503", alone)]
+    assert mended(text) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%f];"])
+
+
+def test_a_role_fences_what_it_copies_out() -> None:
+    assert found(BULK) == ()
+    text = ring(("\tfence.proxy.async.shared::cta;\n", ""), text=BULK)
+    assert told(text) == [("PTX401", "cp.async.bulk.global.shared::cta.bulk_group [%out], [%v], 256;")]
+    assert mended(text) == ([], ["fence.proxy.async.shared::cta;"])
+
+
+def test_a_role_meets_alone_before_it_copies_out() -> None:
+    text = ring(("\tbar.sync 1, 64;\n", ""), text=BULK)
+    [item] = found(text)
+    assert item.code == "PTX401"
+    assert item.help is not None
+    assert item.help.startswith("add `bar.sync 1, 64;` after the fence")
+    assert mended(text) == ([], ["bar.sync 1, 64;"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(RELEASE, "")],
+        [(RELEASE, RELEASE.replace("[%e]", "[%f]"))],
+        [(f"filled:\n\t{WAIT_FULL}\n\t@!%done bra filled;\n", "")],
+        [("setp.lt.u32 %more, %i, 8;\n\t@%more bra produce;", "setp.lt.u32 %more, %i, 7;\n\t@%more bra produce;")],
+    ],
+)
+def test_nothing_is_put_where_its_registers_hold_something_else(changes: list[tuple[str, str]]) -> None:
+    """An arrival or a wait of the producer's would be clean where nobody knows yet what its address register holds."""
+    text = ring(*changes)
+    assert found(text)
+    after = fix_source(SourceFile("k.ptx", text), unsafe=True).source.text
+    beginning = after[: after.index("produce:")]
+    assert "mbarrier.arrive" not in beginning
+    assert "try_wait" not in beginning
+    assert "try_wait.parity.shared::cta.b64 %waited, [%f]" not in after[: after.index("consumer:")]

@@ -1,0 +1,57 @@
+"""Instances reach everything that the table describes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+import pytest
+
+from ptxkit.isa import table
+from ptxkit.isa.forms import Form
+from ptxkit.isa.instance_generator import harness_module, instances
+from ptxkit.syntax import parse
+
+FORMS = [form for name in table().names for form in table().forms(name)]
+MANY = 400
+"""Instances that suffice to give everything that may stand for an operand its turn."""
+
+
+def made(form: Form, count: int) -> list[str]:
+    return [each.text for each in instances(form, table().value_gates, Random(form.syntax), count)]
+
+
+@pytest.mark.parametrize("name", table().names)
+def test_every_form_has_an_instance_that_parses(name: str) -> None:
+    for form in table().forms(name):
+        (text,) = made(form, 1)
+        assert parse(harness_module([text], (9, 5), "sm_100a")).functions()
+
+
+def test_every_modifier_value_of_every_form_comes_up() -> None:
+    """In some form of the section at least: what is common to several is narrowed by rules in one of them."""
+    missing: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    reached: set[tuple[str, str, str]] = set()
+    for form in FORMS:
+        values = {(slot.name, value) for slot in form.modifiers for value in slot.values}
+        for each in instances(form, table().value_gates, Random(1), 2 * len(values) + 8):
+            chosen = set(each.match.modifiers.items())
+            values -= chosen
+            reached |= {(form.section, name, value) for name, value in chosen if value is not None}
+            if not values:
+                break
+        for name, value in values:
+            missing[form.section, name, value].append(f"{form.file}:{form.line}")
+    assert {value: places for value, places in missing.items() if value not in reached} == {}
+
+
+def test_the_same_seed_gives_the_same_instances() -> None:
+    for form in FORMS[::20]:
+        assert made(form, 5) == made(form, 5)
+
+
+def test_whatever_may_stand_for_an_operand_comes_up() -> None:
+    forms = [form for form in table().forms("ld") if "{.<vec>}" in form.syntax]
+    texts = " ".join(text for form in forms for text in made(form, MANY))
+    for wanted in ("[global_", "[shared_", "[parameter", "+16]", "+-16]", "{%", "%v2"):
+        assert wanted in texts

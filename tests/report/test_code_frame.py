@@ -1,0 +1,114 @@
+"""Code frames: what they show of ordinary lines, and what they do not let hostile ones do."""
+
+from __future__ import annotations
+
+import pytest
+from inline_snapshot import snapshot
+
+from ptxkit.diagnostics import Label
+from ptxkit.report import plain
+from ptxkit.report.code_frame import LABELLED_WIDTH, WIDTH, code_frame
+from ptxkit.source import SourceFile, Span
+
+KERNEL = """\
+.visible .entry k()
+{
+\tst.shared.f32 \t[%r35], %f1;
+\tbar.sync \t0;
+\t@%p1 bra \t$L;
+\tcp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r35], 16;
+}
+"""
+
+
+def at(text: str, source: str = KERNEL) -> Span:
+    """The span of the first occurrence of `text`."""
+    start = source.index(text)
+    return Span(start, start + len(text))
+
+
+def shown(span: Span, *labels: Label, text: str = KERNEL) -> str:
+    return plain(code_frame(SourceFile("k.ptx", text), span, labels))
+
+
+def test_labels_stand_in_one_column_and_lines_in_the_order_of_the_file() -> None:
+    store = Label(at("st.shared.f32 \t[%r35], %f1;"), "generic write of tile, every thread")
+    barrier = Label(at("bar.sync \t0;"), "orders the threads, not the proxies")
+    copy = at("cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r35], 16;")
+    assert shown(copy, barrier, store) == snapshot("""\
+  3 |   st.shared.f32  [%r35], %f1;    generic write of tile, every thread
+  4 |   bar.sync  0;                   orders the threads, not the proxies
+  6 |   cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r35], 16;
+""")
+
+
+def test_a_finding_with_one_line_gets_carets() -> None:
+    assert shown(at("$L")) == snapshot("""\
+  5 |   @%p1 bra  $L;
+    |             ^^
+""")
+
+
+def test_two_labels_on_one_line_stand_below_each_other() -> None:
+    assert shown(at("bar.sync \t0;"), Label(at("%f1"), "second"), Label(at("[%r35]"), "first")) == snapshot("""\
+  3 |   st.shared.f32  [%r35], %f1;    first
+    |                                  second
+  4 |   bar.sync  0;
+""")
+
+
+def test_a_label_on_the_primary_line_shares_it() -> None:
+    assert shown(at("$L"), Label(at("%p1"), "this predicate")) == snapshot("""\
+  5 |   @%p1 bra  $L;    this predicate
+    |             ^^
+""")
+
+
+def test_the_end_of_the_text_is_a_place() -> None:
+    assert shown(Span(len(KERNEL), len(KERNEL))) == snapshot("""\
+  8 |
+    |   ^
+""")
+
+
+def test_an_empty_text_has_a_frame() -> None:
+    assert shown(Span(0, 0), text="") == snapshot("""\
+  1 |
+    |   ^
+""")
+
+
+def test_control_characters_are_spelt_out_and_carets_still_point_at_the_place() -> None:
+    assert shown(Span(10, 12), text="a\x00b\x1b[31m\u202ec%q0\udcff") == snapshot("""\
+  1 |   a\\x00b\\x1b[31m\\u202ec%q0\\xff
+    |                        ^^
+""")
+
+
+@pytest.mark.parametrize("offset", [0, 1, 50, 66, 67, 200_000, 467_940, 467_949])
+def test_a_very_long_line_is_cut_around_the_place(offset: int) -> None:
+    text = "x" * 467_949
+    line, carets = shown(Span(offset, offset + 3), text=text).splitlines()
+    assert len(line) < WIDTH + 20
+    assert 0 < len(carets) <= len(line) + 1
+    assert set(line[carets.index("^") : len(carets)]) <= {"x"}
+
+
+def test_a_place_in_a_long_line_is_the_place_shown() -> None:
+    text = "\t" * 5 + "y" * 5_000 + "HERE" + "z" * 5_000
+    line, carets = shown(at("HERE", text), text=text).splitlines()
+    assert line[carets.index("^") : len(carets)] == "HERE"
+
+
+def test_a_line_of_control_characters_is_cut_too() -> None:
+    line, carets = shown(Span(5_000, 5_003), text="\x01" * 10_000).splitlines()
+    assert len(line) < WIDTH + 20
+    assert line[carets.index("^") : len(carets)] == r"\x01\x01\x01"
+
+
+def test_a_long_labelled_line_leaves_room_for_its_label() -> None:
+    text = "a" * 500 + "\n" + "b" * 20
+    labelled, primary = shown(Span(501, 521), Label(Span(0, 500), "said"), text=text).splitlines()
+    assert labelled.endswith("said")
+    assert len(labelled) < LABELLED_WIDTH + 30
+    assert primary.endswith("b" * 20)

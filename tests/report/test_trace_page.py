@@ -1,0 +1,250 @@
+"""The page of pictures: one file that is HTML and XML, says what it shows, and asks nobody for anything."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from ptxkit.model.trace import FindingRole, FindingTrace, StepKind, ThreadColumn, TraceAccess, TraceBar, TraceStep
+from ptxkit.report.trace_page import MAX_FINDINGS, MAX_LINES, trace_page
+from ptxkit.report.trace_style import SCRIPT, STYLE
+from ptxkit.source import SourceFile
+from tests.report.browser import Browser, Shown
+
+ZERO = (0, 0, 0)
+SOURCE = SourceFile("k.ptx", "".join(f"\tmov.u32 %r{number}, 0;\n" for number in range(1, 301)))
+COLUMNS = (
+    ThreadColumn("thread 0", ZERO, 1, FindingRole.FAULT),
+    ThreadColumn("threads 1-31", ZERO, 31),
+    ThreadColumn("thread 32", ZERO, 1, FindingRole.OTHER),
+)
+STEPS = (
+    TraceStep(1, StepKind.ISSUE, 10, "cp.async.ca.shared.global", "begins", (0, 1, 2), (2,), FindingRole.OTHER),
+    TraceStep(2, StepKind.COMMIT, 11, "cp.async.commit_group", "close their cp.async group", (0, 1, 2)),
+    TraceStep(7, StepKind.JOIN, 12, "bar.sync", "barrier 0 joins 33 threads", (0, 1, 2), omitted_before=3),
+    TraceStep(
+        8, StepKind.READ, 14, "ld.shared.u32", "thread 0 reads 4 bytes: 00000000", (0, 1, 2), (0,), FindingRole.FAULT
+    ),
+    TraceStep(9, StepKind.PHASE, 0, "", "phase 0 of the mbarrier is complete", ()),
+    TraceStep(10, StepKind.COMPLETE, 10, "cp.async.ca.shared.global", "is complete", (0, 1, 2)),
+)
+TRACE = FindingTrace(
+    "PTX302",
+    "error",
+    "`ld.shared.u32` reads bytes that a copy may still write",
+    "k",
+    14,
+    SOURCE,
+    ("grid 2, block 33", "policy late", "seed 0"),
+    "a wait that tells the thread that the copy is complete",
+    (
+        TraceAccess(FindingRole.FAULT, "ld.shared.u32", 14, ZERO, ZERO, "shared", 0x480, 4, "00000000"),
+        TraceAccess(
+            FindingRole.OTHER, "cp.async.ca.shared.global", 10, (32, 0, 0), ZERO, "shared", 0x480, 4, "00000000", "2a"
+        ),
+    ),
+    COLUMNS,
+    STEPS,
+    (TraceBar("cp.async.ca.shared.global", 10, 2, 0, 5, FindingRole.OTHER),),
+    ("3 steps in between",),
+)
+RACE = replace(TRACE, code="PTX621", severity="warning", message="nothing orders the two", bars=(), steps=STEPS[1:4])
+
+
+def test_the_page_runs_its_own_script_and_no_other() -> None:
+    page = trace_page([TRACE, RACE])
+    [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert "unsafe" not in policy
+    for name, content in (("style", STYLE), ("script", SCRIPT)):
+        assert f"<{name}>{content}</{name}>" in page
+        digest = b64encode(sha256(content.encode()).digest()).decode()
+        assert f"{name}-src &#x27;sha256-{digest}&#x27;;" in policy
+    assert not re.search(r"<[^>]*\s(style|on\w+)=", page.replace(SCRIPT, ""))
+    assert "default-src &#x27;none&#x27;" in policy
+
+
+def parsed(*traces: FindingTrace) -> Element:
+    """The page as a tree."""
+    page = trace_page(traces)
+    head, _, rest = page.partition("\n")
+    assert head == "<!DOCTYPE html>"
+    return ElementTree.fromstring(rest)
+
+
+def said(element: Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def drawn(element: Element, name: str, sort: str) -> list[Element]:
+    """The elements of a drawing, by name and class; those of the legend left out."""
+    (picture,) = [each for each in element.iter("{http://www.w3.org/2000/svg}svg") if each.get("role") == "img"]
+    return [
+        each
+        for each in picture.iter(f"{{http://www.w3.org/2000/svg}}{name}")
+        if (each.get("class") or "").split()[:1] == [sort]
+    ]
+
+
+def test_each_finding_is_an_article_that_can_be_chosen() -> None:
+    page = parsed(TRACE, RACE)
+    assert [each.get("id") for each in page.iter("article")] == ["finding-1", "finding-2"]
+    buttons = [each for each in page.iter("button") if each.get("role") == "tab"]
+    assert [each.get("aria-controls") for each in buttons] == ["finding-1", "finding-2"]
+    assert [said(each) for each in buttons] == ["PTX302 k, line 14", "PTX621 k, line 14"]
+    assert not list(parsed(TRACE).iter("nav"))
+
+
+def test_an_article_says_what_was_found_how_to_see_it_again_and_what_is_missing() -> None:
+    (article,) = parsed(TRACE).iter("article")
+    words = said(article)
+    assert "PTX302 error: `ld.shared.u32` reads bytes that a copy may still write" in words
+    assert "run of k: grid 2, block 33, policy late, seed 0" in words
+    assert "Missing: a wait that tells the thread that the copy is complete" in words
+    assert "Left out: 3 steps in between." in words
+
+
+def test_the_accesses_are_a_table_with_line_thread_bytes_and_values() -> None:
+    (table,) = parsed(TRACE).iter("table")
+    rows = [[said(cell) for cell in row] for row in table]
+    assert rows[0][1:] == ["instruction", "line", "thread", "CTA", "bytes", "old value", "new value"]
+    assert rows[1][:3] == ["at fault", "ld.shared.u32", "14"]
+    assert rows[2] == [
+        "conflicts with",
+        "cp.async.ca.shared.global",
+        "10",
+        "(32, 0, 0)",
+        "(0, 0, 0)",
+        "shared 0x480 to 0x483",
+        "00000000",
+        "2a",
+    ]
+
+
+def test_threads_are_across_and_time_goes_down() -> None:
+    page = parsed(TRACE)
+    lives = drawn(page, "line", "life")
+    places = [float(each.get("x1", "")) for each in lives]
+    assert len(places) == len(COLUMNS)
+    assert places == sorted(places)
+    rows = drawn(page, "g", "row")
+    assert [each.get("data-line") for each in rows] == ["10", "11", "12", "14", None, "10"]
+    downs = [float(each.get("y", "")) for each in drawn(page, "rect", "band")]
+    assert downs == sorted(downs)
+    (picture,) = [each for each in page.iter() if each.get("role") == "img"]
+    assert "3 steps are left out here" in said(picture)
+
+
+def test_a_barrier_is_a_line_across_the_threads_that_it_joins() -> None:
+    page = parsed(TRACE)
+    (line,) = drawn(page, "line", "join")
+    places = [each.get("x1") for each in drawn(page, "line", "life")]
+    assert (line.get("x1"), line.get("x2")) == (places[0], places[-1])
+    assert len(drawn(page, "circle", "joint")) == len(COLUMNS)
+
+
+def test_a_copy_is_a_bar_from_its_issue_to_its_completion() -> None:
+    page = parsed(TRACE)
+    (bar,) = drawn(page, "rect", "copy")
+    bands = [float(each.get("y", "")) for each in drawn(page, "rect", "band")]
+    top, height = float(bar.get("y", "")), float(bar.get("height", ""))
+    assert bands[0] < top < bands[1]
+    assert bands[5] < top + height
+    endless = parsed(replace(TRACE, bars=(replace(TRACE.bars[0], last=None, is_complete=False),)))
+    (longer,) = drawn(endless, "rect", "copy")
+    assert float(longer.get("height", "")) > height
+    assert "not known complete" in said(endless)
+
+
+def test_the_two_accesses_are_marked_and_what_is_missing_stands_between_them() -> None:
+    page = parsed(TRACE)
+    marks = [each for name in ("circle", "polygon") for each in drawn(page, name, "mark")]
+    assert sorted(each.get("class", "") for each in marks if len(each.get("class", "").split()) > 1) == [
+        "mark fault",
+        "mark other",
+    ]
+    assert len(drawn(page, "path", "lack")) == 1
+    (box,) = drawn(page, "rect", "lackbox")
+    bands = [float(each.get("y", "")) for each in drawn(page, "rect", "band")]
+    assert bands[2] < float(box.get("y", "")) < bands[3]
+
+
+def test_the_ptx_beside_it_is_short_and_marks_the_lines() -> None:
+    (pre,) = parsed(replace(TRACE, steps=tuple(replace(STEPS[1], line=5 * at) for at in range(1, 60)))).iter("pre")
+    lines = [each for each in pre if each.get("data-line")]
+    assert len(lines) == MAX_LINES
+    marked = {each.get("data-line"): each.get("class") for each in lines if each.get("class")}
+    assert marked == {"14": "fault", "10": "other"}
+    assert said(next(each for each in lines if each.get("data-line") == "14")) == "14 mov.u32 %r14, 0;"
+
+
+def test_names_that_look_like_markup_are_text() -> None:
+    odd = "<script>alert('\"&\x00\ud800')</script>"
+    trace = replace(
+        TRACE,
+        message=odd,
+        kernel=odd,
+        missing_ordering=odd,
+        source=SourceFile(f"{odd}.ptx", f"{odd}\n" * 20),
+        launch=(odd,),
+        columns=tuple(replace(each, label=odd) for each in COLUMNS),
+        steps=tuple(replace(each, text=odd, instruction=odd) for each in STEPS),
+        accesses=tuple(replace(each, instruction=odd, space=odd) for each in TRACE.accesses),
+        omissions=(odd,),
+    )
+    page = parsed(trace, trace)
+    assert len(list(page.iter("script"))) == 1
+    assert "alert('\"&\ufffd\ufffd')</script>" in said(page)
+    assert trace_page([trace]).encode("utf-8")
+
+
+def test_the_page_needs_nobody_else() -> None:
+    page = trace_page([TRACE, RACE])
+    assert "default-src 'none'" in page.replace("&#x27;", "'")
+    assert set(re.findall(r"\w+://[^\s\"'<]+", page)) == {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"(?:src|href)=|url\(|@import", page)
+    assert "prefers-color-scheme: dark" in page
+    assert len(page) < 60_000
+
+
+def test_a_finding_that_did_not_show_again_has_words_and_no_drawing() -> None:
+    bare = replace(TRACE, columns=(), steps=(), bars=(), accesses=(), omissions=("all: a second run did not show it",))
+    page = parsed(bare)
+    assert not [each for each in page.iter() if each.get("role") == "img"]
+    assert "Left out: all: a second run did not show it." in said(page)
+
+
+def test_many_findings_are_cut_and_said_to_be_and_none_are_said_to_be_none() -> None:
+    page = parsed(*[TRACE] * (MAX_FINDINGS + 2))
+    assert len(list(page.iter("article"))) == MAX_FINDINGS
+    assert "Left out: 2 more findings." in said(page)
+    assert "found nothing" in said(parsed())
+
+
+# ---------------------------------------------------------------------------------------------------- a browser
+
+
+class TestInABrowser:
+    def opened(self, browser: Browser, path: Path, at: str = "", *, is_pictured: bool = False) -> Shown:
+        path.write_text(trace_page([TRACE, RACE]), "utf-8")
+        return browser.shown(f"{path.as_uri()}{at}", size=(1400, 900), is_pictured=is_pictured)
+
+    @pytest.mark.parametrize(("at", "shown"), [("", 1), ("#show-finding-2", 2), ("#show-finding-9", 1)])
+    def test_one_finding_is_shown_and_nothing_is_wrong_on_the_console(
+        self, browser: Browser, tmp_path: Path, at: str, shown: int
+    ) -> None:
+        done = self.opened(browser, tmp_path / "out.html", at)
+        assert not done.logged
+        hidden = re.findall(r"<article([^>]*)>", done.document)
+        assert [number for number, each in enumerate(hidden, 1) if "hidden" not in each] == [shown]
+        chosen = re.findall(r"<button[^>]* aria-selected=\"(\w+)\"", done.document)
+        assert [number for number, each in enumerate(chosen, 1) if each == "true"] == [shown]
+
+    def test_it_can_be_seen(self, browser: Browser, tmp_path: Path) -> None:
+        assert len(self.opened(browser, tmp_path / "out.html", is_pictured=True).picture) > 20_000

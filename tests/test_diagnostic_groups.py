@@ -1,0 +1,92 @@
+"""Findings that are one fault in several places."""
+
+from __future__ import annotations
+
+import json
+
+from ptxkit import lint
+from ptxkit.diagnostic_groups import fold_groups, group_names
+from ptxkit.diagnostics import Verdict
+from ptxkit.linter import lint_source
+from ptxkit.report import full_report, json_report, plain
+from ptxkit.report.concise import concise_report
+from ptxkit.results import FileResult
+from ptxkit.source import SourceFile
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k(.param .u64 p, .param .u64 q)
+.reqntid 128, 1, 1
+{
+.reg .pred %p<4>; .reg .b32 %r<40>; .reg .b64 %rd<8>;
+.shared .align 128 .b8 tile[8192];
+ld.param.u64 %rd1, [p]; cvta.to.global.u64 %rd2, %rd1;
+mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0; mov.u32 %r2, tile; shl.b32 %r3, %r1, 4; add.u32 %r4, %r2, %r3;
+"""
+STORE = ".loc 1 {line} 3\nst.shared.u32 [%r4+{offset}], %r1;\n"
+# A barrier for each copy: what one barrier hands over is one finding already.
+READ = ".loc 1 {line} 3\nbar.sync 0;\n@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r2+{offset}], 2048;\n"
+END = "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;\nret;\n}\n"
+
+
+def copied(lines: tuple[int, ...]) -> str:
+    """A kernel that stores several tiles, and reads each with no fence before, at these lines of its source."""
+    stores = "".join(STORE.format(line=7, offset=2048 * at) for at in range(len(lines)))
+    reads = "".join(READ.format(line=line, offset=2048 * at) for at, line in enumerate(lines))
+    return f"{HEAD}{stores}{reads}{END}"
+
+
+def result_of(text: str) -> FileResult:
+    return lint_source(SourceFile("k.ptx", text))
+
+
+def test_copies_of_one_source_line_are_one_fault() -> None:
+    found = result_of(copied((9, 9, 9)))
+    assert [item.code for item in found.diagnostics] == ["PTX401"] * 3
+    [first] = fold_groups(found.diagnostics)
+    assert first.message.endswith("(3 places)")
+    lines = [found.diagnostics[at].source.position(found.diagnostics[at].span.start)[0] for at in (1, 2)]
+    assert first.notes[-1] == f"the same holds at lines {lines[0]}, {lines[1]}"
+    assert group_names(found.diagnostics) == ["PTX401-1"] * 3
+
+
+def test_two_source_lines_are_two_faults() -> None:
+    found = result_of(copied((9, 9, 11)))
+    assert [item.message.endswith("(2 places)") for item in fold_groups(found.diagnostics)] == [True, False]
+    assert group_names(found.diagnostics) == ["PTX401-1", "PTX401-1", None]
+
+
+def test_without_source_lines_nobody_knows_what_is_a_copy() -> None:
+    text = "\n".join(line for line in copied((9, 9)).splitlines() if not line.startswith((".loc", ".file")))
+    found = lint(text)
+    assert len(found.diagnostics) == 2
+    assert fold_groups(found.diagnostics) == found.diagnostics
+    assert group_names(found.diagnostics) == [None, None]
+
+
+def test_one_wrong_spelling_is_one_fault_wherever_it_stands() -> None:
+    wrong = "fence.proxy.async.shared::gpu;\n" * 20 + "fence.proxy.async.shared::sys;\n"
+    found = lint(f"{HEAD}{wrong}ret;\n}}\n")
+    assert [item.code for item in found.diagnostics] == ["PTX103"] * 21
+    first, second = fold_groups(found.diagnostics)
+    assert first.message.endswith("(20 places)")
+    assert first.notes[-1].endswith("and 11 more")
+    assert "places" not in second.message
+
+
+def test_reports_for_people_show_and_count_a_fault_once_and_documents_keep_all() -> None:
+    result = result_of(copied((9, 9, 9)))
+    for report in (full_report, concise_report):
+        shown = plain(report([result]))
+        assert shown.count("PTX401 error") == 1
+        assert shown.endswith("checked 1 file: 1 error, 0 warnings, 0 undecided\n")
+    document = json.loads(json_report([result]))
+    assert [item["group"] for item in document["files"][0]["diagnostics"]] == ["PTX401-1"] * 3
+    assert document["summary"]["diagnostics"]["error"] == 3
+
+
+def test_nothing_is_folded_where_there_is_nothing() -> None:
+    assert fold_groups(Verdict(()).diagnostics) == ()
+    assert group_names(()) == []

@@ -1,0 +1,54 @@
+"""What analyses leave behind is given back while a program goes on with the next text."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from pathlib import Path
+
+from ptxkit.gc_control import MAX_UNCOLLECTED_OBJECTS, pause_collection
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class _Ring:
+    """Refers to itself, so that only a search for garbage frees it."""
+
+    alive = 0
+
+    def __init__(self) -> None:
+        self.own = self
+        _Ring.alive += 1
+
+    def __del__(self) -> None:
+        _Ring.alive -= 1
+
+
+def look_for_garbage() -> None:
+    most = 0
+    for _ in range(3 * MAX_UNCOLLECTED_OBJECTS // 50_000):
+        with pause_collection():
+            pass  # what a parse does
+        kept = [_Ring() for _ in range(50_000)]  # what an analysis needs to its end
+        most = max(most, _Ring.alive)
+        del kept
+    gc.collect()
+    assert most < 2 * MAX_UNCOLLECTED_OBJECTS
+    assert _Ring.alive == 0
+
+
+def test_garbage_is_looked_for_though_texts_are_read_in_between() -> None:
+    """In a process that keeps nothing for ever, as that of the tests does."""
+    script = "from tests.test_gc_control import look_for_garbage; look_for_garbage()"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_is_looked_for_inside() -> None:
+    with pause_collection():
+        assert not gc.isenabled()
+        with pause_collection():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()

@@ -1,0 +1,89 @@
+"""The list of known differences."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ptxkit.isa.harness_module import harness_module
+from ptxkit.testing.corpus import tolerated_differences
+from ptxkit.testing.differential.campaign import ptxkit_refusal
+from ptxkit.testing.corpus.tolerated_differences import KnownDifference, known_differences
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+
+SHOWN = known_differences()
+
+
+def module_of(entry: KnownDifference) -> str:
+    version, _, target = entry.pair.partition("/")
+    major, _, minor = version.partition(".")
+    whole = entry.example.startswith(".version")
+    return entry.example if whole else harness_module([entry.example], (int(major), int(minor)), target)
+
+
+@pytest.mark.parametrize("entry", SHOWN, ids=lambda entry: entry.example[:70])
+def test_the_example_of_a_difference_shows_it(entry: KnownDifference) -> None:
+    module, target = module_of(entry), entry.pair.partition("/")[2]
+    ours = ptxkit_refusal(module)
+    opcode = entry.example.partition(" ")[0].rstrip(";") if entry.opcode != "*" else ""
+    for oracle in installed_ptxas():
+        if oracle.release == (entry.ptxas or "13.5"):
+            theirs = oracle.refusal(module, target)
+            assert (ours is None) != (theirs is None)
+            accepts = "ptxkit" if ours is None else "ptxas"
+            assert entry.covers(opcode, oracle.release, accepts, ours or theirs or "", entry.example), ours or theirs
+
+
+def test_every_known_difference_has_an_example() -> None:
+    assert all(each.example and each.pair for each in SHOWN)
+
+
+def asked_for_a_program(entry: KnownDifference, folder: Path, *options: str) -> int:
+    newest, path = installed_ptxas()[0], folder / "k.ptx"
+    path.write_text(module_of(entry))
+    target = entry.pair.partition("/")[2]
+    command = [str(newest.path), f"-arch={target}", *options, str(path), "-o", str(folder / "out")]
+    return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def test_what_depends_on_how_ptxas_is_asked_does(tmp_path: Path) -> None:
+    (undefined,) = (each for each in SHOWN if each.says == "PTX802")
+    assert asked_for_a_program(undefined, tmp_path) != 0
+    (unified,) = (each for each in SHOWN if "--compile-only" in each.says)
+    assert asked_for_a_program(unified, tmp_path) != 0
+    assert asked_for_a_program(unified, tmp_path, "-c") == 0
+
+
+def test_every_known_difference_has_a_reason() -> None:
+    assert all(len(each.reason) > 20 for each in known_differences())
+
+
+def test_a_difference_is_covered_only_where_all_that_is_said_holds() -> None:
+    entry = KnownDifference("ptxkit", "why", ptxas="13.0", opcode="atom.*", says="status -11")
+    assert entry.covers("atom.add.u32", "13.0", "ptxkit", "ends with status -11")
+    assert not entry.covers("red.add.u32", "13.0", "ptxkit", "ends with status -11")
+    assert not entry.covers("atom.add.u32", "13.5", "ptxkit", "ends with status -11")
+    assert not entry.covers("atom.add.u32", "13.0", "ptxas", "ends with status -11")
+    assert not entry.covers("atom.add.u32", "13.0", "ptxkit", "syntax error")
+
+
+def test_a_difference_may_be_of_some_operands_alone() -> None:
+    entry = KnownDifference("ptxas", "why", text=r"\[\S+, texture_, ")
+    assert entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [%b64_1, texture_, {%f32_1}];")
+    assert not entry.covers("tex.1d", "13.5", "ptxas", "", "tex.1d.v4.f32.f32 %v4f32_1, [texture_, {%f32_1}];")
+    assert not entry.covers("tex.1d", "13.5", "ptxas", "")
+
+
+@pytest.mark.parametrize(
+    "entry", ['accepts = "nobody"\nreason = "x"', 'accepts = "ptxas"', 'accepts = "ptxas"\nreason = "x"\nrelease = "1"']
+)
+def test_a_wrong_entry_is_reported_with_its_file_and_number(
+    entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "isa").mkdir()
+    (tmp_path / "isa" / "tolerated.toml").write_text(f"[[difference]]\n{entry}\n")
+    monkeypatch.setattr(tolerated_differences, "grammar_path", lambda: tmp_path)
+    with pytest.raises(ValueError, match=r"tolerated\.toml: difference 1: "):
+        known_differences.__wrapped__()

@@ -1,0 +1,79 @@
+"""Whole files with one thing changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ptxkit.testing.differential.report import file_lines
+from ptxkit.testing.differential.whole_files import (
+    FileSample,
+    FileVerdicts,
+    compare_sample,
+    declared_target,
+    find_ptx_files,
+    mutated_samples,
+    original_samples,
+)
+from ptxkit.testing.oracles.ptxas import installed_ptxas
+
+CORPUS = Path(__file__).resolve().parents[3] / "corpus"
+KERNELS = find_ptx_files([CORPUS / "kernels"])
+
+SHORT = 100
+"""Changed files in the short campaign; `scripts/agree --full` asks about 5,000."""
+
+ALLOWED = 0.995
+"""The part of changed files on which both must give the same verdict."""
+
+
+def test_the_heading_gives_version_and_target() -> None:
+    assert declared_target("// x\n.version 8.7\n.target sm_100a, debug\n") == ((8, 7), "sm_100a")
+    assert declared_target(".version 8.7\n") is None
+
+
+def test_a_changed_file_differs_in_one_thing_that_is_named() -> None:
+    for sample in mutated_samples(KERNELS, 40, 1):
+        original = Path(sample.origin).read_text()
+        assert sample.text != original
+        assert sample.change
+        assert abs(len(sample.text) - len(original)) < 2000
+
+
+def test_the_same_seed_changes_the_same() -> None:
+    assert list(mutated_samples(KERNELS, 20, 7)) == list(mutated_samples(KERNELS, 20, 7))
+    assert list(mutated_samples(KERNELS, 20, 7)) != list(mutated_samples(KERNELS, 20, 8))
+
+
+def test_files_as_they_are_are_accepted_by_both() -> None:
+    verdicts = [compare_sample(sample, installed_ptxas()) for sample in original_samples(KERNELS[:20])]
+    assert [each.sample.origin for each in verdicts if each.ours is not None or each.disagreements()] == []
+
+
+def test_both_give_the_same_verdict_on_changed_files() -> None:
+    verdicts = [
+        compare_sample(sample, installed_ptxas()) for sample in mutated_samples(find_ptx_files([CORPUS]), SHORT, 3)
+    ]
+    agreeing = sum(not each.disagreements() for each in verdicts)
+    assert agreeing >= ALLOWED * len(verdicts), "\n".join(file_lines(verdicts))
+
+
+def test_a_verdict_that_only_one_side_gives_is_shown_with_its_reason() -> None:
+    sample = FileSample("corpus/k.ptx", ((8, 0), "sm_90"), "", "line 3 dropped")
+    alike = FileVerdicts(sample, "PTX101", (("13.5", "syntax error"),))
+    apart = FileVerdicts(sample, None, (("13.5", "syntax error"),))
+    assert not alike.disagreements()
+    assert apart.disagreements() == [("13.5", "syntax error")]
+    first, second, last = file_lines([alike, apart])
+    assert (first, second) == ("k.ptx: line 3 dropped", "    only ptxkit accepts; ptxas 13.5: syntax error")
+    assert last.startswith("2 files changed: 1 agree (50.00 %)")
+
+
+def test_what_is_known_of_an_instruction_is_known_of_a_file_that_has_it() -> None:
+    sample = FileSample("a.ptx", ((9, 0), "sm_90a"), "", "token '1' of line 3 becomes '4294967296'")
+    refusal = "PTX105 operand 2 of `{}` must be a constant from 1 to 1048575, and is 4294967296"
+    known = FileVerdicts(
+        sample, refusal.format("mbarrier.init.shared::cta.b64"), (("13.0", None), ("13.5", "out of range"))
+    )
+    other = FileVerdicts(sample, refusal.format("mov.b32"), (("13.0", None), ("13.5", "out of range")))
+    assert known.disagreements() == []
+    assert other.disagreements() == [("13.0", None)]

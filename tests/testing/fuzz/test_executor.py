@@ -1,0 +1,66 @@
+"""Failing examples asked again while they are made smaller: they stay kernels whose results mean something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ptxkit.fast_dataclasses import replace
+from ptxkit.testing.corpus.examples import Example
+from ptxkit.testing.fuzz.executor import recheck_cause
+from ptxkit.testing.fuzz.minimize import minimize
+from ptxkit.testing.oracles import assertions
+from ptxkit.testing.oracles.device_process import DeviceLaunch
+
+KERNEL = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+.reg .b64 %rd<3>;
+.reg .b32 %r<4>;
+.shared .align 4 .b8 tile[4];
+ld.param.u64 %rd1, [p];
+cvta.to.global.u64 %rd2, %rd1;
+mov.u32 %r1, 7;
+mov.u32 %r2, 9;
+st.shared.u32 [tile], %r2;
+ld.shared.u32 %r3, [tile];
+st.global.u32 [%rd2], %r1;
+st.global.u32 [%rd2+4], %r3;
+ret;
+}
+"""
+
+
+@pytest.fixture
+def example(monkeypatch: pytest.MonkeyPatch) -> Example:
+    """One that fails on a GPU that stores one more than the machine in the second word."""
+
+    def on_device(text: str, launch: DeviceLaunch, _level: str) -> dict[int, Any]:
+        array = launch.emulate(text).outputs[0].copy()
+        array[1] += "[%rd2+4]" in text
+        return {0: array}
+
+    monkeypatch.setattr(assertions, "on_device", on_device)
+    monkeypatch.setattr(assertions, "require_device", lambda: None)
+    made = Example("assert_machine_matches_device", (KERNEL,), DeviceLaunch("k", 1, 1, (np.zeros(2, np.uint32),)))
+    return replace(made, cause=recheck_cause(made))
+
+
+def test_what_a_smaller_kernel_reads_is_written_still(example: Example) -> None:
+    assert example.cause
+    left = minimize(example, recheck_cause).texts[0].splitlines()
+    assert "mov.u32 %r1, 7;" not in left
+    needed = KERNEL.splitlines()
+    kept = [line for line in needed if line in left and line[0].islower() and line != "ret;"]
+    assert kept == [line for line in needed if line.startswith(("ld.", "cvta.")) or "%r2" in line or "%r3" in line]
+
+
+@pytest.mark.parametrize("line", ["mov.u32 %r1, 7;", "mov.u32 %r2, 9;", "st.shared.u32 [tile], %r2;"])
+def test_a_kernel_whose_results_owe_to_what_nobody_wrote_is_no_example(example: Example, line: str) -> None:
+    assert line in KERNEL
+    assert recheck_cause(replace(example, texts=(KERNEL.replace(line, ""),))) == ""

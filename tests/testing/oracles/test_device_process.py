@@ -1,0 +1,63 @@
+"""The process that launches kernels, with another one in the place of a GPU."""
+
+from __future__ import annotations
+
+import time
+from multiprocessing.connection import Connection
+
+import pytest
+
+from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
+
+LAUNCHES = [DeviceLaunch(name, 1, 32, (7,)) for name in ("first", "second", "third")]
+
+
+def serve(connection: Connection) -> None:
+    """Answers with the argument, hangs at `hangs`, fails at `fails`, breaks down at `dies`."""
+    connection.send(DeviceReady("sm_90a"))
+    while True:
+        cubin, launches = connection.recv()
+        for each in launches:
+            if each.name == "hangs":
+                time.sleep(600)
+            if each.name == "dies":
+                return
+            answer = "illegal address" if each.name == "fails" else {0: (cubin.code, *each.arguments)}
+            connection.send(answer)
+            if isinstance(answer, str):
+                return
+
+
+def serve_nobody(connection: Connection) -> None:
+    connection.send("no GPU here")
+
+
+CUBIN = Cubin(b"code", "sm_90a", (), "")
+
+
+def test_every_launch_has_its_answer() -> None:
+    with DeviceProcess(20, serve) as device:
+        assert device.run(CUBIN, LAUNCHES) == [{0: (b"code", 7)}] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("hangs", "no end within 1"), ("fails", "illegal address"), ("dies", "broke down")]
+)
+def test_what_hangs_or_fails_costs_its_own_answer_only(name: str, said: str) -> None:
+    launches = [LAUNCHES[0], DeviceLaunch(name, 1, 32, ()), LAUNCHES[2]]
+    with DeviceProcess(1, serve) as device:
+        first, second, third = device.run(CUBIN, launches)
+    assert isinstance(second, str)
+    assert said in second
+    assert first == third == {0: (b"code", 7)}
+
+
+def test_a_process_tells_what_its_gpu_is() -> None:
+    with DeviceProcess(20, serve) as device:
+        assert device.target == "sm_90a"
+
+
+def test_without_a_gpu_the_reason_is_raised() -> None:
+    with DeviceProcess(20, serve_nobody) as device, pytest.raises(NoDeviceError, match="no GPU here"):
+        device.run(CUBIN, LAUNCHES)

@@ -1,0 +1,162 @@
+"""The rules beside the machine: what counts as a disagreement, and what was found to be none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ptxkit.diagnostics import Verdict
+from ptxkit.linter import lint
+from ptxkit.testing.oracles import rules_vs_emulator
+from ptxkit.testing.oracles.device_process import DeviceLaunch
+from ptxkit.testing.oracles.rules_vs_emulator import (
+    EngineVerdicts,
+    assert_verdicts_agree,
+    compute_verdicts,
+    find_disagreement,
+)
+from ptxkit.testing.pipelines.pipeline import GeneratedPipeline
+from ptxkit.testing.pipelines.plan import PipelinePlan
+
+BULK = GeneratedPipeline(PipelinePlan("sm_90a", "bulk"))
+NOTHING: frozenset[str] = frozenset()
+
+
+def said(static: str = "", warned: str = "", open_: str = "", seen: str = "", differs: str = "") -> EngineVerdicts:
+    codes = [frozenset(each.split()) for each in (static, warned, seen)]
+    return EngineVerdicts(codes[0], codes[1], tuple(filter(None, [open_])), codes[2], output_difference=differs)
+
+
+def faulty(family: str, plan: PipelinePlan = BULK.plan) -> GeneratedPipeline:
+    right = GeneratedPipeline(plan)
+    return right.with_fault(next(at for at, each in enumerate(right.sites) if each.fault.family == family))
+
+
+def test_both_are_silent_on_what_is_right() -> None:
+    found = assert_verdicts_agree(BULK)
+    assert (found.rule_errors, found.rule_warnings, found.emulator_codes, found.output_difference) == (
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        "",
+    )
+    assert found.runs == rules_vs_emulator.CORRECT_KERNEL_SCHEDULES
+
+
+def test_both_find_a_fault_under_its_code() -> None:
+    found = assert_verdicts_agree(faulty("delete-init"))
+    assert found.rule_errors == found.emulator_codes == {"PTX501"}
+    assert found.runs == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "found", "told"),
+    [
+        (BULK, said(static="PTX401"), "it is right, and the rules report PTX401"),
+        (BULK, said(warned="PTX502"), "it is right, and the rules report PTX502"),
+        (BULK, said(seen="PTX302"), "it is right, and the machine finds PTX302"),
+        (BULK, said(differs="element 3 is 1, not 2"), "element 3 is 1, not 2"),
+        (BULK, said(open_="PTX503: why"), ""),
+        (faulty("delete-init"), said(static="PTX501"), "the machine finds nothing"),
+        (faulty("delete-init"), said(seen="PTX302"), "the machine finds PTX302, none of PTX501"),
+        (faulty("delete-init"), said(static="PTX302", seen="PTX501"), "the rules report PTX302, none of PTX501"),
+        (faulty("delete-init"), said(seen="PTX501"), ""),
+        (BULK.module(), said(static="PTX401"), "the rules report PTX401, the machine shows nothing"),
+        (BULK.module(), said(seen="PTX401"), "the machine shows PTX401, the rules call it clean"),
+        (BULK.module(), said(open_="PTX503: why", seen="PTX401"), ""),
+        (BULK.module(), said(static="PTX401", seen="PTX302"), ""),
+    ],
+)
+def test_a_disagreement_is_told(source: GeneratedPipeline | str, found: EngineVerdicts, told: str) -> None:
+    assert find_disagreement(source, found) == told
+
+
+def test_why_the_rules_are_silent_is_told() -> None:
+    assert said(static="PTX401").silence_reason == ""
+    assert said(warned="PTX502", seen="PTX502").silence_reason == "warned"
+    assert (
+        said(open_="PTX503: a tensor map decides", seen="PTX503").silence_reason == "open: PTX503: a tensor map decides"
+    )
+    assert said(seen="PTX302").silence_reason == "silent"
+
+
+def test_a_disagreement_fails_with_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules_vs_emulator, "lint", lambda _: lint(faulty("delete-init").module()))
+    with pytest.raises(AssertionError, match=r"^it is right, and the rules report PTX501\n\.version 8\.7"):
+        assert_verdicts_agree(BULK)
+
+
+def test_a_text_is_asked_about_with_its_launch() -> None:
+    assert compute_verdicts(BULK.module(), BULK.launch, static=Verdict((), ())).emulator_codes == NOTHING
+    with pytest.raises(ValueError, match="say how the kernel is launched"):
+        assert_verdicts_agree(BULK.module())
+
+
+def test_another_launch_than_the_generated_one_can_be_judged() -> None:
+    launch = DeviceLaunch("kernel", 2, 32, (np.ones(64, np.uint32), np.zeros(64, np.uint32)))
+    assert assert_verdicts_agree(BULK.module(), launch).emulator_codes == NOTHING
+
+
+@pytest.mark.parametrize(("stages", "cluster", "asks_once"), [(1, 2, True), (2, 2, False), (2, 4, True), (3, 4, False)])
+def test_in_a_ring_with_slots_enough_nobody_has_to_ask_twice(stages: int, cluster: int, asks_once: bool) -> None:
+    """What comes from the CTA before tells that the one behind is as far: its slot is free when it is asked for.
+
+    The rules report an `mbarrier.try_wait` that is asked once all the same (PTX505), for by the letter a copy's bytes
+    may come before what its thread did earlier; the machine has no such order, so no fault is made of it.
+    """
+    ring = GeneratedPipeline(
+        PipelinePlan("sm_90a", "dsmem", stages=stages, ahead=stages, rounds=stages + 1, cluster=cluster, grid=cluster)
+    )
+    waits = [each.fault.family for each in ring.sites].count("delete-mbarrier-wait")
+    once = [each.fault.family for each in ring.sites].count("wait-without-loop")
+    assert (once == waits) == asks_once
+
+
+def test_a_wait_that_leaves_a_group_pending_is_no_fault_before_there_are_so_many() -> None:
+    """`wgmma.wait_group 1` behind the first of five products, with two slots, waits for nothing."""
+    plan = PipelinePlan("sm_90a", "wgmma", stages=2, ahead=2, rounds=5, warps=4, size=16)
+    families = [each.fault.family for each in GeneratedPipeline(plan).sites]
+    assert families.count("delete-group-wait") == 4  # three in the rounds, and the last
+
+
+def test_a_commit_is_not_missed_where_all_copies_are_waited_for() -> None:
+    """`cp.async.wait_all` waits for copies that no group holds, too; `cp.async.wait_group 0` does not."""
+    families = [
+        {each.fault.family for each in GeneratedPipeline(PipelinePlan("sm_90a", counted=counted)).sites}
+        for counted in (True, False)
+    ]
+    assert ["delete-commit" in each for each in families] == [False, True]
+
+
+def test_a_barrier_of_the_warp_is_not_missed_where_all_consumers_meet_behind_the_read() -> None:
+    plan = PipelinePlan("sm_90a", "bulk", "producer", rounds=2, releases="warp")
+    families = {each.fault.family for each in GeneratedPipeline(plan).sites}
+    assert "delete-warp-barrier" in families
+    staged = PipelinePlan("sm_90a", "bulk", "producer", "bulk", rounds=2, releases="warp")
+    assert "delete-warp-barrier" not in {each.fault.family for each in GeneratedPipeline(staged).sites}
+
+
+def test_the_rules_report_nothing_behind_a_wait_that_never_ends() -> None:
+    """Without the announcement no phase of the slot's mbarrier ends, and the kernel hangs: the machine says so.
+
+    The rules count the announcement of the second round for the first one's, which comes of going on behind that wait.
+    Found by `scripts/pipelines --seed 2 --broken 700`, when they took it for order (PTX303).
+    """
+    plan = PipelinePlan(
+        "sm_90a",
+        "tensor multicast",
+        drain="bulk",
+        rounds=2,
+        size=16,
+        cluster=2,
+        grid=2,
+        unrolled=False,
+        shares=True,
+        parts=2,
+        rank=2,
+    )
+    wrong = faulty("delete-arrive-expect", plan)
+    found = compute_verdicts(wrong)
+    assert find_disagreement(wrong, found) == ""
+    assert "PTX504" in found.emulator_codes
+    assert_verdicts_agree(GeneratedPipeline(plan))

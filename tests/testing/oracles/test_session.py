@@ -1,0 +1,38 @@
+"""The budget of a test ends a run of the machine that would not end, and hides nothing that was found before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ptxkit.testing.oracles import assertions, session
+from ptxkit.testing.oracles.device_process import DeviceLaunch
+from ptxkit.testing.oracles.session import BudgetSpentError, OracleSession
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() .reqntid 1 { .reg .b32 %r<3>;\n"
+ENDLESS = f"{HEAD}mov.u32 %r1, 0;\nL: add.u32 %r1, %r1, 1; bra L; }}\n"
+WRONG = f"{HEAD}.shared .b32 s; mov.u32 %r1, s; st.shared.u32 [%r1+400000], %r1; ret; }}\n"
+LAUNCH = DeviceLaunch("k", 1, 1, ())
+
+
+@pytest.fixture
+def half_a_second() -> Iterator[OracleSession]:
+    now = OracleSession(budget=0.5)
+    session.begin_session(now)
+    yield now
+    session.begin_session(OracleSession())
+
+
+def test_a_run_that_does_not_end_ends_with_the_budget(half_a_second: OracleSession) -> None:
+    said = "0.5 s are over after 0 examples, and one that did not come to its end"
+    with pytest.raises(BudgetSpentError, match=said):
+        assertions.on_machine(ENDLESS, LAUNCH)
+    assert half_a_second.failed_example is None
+    assert not half_a_second.has_failed
+
+
+def test_what_an_example_finds_is_no_end_of_the_budget(half_a_second: OracleSession) -> None:
+    with pytest.raises(AssertionError, match="the machine: "):
+        assertions.on_machine(WRONG, LAUNCH)
+    assert half_a_second.has_failed

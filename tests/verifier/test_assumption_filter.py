@@ -1,0 +1,148 @@
+"""What counts of a run whose arguments were chosen: nothing that only other numbers in memory, or of it, would show."""
+
+from __future__ import annotations
+
+from ptxkit.emulator import Violation, Witness
+from ptxkit.fast_dataclasses import replace
+from ptxkit.results import FileResult, Status
+from ptxkit.source import SourceFile
+from ptxkit.verifier import VerifyRequest, parse_argument, verify_source
+from ptxkit.verifier.assumption_filter import LaunchAssumptions
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 in, .param .u64 out)
+.reqntid 64
+{
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	.shared .align 4 .b32 bins[256];
+	ld.param.u64 %rd1, [in];
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd3, %r1, 4;
+	add.u64 %rd4, %rd1, %rd3;
+	ld.global.u32 %r2, [%rd4];
+"""
+SCATTER = """	mul.wide.u32 %rd5, %r2, 4;
+	add.u64 %rd6, %rd2, %rd5;
+	st.global.u32 [%rd6], %r1;
+	ret;
+}
+"""
+HISTOGRAM = """	shl.b32 %r3, %r2, 2;
+	mov.u32 %r4, bins;
+	add.u32 %r3, %r3, %r4;
+	red.shared.add.u32 [%r3], 1;
+	ret;
+}
+"""
+
+
+def verified(body: str, head: str = HEAD, **request: object) -> FileResult:
+    asked = VerifyRequest(schedules=12, **{"grid": (1,), **request})  # type: ignore[arg-type]
+    return verify_source(SourceFile("k.ptx", head + body), asked)
+
+
+def given(*texts: str) -> dict[str, object]:
+    return {"arguments": dict(parse_argument(each) for each in texts)}
+
+
+def test_threads_that_scatter_by_a_list_are_not_held_to_lists_with_doubles() -> None:
+    assert verified(SCATTER).diagnostics == ()
+    told = verified(SCATTER, **given("in=u32[64]:zeros", "out=u32[64]"))
+    assert {each.code for each in told.diagnostics} == {"PTX621"}
+
+
+def test_a_table_that_is_indexed_by_data_is_not_held_to_data_that_leave_it() -> None:
+    assert verified(HISTOGRAM).diagnostics == ()
+    told = verified(HISTOGRAM, **given("in=u32[64]:random", "out=u32[64]"))
+    assert {each.code for each in told.diagnostics} == {"PTX207"}
+    assert verified(HISTOGRAM, **given("in=u32[64]:iota", "out=u32[64]")).status is Status.CLEAN
+
+
+def test_what_the_rules_prove_counts_whatever_the_arguments_are() -> None:
+    outside = "\tst.shared.u32 [bins+2000], %r2;\n\tret;\n}\n"
+    (found,) = verified(outside).diagnostics
+    assert found.code == "PTX207"
+    assert "witness" in found.properties
+
+
+def test_a_race_in_shared_memory_counts_with_any_data() -> None:
+    race = "\tst.shared.u32 [bins], %r1;\n\tret;\n}\n"
+    assert "PTX621" in {each.code for each in verified(race).diagnostics}
+
+
+def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
+    each = "\tst.global.u32 [%rd6], %r1;\n\tret;\n}\n"
+    by_cta = "\tmov.u32 %r1, %clock;\n\tadd.u64 %rd6, %rd2, %rd3;\n" + each
+    by_thread = "\tmov.u64 %rd6, %rd2;\n" + each
+    open_ = HEAD.replace(".reqntid 64", "")
+    for text, head, option in ((by_cta, HEAD, "--grid"), (by_thread, open_, "--block")):
+        asked = verified(text, head, grid=None)
+        assert asked.diagnostics == ()
+        assert {question.code for question in asked.undecided} == {"PTX621"}
+        assert all(f"({option})" in question.reason for question in asked.undecided)
+    assert {found.code for found in verified(by_cta, grid=(2,)).diagnostics} == {"PTX621"}
+    assert {found.code for found in verified(by_thread).diagnostics} == {"PTX621"}
+
+
+def test_a_kernel_may_be_meant_for_a_cluster_though_it_does_not_say_so() -> None:
+    alone = Violation("PTX210", "the CTA has no neighbour in its cluster to make a pair with", 1, 0)
+    assert LaunchAssumptions(cluster=True).shows_wrong_arguments(alone)
+    assert not LaunchAssumptions(values=True).shows_wrong_arguments(alone)
+
+
+def test_copies_that_meet_in_global_memory_are_doubted_where_numbers_were_chosen() -> None:
+    there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "global", 0, 4)
+    finding = Violation("PTX303", "writes 4 bytes of global memory that thread (0, 0, 0) writes, too", 7, 70, (there,))
+    assert LaunchAssumptions(values=True, contents=True).undecided_reason(finding, "iota")
+    assert not LaunchAssumptions(contents=True).undecided_reason(finding, "iota")
+    assert not LaunchAssumptions(values=True, proven_violations=frozenset({("PTX303", 70)})).undecided_reason(
+        finding, "iota"
+    )
+    near = replace(finding, witnesses=(replace(there, space="shared"),))
+    assert not LaunchAssumptions(values=True, contents=True).undecided_reason(near, "iota")
+
+
+ROWS = """	.reg .b32 %r<9>;
+	.reg .b64 %rd<9>;
+	ld.param.u64 %rd2, [out];
+	mov.u32 %r1, %tid.x;
+	PITCH
+	mul.lo.u32 %r3, %r1, %r2;
+	mul.wide.u32 %rd5, %r3, 4;
+	add.u64 %rd6, %rd2, %rd5;
+	st.global.u32 [%rd6], %r1;
+	ret;
+}
+"""
+ROWS_HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, PARAMETER)
+.reqntid 64
+{
+"""
+
+
+def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_race() -> None:
+    number = ROWS.replace("PITCH", "ld.param.u32 %r2, [pitch];")
+    head = ROWS_HEAD.replace("PARAMETER", ".param .u32 pitch")
+    assert verified(number, head).diagnostics == ()
+    told = verified(number, head, **given("out=u32[64]", "pitch=0"))
+    assert {each.code for each in told.diagnostics} == {"PTX621"}
+    whole = ROWS.replace("PITCH", "ld.param.u32 %r2, [strides+4];")
+    assert verified(whole, ROWS_HEAD.replace("PARAMETER", ".param .align 4 .b8 strides[8]")).diagnostics == ()
+
+
+def test_copies_that_meet_in_shared_memory_are_of_another_box_than_the_hosts() -> None:
+    there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "shared", 0, 4)
+    finding = Violation("PTX304", "writes bytes that another copy writes", 7, 70, (there,))
+    assert LaunchAssumptions(boxes=True).shows_wrong_arguments(finding)
+    assert LaunchAssumptions(boxes=True).shows_wrong_launch(finding)
+    assert not LaunchAssumptions(values=True).shows_wrong_arguments(finding)
+    assert not LaunchAssumptions(boxes=True, proven_violations=frozenset({("PTX304", 70)})).shows_wrong_arguments(
+        finding
+    )
