@@ -87,7 +87,7 @@ def the_wheel_brings_its_compiled_grammars_along(target: Path, tmp_path: Path) -
         "from ptxkit import cache\n"
         "from ptxkit.isa import table\n"
         "compiled = []\n"
-        "for module, name in ((ptxkit.isa.loader, 'load'), (tables, 'terminals'), (tables, 'compile_tables')):\n"
+        "for module, name in ((ptxkit.isa.loader, 'load_instructions'), (tables, 'terminals'), (tables, 'compile_tables')):\n"
         "    def noted(*args, name=name, made=getattr(module, name)): compiled.append(name); return made(*args)\n"
         "    setattr(module, name, noted)\n"
         "assert len(table().names) > 100\n"
@@ -104,7 +104,7 @@ def the_wheel_brings_its_compiled_grammars_along(target: Path, tmp_path: Path) -
     assert compiled_now() == "[]"
     for path in (target / "ptxkit" / "_compiled").iterdir():
         path.write_bytes(b"garbage")
-    assert compiled_now() == "['compile_tables', 'load', 'terminals']"
+    assert compiled_now() == "['compile_tables', 'load_instructions', 'terminals']"
 
 
 def test_what_the_tests_need_is_declared() -> None:

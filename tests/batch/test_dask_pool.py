@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PLANTED = """\
 import sys
 sys.path.insert(0, {root!r})
-from ptxkit.batch import watched
+from ptxkit.batch import supervised_process
 from tests.batch import planted
-watched.PROGRAM = planted.PROGRAM
+supervised_process.WORKER_PROGRAM = planted.PROGRAM
 """
 """In the workers, too: Python runs it when it starts."""
 

@@ -40,7 +40,7 @@ def entries(folder: Path) -> list[Path]:
 def test_what_was_compiled_is_not_compiled_or_verified_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = compile_kernel(kernel())
     assert len(entries(folder)) == 1
-    for name in ("verify_assembled", "_link"):
+    for name in ("verify_assembled", "_link_source"):
         monkeypatch.setattr(compiler, name, lambda *_, name=name: pytest.fail(f"{name} was called"))
     again = compile_kernel(kernel())
     assert (again.code, again.log, again.kernels) == (first.code, first.log, first.kernels)
