@@ -111,7 +111,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.setattr(driver_launch, "get_launch_function", lambda: found)
     monkeypatch.setattr(driver_launch, "get_kernel_function", ctypes.c_void_p)
     for place in (driver_launch, argument_marshaller):
-        monkeypatch.setattr(place, "current_context", lambda: found.context)
+        monkeypatch.setattr(place, "get_current_context", lambda: found.context)
     monkeypatch.setattr(Loaded, "_get_attribute", lambda *_: 0)
     monkeypatch.setattr(launch_failures, "error_string", lambda result: "its words")
     return found
