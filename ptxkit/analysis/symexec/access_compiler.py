@@ -1,4 +1,4 @@
-"""What a walker records of accesses to memory that other threads, too, may see."""
+"""What an executor records of accesses to memory that other threads, too, may see."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def _compile_global_access(operands: OperandCompiler, effect: fx.Access) -> Step
     if address is None:
         return None
 
-    def record(walker: LockstepExecutor) -> None:
-        length = size(walker) if size else None
-        walker.record(effect, address(walker), length, None, barrier(walker) if barrier else None)
+    def record(executor: LockstepExecutor) -> None:
+        length = size(executor) if size else None
+        executor.record(effect, address(executor), length, None, barrier(executor) if barrier else None)
 
     return record
 
@@ -72,14 +72,14 @@ def _compile_shared_access(
     if address is None:
         return None
 
-    def record(walker: LockstepExecutor) -> None:
-        place = address(walker)
+    def record(executor: LockstepExecutor) -> None:
+        place = address(executor)
         if generic and isinstance(place, SymbolicValue) and not anywhere:
             return
-        length = size(walker) if size else None
-        tracked = barrier(walker) if barrier else None
-        mask = ctas(walker) if ctas else None
-        walker.record(effect, place, length, mask, tracked, unless=unless(walker) if unless else None)
+        length = size(executor) if size else None
+        tracked = barrier(executor) if barrier else None
+        mask = ctas(executor) if ctas else None
+        executor.record(effect, place, length, mask, tracked, unless=unless(executor) if unless else None)
 
     return record
 
@@ -91,7 +91,7 @@ def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader
     count = effect.lanes.value if isinstance(effect.lanes, ConstantExpr) else None
     if not isinstance(count, int) or count >= _WARP:
         return None
-    return lambda walker: group_value_of([int(tid % _WARP >= count) for tid in walker.tids])
+    return lambda executor: group_value_of([int(tid % _WARP >= count) for tid in executor.tids])
 
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
@@ -100,7 +100,7 @@ def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | N
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda walker: lift(first_unit, reader(walker))
+    return lambda executor: lift(first_unit, reader(executor))
 
 
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
@@ -110,11 +110,11 @@ def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAct
     if len(readers) < len(roles):
         return None
 
-    def record(walker: LockstepExecutor) -> None:
-        held = [reader(walker) for reader in readers]
+    def record(executor: LockstepExecutor) -> None:
+        held = [reader(executor) for reader in readers]
         known = [each for each in held if not isinstance(each, LaneValues)]
         place = far_unit(*known) if len(known) == len(held) else None
         if place is not None:
-            walker.record(effect, place, UNIT_BYTES)
+            executor.record(effect, place, UNIT_BYTES)
 
     return record

@@ -117,10 +117,10 @@ class AlignmentTrials:
         code = self._compiled_for_shift(setting.variable_shift)
         scenario = Scenario(self._explorer.launch, setting.integer_size)
         everyone = tuple(range(self._explorer.launch.threads))
-        walker = LockstepExecutor(code, scenario, everyone, SymbolicValueTable(), LaneExchange(), self._pointers)
-        for (space, place), value in self._argument_values(walker, setting):
-            walker.private_memory.store(space, place, value, _POINTER)
-        exploration, taken = execute_all(walker, self._remaining_steps)
+        executor = LockstepExecutor(code, scenario, everyone, SymbolicValueTable(), LaneExchange(), self._pointers)
+        for (space, place), value in self._argument_values(executor, setting):
+            executor.private_memory.store(space, place, value, _POINTER)
+        exploration, taken = execute_all(executor, self._remaining_steps)
         self._remaining_steps -= taken
         own = set(code.program.steps)
         reached = frozenset(step.index for group in exploration.groups for step in group.covered_steps & own)
@@ -128,13 +128,15 @@ class AlignmentTrials:
             setting, reached, None if setting.variable_shift else partial(self._translate_steps, exploration, code)
         )
 
-    def _argument_values(self, walker: LockstepExecutor, setting: TrialInput) -> Iterator[tuple[tuple[str, int], int]]:
+    def _argument_values(
+        self, executor: LockstepExecutor, setting: TrialInput
+    ) -> Iterator[tuple[tuple[str, int], int]]:
         """What the thread finds where the pointer parameters stand, by either way of reading parameters."""
-        variables = {v.name: v for v in walker.code.program.variables if v.space.startswith("param")}
+        variables = {v.name: v for v in executor.code.program.variables if v.space.startswith("param")}
         for number, (name, offset) in enumerate(sorted(self._pointers)):
             value = FIRST_POINTER + number * POINTER_DISTANCE + setting.pointer_offset
             if setting.points_to_shared:
-                value = walker.window.to_generic("shared", value & 0xFFFF)
+                value = executor.window.to_generic("shared", value & 0xFFFF)
             yield (name, offset), value
             if name in variables:
                 yield ("param", variables[name].address + offset), value

@@ -57,14 +57,14 @@ def _check(
     step, role = operands.step, form.role
     origin_of = _mismatch_with_generic(form) if space == "generic" else _mismatch_with_space(space)
 
-    def check(walker: LockstepExecutor) -> None:
-        value = value_of_lane(reader(walker), walker.first_active)
+    def check(executor: LockstepExecutor) -> None:
+        value = value_of_lane(reader(executor), executor.first_active)
         if isinstance(value, SymbolicValue) and value.space is None:
-            note_conversion(walker, step, role, value)
-        origin = origin_of(walker, value)
+            note_conversion(executor, step, role, value)
+        origin = origin_of(executor, value)
         if origin is not None:
-            found = WrongAddressKind(step, role, space, value, origin, is_certain=walker.trace.first_guess is None)
-            walker.trace.wrong_address_kinds.setdefault((step, role), found)
+            found = WrongAddressKind(step, role, space, value, origin, is_certain=executor.trace.first_guess is None)
+            executor.trace.wrong_address_kinds.setdefault((step, role), found)
 
     return check
 
@@ -73,15 +73,15 @@ def _mismatch_with_generic(form: OperandForm) -> Callable[[LockstepExecutor, Val
     """What else a value is that is taken for a generic address; None where it may be one, or nobody knows."""
     is_shared = form.object == "mbarrier"
 
-    def origin(walker: LockstepExecutor, value: Value) -> str | None:
+    def origin(executor: LockstepExecutor, value: Value) -> str | None:
         if not isinstance(value, int):
             elsewhere = ("generic", "global") if not is_shared else ("generic",)
             return None if value.space is None or value.space in elsewhere else value.space
-        if walker.window.space_of_generic(value) != "global":
+        if executor.window.space_of_generic(value) != "global":
             return None
-        if _is_remote(walker, value):
+        if _is_remote(executor, value):
             return REMOTE
-        held = walker.code.program.variable_at(value)
+        held = executor.code.program.variable_at(value)
         return held.space if held is not None else None
 
     return origin
@@ -91,32 +91,32 @@ def _mismatch_with_space(space: str) -> Callable[[LockstepExecutor, Value], str 
     """What else a value is that is taken for an address in a state space."""
     family = space.partition("::")[0]
 
-    def origin(walker: LockstepExecutor, value: Value) -> str | None:
+    def origin(executor: LockstepExecutor, value: Value) -> str | None:
         if not isinstance(value, int):
             return None if value.space in (None, family) or family not in _ADDRESSED_SPACES else value.space
-        window = walker.window.space_of_generic(value)
+        window = executor.window.space_of_generic(value)
         if window != "global":
             return "generic" if (family, window) != ("global", "param") else None
         if family == "shared":
-            if _is_truncated_generic(walker, value):
+            if _is_truncated_generic(executor, value):
                 return "generic"
-            if space in _OWN_CTA_SPACES and _is_remote(walker, value):
+            if space in _OWN_CTA_SPACES and _is_remote(executor, value):
                 return REMOTE
-        held = walker.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
+        held = executor.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
         return held.space if held is not None and held.space != family else None
 
     return origin
 
 
-def _is_truncated_generic(walker: LockstepExecutor, value: int) -> bool:
-    offset = walker.window.truncated_offset(value)
-    return offset is not None and walker.code.program.variable_at(offset) is not None
+def _is_truncated_generic(executor: LockstepExecutor, value: int) -> bool:
+    offset = executor.window.truncated_offset(value)
+    return offset is not None and executor.code.program.variable_at(offset) is not None
 
 
-def _is_remote(walker: LockstepExecutor, value: int) -> bool:
+def _is_remote(executor: LockstepExecutor, value: int) -> bool:
     """Whether a number is the address of a variable of another CTA of the cluster, as `mapa` gives it."""
-    rank = walker.window.rank_of(value)
-    if rank == walker.window.rank:
+    rank = executor.window.rank_of(value)
+    if rank == executor.window.rank:
         return False
-    held = walker.code.program.variable_at(walker.window.map_to_rank(value, walker.window.rank))
+    held = executor.code.program.variable_at(executor.window.map_to_rank(value, executor.window.rank))
     return held is not None and held.space == "shared"

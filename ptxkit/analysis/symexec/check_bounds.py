@@ -87,47 +87,47 @@ def _check(
     base = operand.base if isinstance(operand, Address) else None
     named = operands.scope.variable(base.text) if isinstance(base, Name) else None
 
-    def check(walker: LockstepExecutor) -> None:
-        if walker.visit >= _MAX_VISITS or (step, place) in walker.trace.operand_violations:
+    def check(executor: LockstepExecutor) -> None:
+        if executor.visit >= _MAX_VISITS or (step, place) in executor.trace.operand_violations:
             return
-        held, length = reader(walker), value_of_lane(size(walker), walker.first_active)
-        present = walker.guaranteed_threads
+        held, length = reader(executor), value_of_lane(size(executor), executor.first_active)
+        present = executor.guaranteed_threads
         if not isinstance(length, int) or not length or not present:
             return
-        if collective and walker.tids[present[0]] % _WARP:
+        if collective and executor.tids[present[0]] % _WARP:
             return
         ends = [value_of_lane(held, index) for index in (present[0], present[-1])]
         if collective or not isinstance(held, LaneValues):
             del ends[1:]
-        found = next(filter(None, (_find_overrun(walker, space, spaces, value, length) for value in ends)), None)
-        found = found or _find_neighbour_overrun(walker, space, ends)
+        found = next(filter(None, (_find_overrun(executor, space, spaces, value, length) for value in ends)), None)
+        found = found or _find_neighbour_overrun(executor, space, ends)
         if found is not None:
             where, held_in = found
-            walker.trace.operand_violations[(step, place)] = OperandViolation(
+            executor.trace.operand_violations[(step, place)] = OperandViolation(
                 step, role, where, "bounds", length, held_in
             )
             return
         for end in ends:
-            inside = _variable_among_several(walker, space, spaces, end)
+            inside = _variable_among_several(executor, space, spaces, end)
             if inside is not None and inside[0] is not named:
                 variable, offset = inside
                 misfit = OperandViolation(step, role, offset, "bounds", length, variable)
-                walker.trace.operand_violations.setdefault((step, f"{place} in {variable.name}"), misfit)
+                executor.trace.operand_violations.setdefault((step, f"{place} in {variable.name}"), misfit)
 
     return check
 
 
 def _find_overrun(
-    walker: LockstepExecutor, space: str, spaces: frozenset[str], value: Value, length: int
+    executor: LockstepExecutor, space: str, spaces: frozenset[str], value: Value, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
     """(the address, None) where nothing is declared at it; (bytes from its start, a variable) where bytes behind the
     end of the variable that it lies in are used; None where all is well, or nobody knows."""
     if isinstance(value, SymbolicValue):
-        return _find_symbol_overrun(walker, value, length)
-    place = _locate(walker, space, spaces, value)
+        return _find_symbol_overrun(executor, value, length)
+    place = _locate(executor, space, spaces, value)
     if place is None:
         return None
-    held = variable_of(walker, *place)
+    held = variable_of(executor, *place)
     if held is None:
         return place[1], None
     variable, offset = held
@@ -136,36 +136,36 @@ def _find_overrun(
     return offset, variable
 
 
-def _locate(walker: LockstepExecutor, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
+def _locate(executor: LockstepExecutor, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
     """(state space, address in it) of a place in one of these spaces; None where it is in no such space."""
     if space == "generic":
-        space = walker.window.space_of_generic(value)
-        value = walker.window.from_generic(space, value)
-    elif walker.window.space_of_generic(value) != "global" or walker.window.truncated_offset(value) is not None:
+        space = executor.window.space_of_generic(value)
+        value = executor.window.from_generic(space, value)
+    elif executor.window.space_of_generic(value) != "global" or executor.window.truncated_offset(value) is not None:
         return None  # a generic address in the wrong place
     if space.startswith("shared"):
-        value = walker.window.map_to_rank(value, walker.window.rank)
+        value = executor.window.map_to_rank(value, executor.window.rank)
     family = space.partition("::")[0]
     return (space, value) if family in FIRST_ADDRESS and family in spaces else None
 
 
 def _variable_among_several(
-    walker: LockstepExecutor, space: str, spaces: frozenset[str], value: Value
+    executor: LockstepExecutor, space: str, spaces: frozenset[str], value: Value
 ) -> tuple[DeclaredVariable, int] | None:
     """The variable that an address lies in, with the offset from its start, where its space has others: the address may
     be made from one of those."""
-    place = _locate(walker, space, spaces, value) if isinstance(value, int) else None
-    if place is None or place[0].partition("::")[0] not in walker.code.program.multi_variable_spaces:
+    place = _locate(executor, space, spaces, value) if isinstance(value, int) else None
+    if place is None or place[0].partition("::")[0] not in executor.code.program.multi_variable_spaces:
         return None
-    return variable_of(walker, *place)
+    return variable_of(executor, *place)
 
 
 def _find_neighbour_overrun(
-    walker: LockstepExecutor, space: str, ends: list[Value]
+    executor: LockstepExecutor, space: str, ends: list[Value]
 ) -> tuple[int, DeclaredVariable] | None:
     """(bytes from its start, a variable) where the last thread's address lies in another variable than the first one's:
     one of the two has left the variable that its address is made from, if that is one."""
-    held = [variable_of(walker, space, value) if isinstance(value, int) else None for value in ends]
+    held = [variable_of(executor, space, value) if isinstance(value, int) else None for value in ends]
     first, last = held[0], held[-1]
     if first is None or last is None or first[0] is last[0] or last[0].size is None:
         return None
@@ -173,10 +173,10 @@ def _find_neighbour_overrun(
 
 
 def _find_symbol_overrun(
-    walker: LockstepExecutor, value: SymbolicValue, length: int
+    executor: LockstepExecutor, value: SymbolicValue, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
     """The same for a variable whose address is a symbol and a constant."""
-    variable, offset = symbol_of(walker, value) or (None, 0)
+    variable, offset = symbol_of(executor, value) or (None, 0)
     if variable is None or variable.fixed_size is None or value.space != variable.space:
         return None
     return None if 0 <= offset <= variable.fixed_size - length else (offset, variable)

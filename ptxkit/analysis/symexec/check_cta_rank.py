@@ -32,20 +32,20 @@ def _check(operands: OperandCompiler, effect: Home) -> Callable[[LockstepExecuto
     own = operands.shared_offset_reader(effect.address)
     beside = operands.shared_offset_reader(effect.beside) if effect.beside is not None else None
 
-    def check(walker: LockstepExecutor) -> None:
-        if walker.visit >= _MAX_VISITS:
+    def check(executor: LockstepExecutor) -> None:
+        if executor.visit >= _MAX_VISITS:
             return
-        address = value_of_lane(own(walker), walker.first_active) if own is not None else None
-        other = value_of_lane(beside(walker), walker.first_active) if beside is not None else None
+        address = value_of_lane(own(executor), executor.first_active) if own is not None else None
+        other = value_of_lane(beside(executor), executor.first_active) if beside is not None else None
         if not isinstance(address, int):
             return
-        rank, here = walker.window.rank_of(address), walker.window.rank
+        rank, here = executor.window.rank_of(address), executor.window.rank
         if effect.where == "other":
             if rank == here:
                 misfit = OperandViolation(step, effect.address, 0, "home", 0, rule="other")
-                walker.trace.operand_violations.setdefault((step, place), misfit)
-        elif isinstance(other, int) and walker.window.rank_of(other) != rank:
+                executor.trace.operand_violations.setdefault((step, place), misfit)
+        elif isinstance(other, int) and executor.window.rank_of(other) != rank:
             misfit = OperandViolation(step, effect.address, 0, "home", 0, rule=str(effect.beside))
-            walker.trace.operand_violations.setdefault((step, place), misfit)
+            executor.trace.operand_violations.setdefault((step, place), misfit)
 
     return check

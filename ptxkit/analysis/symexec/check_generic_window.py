@@ -82,23 +82,23 @@ def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
 def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -> Callable[[LockstepExecutor], None]:
     step, reader = operands.step, operands.reader(operands.operand_of_role(role))
 
-    def check(walker: LockstepExecutor) -> None:
-        value = value_of_lane(reader(walker), walker.first_active)
-        window = _window_of(walker, value)
+    def check(executor: LockstepExecutor) -> None:
+        value = value_of_lane(reader(executor), executor.first_active)
+        window = _window_of(executor, value)
         if window is not None and window not in taken:
             offset = value if isinstance(value, int) else value.offset
             misfit = OperandViolation(step, role, offset, "window", 0, rule=f"in .{window}")
-            walker.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+            executor.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
     return check
 
 
-def note_conversion(walker: LockstepExecutor, step: Step, role: str, value: SymbolicValue) -> None:
+def note_conversion(executor: LockstepExecutor, step: Step, role: str, value: SymbolicValue) -> None:
     """Notes an access through what a conversion made of an address outside its window."""
-    match walker.symbolic_values.key_of(value):
+    match executor.symbolic_values.key_of(value):
         case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
             misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
-            walker.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+            executor.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
 
 def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
@@ -106,43 +106,43 @@ def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     first, source = call.arguments
     name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
     family, step = name.partition("::")[0], operands.step
-    reader = operands.evaluator(source) or (lambda walker: walker.fresh_symbol("absent operand"))
+    reader = operands.evaluator(source) or (lambda executor: executor.fresh_symbol("absent operand"))
 
-    def convert(walker: LockstepExecutor) -> GroupValue:
-        held = reader(walker)
-        window = _other_window(walker, value_of_lane(held, walker.first_active), family)
+    def convert(executor: LockstepExecutor) -> GroupValue:
+        held = reader(executor)
+        window = _other_window(executor, value_of_lane(held, executor.first_active), family)
         if window is not None:
-            return walker.symbolic_values.intern((_OUTSIDE, step, window))
-        return walker.operations.apply(SymbolicOps.op_from_generic, name, held)
+            return executor.symbolic_values.intern((_OUTSIDE, step, window))
+        return executor.operations.apply(SymbolicOps.op_from_generic, name, held)
 
     return convert
 
 
-def _other_window(walker: LockstepExecutor, value: Value, family: str) -> str | None:
+def _other_window(executor: LockstepExecutor, value: Value, family: str) -> str | None:
     """Where an address surely lies that is converted to another space, in words; None where it may be in that space.
 
     Kernel parameters are in `global`, so that nothing is known of addresses there.
     """
     if family == "param":
         return None
-    window = _window_of(walker, value)
+    window = _window_of(executor, value)
     if window is not None:
         return None if window == family else f"in .{window}"
-    held = walker.code.program.variable_at(value) if isinstance(value, int) and family != "global" else None
+    held = executor.code.program.variable_at(value) if isinstance(value, int) and family != "global" else None
     return f"an offset in .{held.space}" if held is not None else None
 
 
-def _window_of(walker: LockstepExecutor, value: Value) -> str | None:
+def _window_of(executor: LockstepExecutor, value: Value) -> str | None:
     """The window that a generic address surely lies in; None where nobody knows. Kernel parameters are in `global`.
 
     A number that is none in a window may be an integer that the kernel was given.
     """
     if isinstance(value, int):
-        window = walker.window.space_of_generic(value)
+        window = executor.window.space_of_generic(value)
         return "global" if window == "param" else window if window != "global" else None
     if value.space == "global":
         return "global"
-    match walker.symbolic_values.key_of(value):
+    match executor.symbolic_values.key_of(value):
         case ("variable", "const", _) if value.space == "generic":
             return "const"
     return None

@@ -40,16 +40,16 @@ def _masks_of(match: Match) -> tuple[str, ...]:
 def _check(operands: OperandCompiler, role: str) -> Callable[[LockstepExecutor], None]:
     step, reader = operands.step, operands.reader(operands.operand_of_role(role))
 
-    def check(walker: LockstepExecutor) -> None:
-        held = reader(walker)
-        if held == _ALL or walker.visit >= _MAX_VISITS or (step, role) in walker.trace.operand_violations:
+    def check(executor: LockstepExecutor) -> None:
+        held = reader(executor)
+        if held == _ALL or executor.visit >= _MAX_VISITS or (step, role) in executor.trace.operand_violations:
             return
-        for index in walker.guaranteed_threads:
-            mask, lane = value_of_lane(held, index), walker.tids[index] % _WARP
+        for index in executor.guaranteed_threads:
+            mask, lane = value_of_lane(held, index), executor.tids[index] % _WARP
             if not isinstance(mask, int):
                 return
             if not mask >> lane & 1:
-                walker.trace.operand_violations[(step, role)] = OperandViolation(
+                executor.trace.operand_violations[(step, role)] = OperandViolation(
                     step, role, lane, "member", mask & _ALL
                 )
                 return

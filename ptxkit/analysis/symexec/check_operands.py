@@ -101,43 +101,43 @@ def _alignment_check(
     """used: so many lanes of a warp, from the first on, give an address that is used."""
     step = operands.step
 
-    def look(walker: LockstepExecutor, value: Value, thread: int | None = None) -> None:
+    def look(executor: LockstepExecutor, value: Value, thread: int | None = None) -> None:
         if isinstance(value, SymbolicValue):
-            symbol = symbol_of(walker, value)
+            symbol = symbol_of(executor, value)
             if symbol is None:
-                _compare_with_same_pointer(walker, step, role, value, needed, thread)
+                _compare_with_same_pointer(executor, step, role, value, needed, thread)
             elif symbol[1] % min(needed, symbol[0].alignment):
                 misfit = OperandViolation(step, role, symbol[1], "alignment", needed, symbol[0], thread=thread)
-                walker.trace.operand_violations.setdefault((step, role), misfit)
-        elif (step, role) not in walker.trace.operand_violations:
-            held = variable_of(walker, space, value)
+                executor.trace.operand_violations.setdefault((step, role), misfit)
+        elif (step, role) not in executor.trace.operand_violations:
+            held = variable_of(executor, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
-            rank, ctas = _rank_of(walker, space, value), walker.scenario.launch.cluster_size
+            rank, ctas = _rank_of(executor, space, value), executor.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
                 misfit = OperandViolation(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
-                walker.trace.operand_violations[(step, role)] = misfit
+                executor.trace.operand_violations[(step, role)] = misfit
             elif held is not None and rank >= ctas > 1:
-                walker.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
+                executor.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
 
-    def check(walker: LockstepExecutor) -> None:
-        first, second = walker.first_active, walker.second_active
-        if used < _WARP and walker.tids[first] % _WARP:
+    def check(executor: LockstepExecutor) -> None:
+        first, second = executor.first_active, executor.second_active
+        if used < _WARP and executor.tids[first] % _WARP:
             return
-        held = reader(walker)
+        held = reader(executor)
         value = value_of_lane(held, first)
-        look(walker, value)
-        if walker.visit or not isinstance(held, LaneValues):
+        look(executor, value)
+        if executor.visit or not isinstance(held, LaneValues):
             return
         if second is not None and used == _WARP:
-            look(walker, value_of_lane(held, second))
+            look(executor, value_of_lane(held, second))
         seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
-        lanes = walker.active_lanes_of_warp(used)
+        lanes = executor.active_lanes_of_warp(used)
         for index in lanes if isinstance(value, int) else [lanes[at] for at in _ALIGNMENTS if at < len(lanes)]:
             value = held.at(index)
             if _remainder(value, needed) not in seen:
                 seen.add(_remainder(value, needed))
-                look(walker, value, walker.tids[index])
+                look(executor, value, executor.tids[index])
 
     return check
 
@@ -148,12 +148,12 @@ def _remainder(value: Value, needed: int) -> tuple[int, int]:
 
 
 def _compare_with_same_pointer(
-    walker: LockstepExecutor, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
+    executor: LockstepExecutor, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
 ) -> None:
     """Compares an address by a pointer to others by the same one; guesses may contradict each other."""
-    if walker.visit or walker.trace.first_guess is not None:
+    if executor.visit or executor.trace.first_guess is not None:
         return
-    seen = walker.trace.pointer_alignments.setdefault(value.identity, {})
+    seen = executor.trace.pointer_alignments.setdefault(value.identity, {})
     if (needed, value.offset % needed) in seen:
         return
     for (also, past), other in seen.items():
@@ -161,39 +161,39 @@ def _compare_with_same_pointer(
         distance = (value.offset - past) % common
         if distance:
             misfit = OperandViolation(step, role, distance, "apart", common, other=other, thread=thread)
-            walker.trace.operand_violations.setdefault((step, role), misfit)
+            executor.trace.operand_violations.setdefault((step, role), misfit)
     seen[(needed, value.offset % needed)] = step
 
 
-def symbol_of(walker: LockstepExecutor, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
+def symbol_of(executor: LockstepExecutor, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
     """The variable of global or constant memory whose address a term is but for a constant, and that constant."""
-    match walker.symbolic_values.key_of(value):
+    match executor.symbolic_values.key_of(value):
         case ("variable", str(space), str(name)):
-            outermost = walker.code.program.scope.parent
+            outermost = executor.code.program.scope.parent
             variable = outermost.variables.get(name) if outermost is not None else None
             if variable is not None and variable.space == space:
                 return variable, value.offset
     return None
 
 
-def variable_of(walker: LockstepExecutor, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
+def variable_of(executor: LockstepExecutor, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
     """The variable that an address lies in, with the offset from its start."""
-    window = walker.window
+    window = executor.window
     if space == "generic":
         space = window.space_of_generic(value)
         value = window.from_generic(space, value)
     if space.startswith("shared"):
         value = window.map_to_rank(value, window.rank)
-    variable = walker.code.program.variable_at(value)
+    variable = executor.code.program.variable_at(value)
     if variable is None or not space.startswith(variable.space):
         return None
     return variable, value - variable.address
 
 
-def _rank_of(walker: LockstepExecutor, space: str, value: int) -> int:
+def _rank_of(executor: LockstepExecutor, space: str, value: int) -> int:
     """The CTA in whose shared memory an address lies; what lies in no shared memory is the own CTA's."""
-    offset = walker.window.shared_offset(space, value)
-    return walker.window.rank if offset is None else walker.window.rank_of(offset)
+    offset = executor.window.shared_offset(space, value)
+    return executor.window.rank if offset is None else executor.window.rank_of(offset)
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -255,8 +255,8 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
     low = limits.low or 0
     high = limits.high
 
-    def check(walker: LockstepExecutor) -> None:
-        value = value_of_lane(reader(walker), walker.first_active)
+    def check(executor: LockstepExecutor) -> None:
+        value = value_of_lane(reader(executor), executor.first_active)
         if not isinstance(value, int):
             return
         value &= 0xFFFF_FFFF
@@ -266,7 +266,7 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
             misfit = OperandViolation(step, role, value, "range", low if value < low else high or 0)
         else:
             return
-        walker.trace.operand_violations.setdefault((step, role), misfit)
+        executor.trace.operand_violations.setdefault((step, role), misfit)
 
     return check
 
@@ -288,10 +288,12 @@ def _masks_of(match: Match) -> tuple[str, ...]:
 def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReader) -> Check:
     step = operands.step
 
-    def check(walker: LockstepExecutor) -> None:
-        value, ctas = value_of_lane(reader(walker), walker.first_active), walker.scenario.launch.cluster_size
+    def check(executor: LockstepExecutor) -> None:
+        value, ctas = value_of_lane(reader(executor), executor.first_active), executor.scenario.launch.cluster_size
         if isinstance(value, int) and ctas > 1 and (value & 0xFFFF_FFFF) >> ctas:
-            walker.trace.operand_violations.setdefault((step, role), OperandViolation(step, role, value, "mask", ctas))
+            executor.trace.operand_violations.setdefault(
+                (step, role), OperandViolation(step, role, value, "mask", ctas)
+            )
 
     return check
 
@@ -325,17 +327,17 @@ def _rule_check(
     step = operands.step
     involved = [role for role in readers if role in set(_names_in(condition))]
 
-    def check(walker: LockstepExecutor) -> None:
+    def check(executor: LockstepExecutor) -> None:
         values = dict(fixed)
         for role in involved:
-            value = value_of_lane(readers[role](walker), walker.first_active)
+            value = value_of_lane(readers[role](executor), executor.first_active)
             if not isinstance(value, int):
                 return
             values[role] = value
         result = fold_constants(condition, values)
         if isinstance(result, ConstantExpr) and result.value is False:
             first = values[involved[0]] or 0
-            walker.trace.operand_violations.setdefault(
+            executor.trace.operand_violations.setdefault(
                 (step, place), OperandViolation(step, involved[0], first, "rule", 0, rule=text)
             )
 

@@ -1,4 +1,4 @@
-"""What a walker does where control leaves the next step: branches, calls, ends."""
+"""What an executor does where control leaves the next step: branches, calls, ends."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction
         case "call":
             return _compile_call(operands)
         case "return":
-            return lambda walker: walker.return_or_exit()
+            return lambda executor: executor.return_or_exit()
         case "trap":
             return _trap
     return lambda _: END_INDEX
 
 
-def _trap(walker: LockstepExecutor) -> int:
+def _trap(executor: LockstepExecutor) -> int:
     """Ends the launch: what the threads would have done comes no more."""
-    walker.trace.end_reason = "trap"
+    executor.trace.end_reason = "trap"
     return END_INDEX
 
 
@@ -48,15 +48,15 @@ def _compile_indexed_branch(operands: OperandCompiler) -> StepAction:
     names = operands.scope.branch_targets(last.text) if isinstance(last, Name) else ()
     targets = [found for name in names if (found := operands.scope.label(name)) is not None]
 
-    def jump(walker: LockstepExecutor) -> int:
-        held = index(walker)
+    def jump(executor: LockstepExecutor) -> int:
+        held = index(executor)
         value = value_of_lane(held, 0)
         if isinstance(held, LaneValues):
-            walker.diverge(held.values)
+            executor.diverge(held.values)
         if isinstance(value, int):
             return targets[value] if value < len(targets) else END_INDEX
-        walker.note_guess()
-        return targets[walker.visit % len(targets)] if targets else END_INDEX
+        executor.note_guess()
+        return targets[executor.visit % len(targets)] if targets else END_INDEX
 
     return jump
 
@@ -73,4 +73,4 @@ def _compile_call(operands: OperandCompiler) -> StepAction:
         elif isinstance(operand, Arguments):
             results = tuple(e.text for e in operand.elements if isinstance(e, Name))
     back = operands.step.index + 1
-    return lambda walker: walker.enter_function(name, back, results, arguments)
+    return lambda executor: executor.enter_function(name, back, results, arguments)

@@ -1,4 +1,4 @@
-"""What a walker does where threads meet: the lanes of a warp, or all threads of the CTA."""
+"""What an executor does where threads meet: the lanes of a warp, or all threads of the CTA."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
     """Lanes of a warp meet here. That matters only where the warp has parted."""
     record = compile_record(operands, effect)
 
-    def meet(walker: LockstepExecutor) -> int | None:
-        return record(walker) if walker.is_partial else None
+    def meet(executor: LockstepExecutor) -> int | None:
+        return record(executor) if executor.is_partial else None
 
     return meet
 
@@ -42,8 +42,8 @@ def compile_cta_barrier(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
     """The group has met the whole CTA, where all its threads come to the barrier."""
     number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
 
-    def met(walker: LockstepExecutor) -> None:
-        if is_full_cta_barrier(effect, threads(walker) if threads else None, walker.scenario.launch.threads):
-            walker.cta_barriers.append(number(walker) if number else 0)
+    def met(executor: LockstepExecutor) -> None:
+        if is_full_cta_barrier(effect, threads(executor) if threads else None, executor.scenario.launch.threads):
+            executor.cta_barriers.append(number(executor) if number else 0)
 
     return met

@@ -1,4 +1,4 @@
-"""What a walker records of an effect: its address, bytes, amount and the CTAs that it goes to."""
+"""What an executor records of an effect: its address, bytes, amount and the CTAs that it goes to."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
     expect = operands.evaluator(getattr(effect, "expect", None))
     ctas = cta_mask_reader(operands, getattr(effect, "multicast", None))
 
-    def record(walker: LockstepExecutor) -> None:
-        walker.record(
+    def record(executor: LockstepExecutor) -> None:
+        executor.record(
             effect,
-            address(walker) if address else None,
-            size(walker) if size else None,
-            amount(walker) if amount else None,
+            address(executor) if address else None,
+            size(executor) if size else None,
+            amount(executor) if amount else None,
             None,
-            expect(walker) if expect else None,
-            ctas(walker) if ctas else None,
+            expect(executor) if expect else None,
+            ctas(executor) if ctas else None,
         )
 
     return record
@@ -41,7 +41,7 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
 def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:
     """The mask of the CTAs that a multicast goes to."""
     if multicast == fx.ALL:
-        return lambda walker: bit_mask(walker.scenario.launch.cluster_size)
+        return lambda executor: bit_mask(executor.scenario.launch.cluster_size)
     return operands.evaluator(OperandRole(multicast)) if multicast else None
 
 
@@ -61,7 +61,9 @@ def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
     if match is None or operand is None:
         return None
     reader, kind = operands.reader(operand), match.canonical
-    return lambda walker: lift(lambda address: walker.symbolic_values.intern(("box", kind, address)), reader(walker))
+    return lambda executor: lift(
+        lambda address: executor.symbolic_values.intern(("box", kind, address)), reader(executor)
+    )
 
 
 def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
@@ -72,11 +74,11 @@ def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepActi
     record, step = compile_record(operands, effect), operands.step
     barrier = operands.shared_offset_reader(effect.barrier)
 
-    def wait(walker: LockstepExecutor) -> None:
-        answered = walker.is_second_poll(step, barrier(walker) if barrier else None)
-        walker.write_register(register, int(answered))
+    def wait(executor: LockstepExecutor) -> None:
+        answered = executor.is_second_poll(step, barrier(executor) if barrier else None)
+        executor.write_register(register, int(answered))
         if answered:
-            record(walker)
+            record(executor)
 
     return wait
 

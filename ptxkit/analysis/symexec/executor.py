@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.block_compiler import CompiledBlock, CompiledProgram
 
 StepAction: TypeAlias = "Callable[[LockstepExecutor], int | None]"
-"""What a walker does at a step. It answers None, or the index of the step to go on with."""
+"""What an executor does at a step. It answers None, or the index of the step to go on with."""
 
 #: What an action answers to end the walk.
 END_INDEX = -1
@@ -306,7 +306,7 @@ class LockstepExecutor:
             self._restrict_to(stay)
 
     def _fork(self, indices: list[int]) -> LockstepExecutor:
-        """A walker for a part of the group, just before the current step."""
+        """An executor for a part of the group, just before the current step."""
         tids = tuple(self.tids[index] for index in indices)
         other = LockstepExecutor(self.code, self.scenario, tids, self.symbolic_values, self.exchange, self.pointers)
         other.registers = self.registers.subset(indices)

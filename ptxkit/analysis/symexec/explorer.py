@@ -189,8 +189,8 @@ class Explorer:
         before = dict(scenario.decisions)
         while True:
             exchange = LaneExchange(broadcasts=SharedBroadcasts(self._excluded_loads))
-            walker = LockstepExecutor(code, scenario, everyone, self._symbolic_values, exchange, self.pointers)
-            exploration, taken = execute_all(walker, self.budget.steps)
+            executor = LockstepExecutor(code, scenario, everyone, self._symbolic_values, exchange, self.pointers)
+            exploration, taken = execute_all(executor, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.broadcasts.invalidated_loads(exploration.groups, scenario.launch.threads)
             if not wrong:
@@ -263,21 +263,21 @@ def _names_thread_counts(program: Program) -> bool:
     return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
 
 
-def execute_all(walker: LockstepExecutor, budget: int) -> tuple[Exploration, int]:
+def execute_all(executor: LockstepExecutor, budget: int) -> tuple[Exploration, int]:
     """Walks a group and those that part from it; and the steps that took. Past the budget no further group begins."""
-    exploration = Exploration(walker.scenario)
-    waiting = [walker]
+    exploration = Exploration(executor.scenario)
+    waiting = [executor]
     taken = 0
     while waiting:
         if taken >= budget or len(exploration.groups) >= MAX_DIVERGED_GROUPS:
             exploration.is_complete = False
             break
         # The group of the lowest thread comes first: other lanes ask for what lane 0 had.
-        walker = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
-        before = walker.executed_steps
-        exploration.groups.append(walker.run())
-        taken += walker.executed_steps - before
-        waiting.extend(walker.diverged_groups)
+        executor = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
+        before = executor.executed_steps
+        exploration.groups.append(executor.run())
+        taken += executor.executed_steps - before
+        waiting.extend(executor.diverged_groups)
     return exploration, taken
 
 

@@ -55,42 +55,42 @@ def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueRea
         case Address(base=Name(text=text), offset=offset) if kept.startswith("param"):
             if operands.scope.variable(text) is not None:
                 return text, constant_reader(offset), number
-    return kept, operands.evaluator(address) or (lambda walker: walker.fresh_symbol("address")), number
+    return kept, operands.evaluator(address) or (lambda executor: executor.fresh_symbol("address")), number
 
 
 def load_value(
-    walker: LockstepExecutor, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
+    executor: LockstepExecutor, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
 ) -> GroupValue:
     """What a load gives: a cell of the thread's own memory, a parameter, or an unknown.
 
     is_signed: the number may be extended by its sign, to a width that nobody knows here.
     """
     if space == "generic":
-        space, place = private_location(walker, place)
-    known = walker.private_memory.load(space, place, width // 8)
+        space, place = private_location(executor, place)
+    known = executor.private_memory.load(space, place, width // 8)
     if known is not None:
-        return lift(partial(_sign_extend, walker.symbolic_values, width), known) if is_signed else known
-    if isinstance(place, int) and not walker.frames:
-        if space in walker.code.parameters:
-            return _parameter_value(walker, space, place, width)
-        held = walker.code.program.variable_at(place) if space.startswith("param") else None
-        if held is not None and held.name in walker.code.parameters:
-            return _parameter_value(walker, held.name, place - held.address, width)
+        return lift(partial(_sign_extend, executor.symbolic_values, width), known) if is_signed else known
+    if isinstance(place, int) and not executor.frames:
+        if space in executor.code.parameters:
+            return _parameter_value(executor, space, place, width)
+        held = executor.code.program.variable_at(place) if space.startswith("param") else None
+        if held is not None and held.name in executor.code.parameters:
+            return _parameter_value(executor, held.name, place - held.address, width)
     # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
-    unknown = partial(_unknown_load, walker.symbolic_values, walker.step, walker.visit, space, position)
-    if walker.exchange.broadcasts.stores and space.startswith("shared"):
-        return _load_broadcast(walker, place, width, unknown)
+    unknown = partial(_unknown_load, executor.symbolic_values, executor.step, executor.visit, space, position)
+    if executor.exchange.broadcasts.stores and space.startswith("shared"):
+        return _load_broadcast(executor, place, width, unknown)
     return lift(unknown, place)
 
 
 def _load_broadcast(
-    walker: LockstepExecutor, place: GroupValue, width: int, unknown: Callable[[Value], Value]
+    executor: LockstepExecutor, place: GroupValue, width: int, unknown: Callable[[Value], Value]
 ) -> GroupValue:
     """What other threads told at an address of shared memory."""
 
     def heard(value: Value) -> Value:
-        offset = walker.operations.op_in_shared("shared", value)
-        told = walker.exchange.broadcasts.load(walker, offset, width // 8) if isinstance(offset, int) else None
+        offset = executor.operations.op_in_shared("shared", value)
+        told = executor.exchange.broadcasts.load(executor, offset, width // 8) if isinstance(offset, int) else None
         return unknown(value) if told is None else told
 
     if not isinstance(place, LaneValues):
@@ -108,28 +108,28 @@ def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str,
     return terms.intern(("load", step, visit, space, place, position))
 
 
-def private_location(walker: LockstepExecutor, place: GroupValue) -> tuple[str, GroupValue]:
+def private_location(executor: LockstepExecutor, place: GroupValue) -> tuple[str, GroupValue]:
     """A generic address as one in the threads' own memory, where the first thread's lies there."""
     first = value_of_lane(place, 0)
-    own = walker.window.space_of_generic(first) if isinstance(first, int) else ""
+    own = executor.window.space_of_generic(first) if isinstance(first, int) else ""
     if own not in ("local", "param"):
         return "generic", place
-    return own, walker.operations.apply(SymbolicOps.op_from_generic, own, place)
+    return own, executor.operations.apply(SymbolicOps.op_from_generic, own, place)
 
 
-def _parameter_value(walker: LockstepExecutor, name: str, offset: int, width: int) -> Value:
+def _parameter_value(executor: LockstepExecutor, name: str, offset: int, width: int) -> Value:
     """A kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
-    if (name, offset) in walker.pointers:
-        found = walker.symbolic_values.intern(("parameter", name, offset), pointer=True)
-        return found.with_space("global") if name in walker.code.global_pointers else found
-    walker.scenario.reads_sample = True
-    return walker.scenario.sample & bit_mask(width)
+    if (name, offset) in executor.pointers:
+        found = executor.symbolic_values.intern(("parameter", name, offset), pointer=True)
+        return found.with_space("global") if name in executor.code.global_pointers else found
+    executor.scenario.reads_sample = True
+    return executor.scenario.sample & bit_mask(width)
 
 
 def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     space, address, width = load_parts(operands, call)
     is_signed = reads_signed(operands)
-    return lambda walker: load_value(walker, space, address(walker), width, is_signed=is_signed)
+    return lambda executor: load_value(executor, space, address(executor), width, is_signed=is_signed)
 
 
 def reads_signed(operands: OperandCompiler) -> bool:
@@ -139,7 +139,7 @@ def reads_signed(operands: OperandCompiler) -> bool:
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
     """Lane 0 stands for the elected lane."""
-    return lambda walker: group_value_of([int(tid % 32 == 0) for tid in walker.tids])
+    return lambda executor: group_value_of([int(tid % 32 == 0) for tid in executor.tids])
 
 
 def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
@@ -148,13 +148,13 @@ def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source, selector, bounds = (operands.argument_reader(argument) for argument in call.arguments[1:4])
 
-    def shuffle(walker: LockstepExecutor) -> GroupValue:
-        own, chosen, limits = source(walker), selector(walker), bounds(walker)
-        place = (walker.step, walker.visit)
+    def shuffle(executor: LockstepExecutor) -> GroupValue:
+        own, chosen, limits = source(executor), selector(executor), bounds(executor)
+        place = (executor.step, executor.visit)
         if not isinstance(own, int | SymbolicValue | LaneValues):
-            return walker.fresh_symbol("shuffle")
-        walker.exchange.publish(place, walker.tids, own)
-        tids, exchange, terms = walker.tids, walker.exchange, walker.symbolic_values
+            return executor.fresh_symbol("shuffle")
+        executor.exchange.publish(place, executor.tids, own)
+        tids, exchange, terms = executor.tids, executor.exchange, executor.symbolic_values
 
         def read(index: int) -> Value:
             other = _source_lane(kind, tids[index], _lane_value(chosen, index), _lane_value(limits, index))
@@ -199,34 +199,34 @@ def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     )
     source, members = (operands.argument_reader(argument) for argument in call.arguments[2:4])
 
-    def redux(walker: LockstepExecutor) -> GroupValue:
-        own, asked = source(walker), members(walker)
-        place = (walker.step, walker.visit)
+    def redux(executor: LockstepExecutor) -> GroupValue:
+        own, asked = source(executor), members(executor)
+        place = (executor.step, executor.visit)
         if not isinstance(own, int | SymbolicValue | LaneValues):
-            return walker.fresh_symbol("redux")
-        walker.exchange.publish(place, walker.tids, own)
+            return executor.fresh_symbol("redux")
+        executor.exchange.publish(place, executor.tids, own)
         known: dict[tuple[int, object], Value] = {}
 
         def read(index: int) -> Value:
-            warp, chosen = walker.tids[index] // 32, _lane_value(asked, index)
+            warp, chosen = executor.tids[index] // 32, _lane_value(asked, index)
             if (warp, chosen) not in known:
-                together = _reduce_lanes(walker, kind, scalar, place, warp, chosen)
-                unknown = walker.symbolic_values.intern(("redux", warp, *place)) if together is None else together
+                together = _reduce_lanes(executor, kind, scalar, place, warp, chosen)
+                unknown = executor.symbolic_values.intern(("redux", warp, *place)) if together is None else together
                 known[warp, chosen] = unknown
             return known[warp, chosen]
 
-        return group_value_of([read(index) for index in range(len(walker.tids))])
+        return group_value_of([read(index) for index in range(len(executor.tids))])
 
     return redux
 
 
 def _reduce_lanes(
-    walker: LockstepExecutor, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
+    executor: LockstepExecutor, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
 ) -> int | None:
     """The values of the chosen lanes of a warp as one; None where one of them is not known."""
-    count = min(32, walker.scenario.launch.threads - 32 * warp)
+    count = min(32, executor.scenario.launch.threads - 32 * warp)
     picked = chosen & bit_mask(count) if isinstance(chosen, int) else 0
-    found = [walker.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
+    found = [executor.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
     numbers = [value for value in found if isinstance(value, int)]
     if not numbers or len(numbers) < len(found) or kind not in _REDUCTIONS:
         return None
@@ -242,32 +242,32 @@ def _vote(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source = operands.argument_reader(call.arguments[-1])
 
-    def vote(walker: LockstepExecutor) -> GroupValue:
-        own = source(walker)
+    def vote(executor: LockstepExecutor) -> GroupValue:
+        own = source(executor)
         if not isinstance(own, int | SymbolicValue | LaneValues):
-            return walker.fresh_symbol("vote")
-        place = (walker.step, walker.visit)
-        walker.exchange.publish(place, walker.tids, own)
-        by_warp = {warp: _vote_value(walker, kind, place, warp, own) for warp in {tid // 32 for tid in walker.tids}}
-        return group_value_of([by_warp[tid // 32] for tid in walker.tids])
+            return executor.fresh_symbol("vote")
+        place = (executor.step, executor.visit)
+        executor.exchange.publish(place, executor.tids, own)
+        by_warp = {warp: _vote_value(executor, kind, place, warp, own) for warp in {tid // 32 for tid in executor.tids}}
+        return group_value_of([by_warp[tid // 32] for tid in executor.tids])
 
     return vote
 
 
-def _vote_value(walker: LockstepExecutor, kind: str, place: ExecutionPoint, warp: int, own: GroupValue) -> Value:
-    known = walker.exchange.votes.get((place, warp))
+def _vote_value(executor: LockstepExecutor, kind: str, place: ExecutionPoint, warp: int, own: GroupValue) -> Value:
+    known = executor.exchange.votes.get((place, warp))
     if known is not None:
         return known
-    seen = list(walker.exchange.read_warp(place, warp))
-    decided = _decide_vote(kind, seen, min(32, walker.scenario.launch.threads - 32 * warp))
+    seen = list(executor.exchange.read_warp(place, warp))
+    decided = _decide_vote(kind, seen, min(32, executor.scenario.launch.threads - 32 * warp))
     if decided is not None:
-        walker.exchange.votes[(place, warp)] = decided
+        executor.exchange.votes[(place, warp)] = decided
         return decided
-    first = value_of_lane(own, next(index for index, tid in enumerate(walker.tids) if tid // 32 == warp))
+    first = value_of_lane(own, next(index for index, tid in enumerate(executor.tids) if tid // 32 == warp))
     if isinstance(first, SymbolicValue):
         return first
-    guess = walker.symbolic_values.intern(("vote", warp, *place))
-    walker.prefer_side(guess, kind == "uni" or first == 1)
+    guess = executor.symbolic_values.intern(("vote", warp, *place))
+    executor.prefer_side(guess, kind == "uni" or first == 1)
     return guess
 
 
@@ -291,8 +291,8 @@ def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     readers = [operands.reader(element) for element in operand.elements] if isinstance(operand, Vector) else []
     each = {2: 32, 4: 16}.get(len(readers), 32)
 
-    def pack(walker: LockstepExecutor) -> GroupValue:
-        return lift(partial(_pack_values, walker.symbolic_values, each), *[reader(walker) for reader in readers])
+    def pack(executor: LockstepExecutor) -> GroupValue:
+        return lift(partial(_pack_values, executor.symbolic_values, each), *[reader(executor) for reader in readers])
 
     return pack
 
@@ -309,17 +309,17 @@ def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     each thread that asks for them in turn. Which it is lies with the GPU, so that it is no guess."""
     source = operands.argument_reader(call.arguments[-1])
 
-    def ask(walker: LockstepExecutor) -> GroupValue:
-        response = source(walker)
+    def ask(executor: LockstepExecutor) -> GroupValue:
+        response = source(executor)
         if not isinstance(response, int | SymbolicValue | LaneValues):
             response = 0
-        known = walker.granted_requests.get(response)
+        known = executor.granted_requests.get(response)
         if known is None:
-            seen = len(walker.granted_requests)
-            granted = walker.scenario.decisions.setdefault(
-                walker.symbolic_values.intern(("is_canceled", seen)), seen < _GRANTED_REQUESTS
+            seen = len(executor.granted_requests)
+            granted = executor.scenario.decisions.setdefault(
+                executor.symbolic_values.intern(("is_canceled", seen)), seen < _GRANTED_REQUESTS
             )
-            known = walker.granted_requests[response] = int(granted)
+            known = executor.granted_requests[response] = int(granted)
         return known
 
     return ask
@@ -327,7 +327,7 @@ def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 def _unknown(_operands: OperandCompiler, call: CallExpr) -> ValueReader:
     name = call.function
-    return lambda walker: walker.fresh_symbol(name)
+    return lambda executor: executor.fresh_symbol(name)
 
 
 #: The operations that need more than their arguments' values.

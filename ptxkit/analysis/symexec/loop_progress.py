@@ -103,13 +103,13 @@ class _LoopCounter:
         self._changes: list[int] = []
         self._steady_iterations = self._steady_since = 0
 
-    def update(self, walker: LockstepExecutor) -> None:
+    def update(self, executor: LockstepExecutor) -> None:
         """Looks at them once more; never again where nobody knows the numbers."""
         if not self.is_known:
             return
-        first, second = self._first(walker), self._second(walker)
+        first, second = self._first(executor), self._second(executor)
         distances = [
-            self._distance(value_of_lane(first, at), value_of_lane(second, at)) for at in {0, len(walker.tids) - 1}
+            self._distance(value_of_lane(first, at), value_of_lane(second, at)) for at in {0, len(executor.tids) - 1}
         ]
         before, self._distances = self._distances, [each for each in distances if each is not None]
         self.is_known = len(self._distances) == len(distances)
@@ -118,7 +118,7 @@ class _LoopCounter:
             return
         changes = [now - then for then, now in zip(before, self._distances, strict=True)]
         if changes != self._changes:
-            self._changes, self._steady_iterations, self._steady_since = changes, 0, walker.executed_steps
+            self._changes, self._steady_iterations, self._steady_since = changes, 0, executor.executed_steps
         self._steady_iterations += 1
 
     def _distance(self, first: Value, second: Value) -> int | None:
@@ -158,17 +158,17 @@ class _LoopCounter:
 class LoopProgress:
     """The blocks that a walk goes round in. newest: how many steps it had taken when it last found something new."""
 
-    def __init__(self, walker: LockstepExecutor, newest: int) -> None:
+    def __init__(self, executor: LockstepExecutor, newest: int) -> None:
         self.last_progress = newest
-        self._awaits_unknown_conditions = walker.code.is_asynchronous
-        self._start = walker.executed_steps
+        self._awaits_unknown_conditions = executor.code.is_asynchronous
+        self._start = executor.executed_steps
         self._counters: dict[int, list[_LoopCounter]] = {}
         self._loop_length = 0
         self._guarded_steps: list[_GuardedStep] = []
         self._written_registers: dict[str, _LoopCounter | None] = {}
         self._next_check = 0
 
-    def enter_block(self, walker: LockstepExecutor, block: CompiledBlock) -> None:
+    def enter_block(self, executor: LockstepExecutor, block: CompiledBlock) -> None:
         """The walk is before a block of the code at hand."""
         first = block.next_index - block.length
         counts = self._counters.get(first)
@@ -177,7 +177,7 @@ class LoopProgress:
             self._guarded_steps.extend(_guarded_steps(block))
             self._loop_length += block.length
         for count in counts:
-            count.update(walker)
+            count.update(executor)
 
     def _counters_in(self, block: CompiledBlock) -> list[_LoopCounter]:
         found: list[_LoopCounter] = []
@@ -188,20 +188,22 @@ class LoopProgress:
                 found.append(count)
         return found
 
-    def exceeds_budget(self, walker: LockstepExecutor, until: int) -> bool:
+    def exceeds_budget(self, executor: LockstepExecutor, until: int) -> bool:
         """Whether the walk surely finds nothing new before it has taken so many steps, as far as it has counted."""
-        taken = walker.executed_steps
+        taken = executor.executed_steps
         if taken - self._start <= STALLED_ITERATIONS * self._loop_length or taken < self._next_check:
             return False
         self._next_check = taken + self._loop_length
         return all(
-            self._stays_closed(way, taken, until) for way in self._guarded_steps if self._leads_to_new_code(way, walker)
+            self._stays_closed(way, taken, until)
+            for way in self._guarded_steps
+            if self._leads_to_new_code(way, executor)
         )
 
-    def _leads_to_new_code(self, way: _GuardedStep, walker: LockstepExecutor) -> bool:
+    def _leads_to_new_code(self, way: _GuardedStep, executor: LockstepExecutor) -> bool:
         """Whether a guarded step leads, or is, where the walk was not since it began to count."""
         if not way.transfers_control:
-            return way.step not in walker.trace.covered_steps
+            return way.step not in executor.trace.covered_steps
         return way.targets is None or not all(side in self._counters for side in way.targets)
 
     def _stays_closed(self, way: _GuardedStep, taken: int, until: int) -> bool:

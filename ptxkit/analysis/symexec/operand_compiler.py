@@ -1,4 +1,4 @@
-"""Compiles operands and value expressions of one step to functions of a walker."""
+"""Compiles operands and value expressions of one step to functions of an executor."""
 
 from __future__ import annotations
 
@@ -66,24 +66,28 @@ class OperandCompiler:
                 return self.reader(Binary("+", base, index))
             case Binary(operator="*", left=left, right=right):
                 first, second = self.reader(left), self.reader(right)
-                return lambda walker: walker.operations.apply(SymbolicOps.op_mul, 64, first(walker), second(walker))
+                return lambda executor: executor.operations.apply(
+                    SymbolicOps.op_mul, 64, first(executor), second(executor)
+                )
             case Not(operand=inner):
                 source = self.reader(inner)
-                return lambda walker: walker.operations.apply(SymbolicOps.op_not, 1, source(walker))
+                return lambda executor: executor.operations.apply(SymbolicOps.op_not, 1, source(executor))
             case Binary(operator="+", left=left, right=right):
                 first, second = self.reader(left), self.reader(right)
-                return lambda walker: walker.operations.apply(SymbolicOps.op_add, 64, first(walker), second(walker))
+                return lambda executor: executor.operations.apply(
+                    SymbolicOps.op_add, 64, first(executor), second(executor)
+                )
             case Unary(operator="-", operand=inner):
                 source = self.reader(inner)
-                return lambda walker: walker.operations.apply(SymbolicOps.op_neg, 64, source(walker))
-        return lambda walker: walker.fresh_symbol("operand")
+                return lambda executor: executor.operations.apply(SymbolicOps.op_neg, 64, source(executor))
+        return lambda executor: executor.fresh_symbol("operand")
 
     def _offset_reader(self, base: Operand, offset: int) -> ValueReader:
         start = self.reader(base)
         if not offset:
             return start
         amount = offset & bit_mask(64)
-        return lambda walker: walker.operations.apply(SymbolicOps.op_add, 64, start(walker), amount)
+        return lambda executor: executor.operations.apply(SymbolicOps.op_add, 64, start(executor), amount)
 
     def _name_reader(self, text: str) -> ValueReader:
         register = self.scope.register_name(text)
@@ -93,20 +97,20 @@ class OperandCompiler:
                 return constant_reader(variable.address)
             key, space = ("variable", variable.space, text), variable.space
             known_space = space if space in ("global", "const") else None
-            return lambda walker: walker.symbolic_values.intern(key, pointer=True).with_space(known_space)
+            return lambda executor: executor.symbolic_values.intern(key, pointer=True).with_space(known_space)
 
         is_own = self.scope.shadows_special_register(text)
 
-        def read(walker: LockstepExecutor) -> GroupValue:
-            value = walker.registers.get(register)
+        def read(executor: LockstepExecutor) -> GroupValue:
+            value = executor.registers.get(register)
             if value is not None:
                 return value
-            known = None if is_own else walker.special_registers.get(text)
+            known = None if is_own else executor.special_registers.get(text)
             if known is not None:
                 return known
             if text in _VOLATILE and not is_own:
-                return walker.fresh_symbol(text)
-            return walker.symbolic_values.intern(("register", text, walker.tids[0]))
+                return executor.fresh_symbol(text)
+            return executor.symbolic_values.intern(("register", text, executor.tids[0]))
 
         return read
 
@@ -131,31 +135,31 @@ class OperandCompiler:
         if len(readers) == 1:
             (only,) = readers
 
-            def of_one(walker: LockstepExecutor) -> GroupValue:
-                held = only(walker)
+            def of_one(executor: LockstepExecutor) -> GroupValue:
+                held = only(executor)
                 if isinstance(held, LaneValues):
-                    return walker.operations.apply(operation, *fixed, held)
-                return operation(walker.operations, *fixed, held)
+                    return executor.operations.apply(operation, *fixed, held)
+                return operation(executor.operations, *fixed, held)
 
             return of_one
         if len(readers) == 2:
             first, second = readers
 
-            def of_two(walker: LockstepExecutor) -> GroupValue:
-                left, right = first(walker), second(walker)
+            def of_two(executor: LockstepExecutor) -> GroupValue:
+                left, right = first(executor), second(executor)
                 if isinstance(left, LaneValues) or isinstance(right, LaneValues):
-                    return walker.operations.apply(operation, *fixed, left, right)
-                return operation(walker.operations, *fixed, left, right)
+                    return executor.operations.apply(operation, *fixed, left, right)
+                return operation(executor.operations, *fixed, left, right)
 
             return of_two
-        return lambda walker: walker.operations.apply(operation, *fixed, *[reader(walker) for reader in readers])
+        return lambda executor: executor.operations.apply(operation, *fixed, *[reader(executor) for reader in readers])
 
     def argument_reader(self, expression: Expression) -> ArgumentReader:
         """Like `evaluator`, but strings and truth values of the table pass as they are."""
         if isinstance(expression, ConstantExpr):
             value = expression.value
-            return lambda walker: walker.fresh_symbol("number") if isinstance(value, float) else value
-        return self.evaluator(expression) or (lambda walker: walker.fresh_symbol("absent operand"))
+            return lambda executor: executor.fresh_symbol("number") if isinstance(value, float) else value
+        return self.evaluator(expression) or (lambda executor: executor.fresh_symbol("absent operand"))
 
     def shared_offset_reader(self, role: str, space: str = "shared") -> ValueReader | None:
         """Reads an address operand as an offset in shared memory; a generic address elsewhere gives a term.
@@ -167,7 +171,7 @@ class OperandCompiler:
         if operand is None:
             return None
         reader = self.reader(operand)
-        return lambda walker: walker.operations.apply(SymbolicOps.op_in_shared, space, reader(walker))
+        return lambda executor: executor.operations.apply(SymbolicOps.op_in_shared, space, reader(executor))
 
 
 def _constants_first(

@@ -90,18 +90,18 @@ class SharedBroadcasts:
     stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
     forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
 
-    def store(self, walker: LockstepExecutor, start: int, size: int, value: Value | None) -> None:
+    def store(self, executor: LockstepExecutor, start: int, size: int, value: Value | None) -> None:
         """The group stores a value."""
-        sure = walker.trace.first_guess is None
+        sure = executor.trace.first_guess is None
         self.stores[start].append(
-            BroadcastStore(walker.step, start, size, value, walker.cta_barriers, len(walker.cta_barriers), sure)
+            BroadcastStore(executor.step, start, size, value, executor.cta_barriers, len(executor.cta_barriers), sure)
         )
 
-    def load(self, walker: LockstepExecutor, start: int, size: int) -> Value | None:
+    def load(self, executor: LockstepExecutor, start: int, size: int) -> Value | None:
         """What the group loads, if it was told before the last barrier of the whole CTA; None where nobody knows."""
-        if walker.step in self.excluded_loads:
+        if executor.step in self.excluded_loads:
             return None
-        met = len(walker.cta_barriers)
+        met = len(executor.cta_barriers)
         told = [notice for notice in self._stores_covering(start, size) if notice.barriers_passed < met]
         if not told:
             return None
@@ -109,13 +109,13 @@ class SharedBroadcasts:
         value = notice.extract(start, size)
         if (
             value is None
-            or notice.cta_barriers[: notice.barriers_passed] != walker.cta_barriers[: notice.barriers_passed]
+            or notice.cta_barriers[: notice.barriers_passed] != executor.cta_barriers[: notice.barriers_passed]
         ):
             return None
         if not notice.is_certain:
-            walker.note_guess()
+            executor.note_guess()
         self.forwarded_loads.setdefault(
-            ForwardedLoad(walker.step, start, size, notice, met), tuple(walker.cta_barriers)
+            ForwardedLoad(executor.step, start, size, notice, met), tuple(executor.cta_barriers)
         )
         return value
 

@@ -1,4 +1,4 @@
-"""Compiles the effects of a step to what a walker does there: set registers, record events, change control."""
+"""Compiles the effects of a step to what an executor does there: set registers, record events, change control."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:
-    """What a walker does at a step; without what only makes values that are not `wanted` (None: all are)."""
+    """What an executor does at a step; without what only makes values that are not `wanted` (None: all are)."""
     if step.match is None:
         return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
     operands = OperandCompiler(step, LANE_OPS)
@@ -72,7 +72,7 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
 
 
 def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepAction]:
-    """What a walker does at a step that only computes values."""
+    """What an executor does at a step that only computes values."""
     effects = step.effects
     chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.is_needed(step, e))]
     operands = OperandCompiler(step, LANE_OPS)

@@ -1,4 +1,4 @@
-"""What a walker keeps of stores: the thread's own memory, and what it tells its whole CTA."""
+"""What an executor keeps of stores: the thread's own memory, and what it tells its whole CTA."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepA
     if effect.space.startswith("param") and isinstance(target.base, Name):
         name, place = target.base.text, constant_reader(target.offset)
 
-    def store(walker: LockstepExecutor) -> None:
-        space, where = name, place(walker)
+    def store(executor: LockstepExecutor) -> None:
+        space, where = name, place(executor)
         if space == "generic":
-            space, where = private_location(walker, where)
+            space, where = private_location(executor, where)
             if space != "local":
-                if _may_be_private(value_of_lane(where, walker.first_active)):
-                    walker.private_memory.clear("local")
+                if _may_be_private(value_of_lane(where, executor.first_active)):
+                    executor.private_memory.clear("local")
                 return
         for position, reader in enumerate(readers):
-            cell = walker.operations.apply(SymbolicOps.op_add, 64, where, position * each)
-            walker.store_private(space, cell, reader(walker), each)
+            cell = executor.operations.apply(SymbolicOps.op_add, 64, where, position * each)
+            executor.store_private(space, cell, reader(executor), each)
 
     return store
 
@@ -69,15 +69,15 @@ def compile_broadcast_store(
         for source in sources
     ]
 
-    def tell(walker: LockstepExecutor) -> None:
-        place = address(walker)
+    def tell(executor: LockstepExecutor) -> None:
+        place = address(executor)
         if isinstance(place, int):
             for position, reader in enumerate(readers):
-                held = reader(walker) if reader else None
+                held = reader(executor) if reader else None
                 value = None if isinstance(held, LaneValues) else held
                 if isinstance(value, int):
                     value &= bit_mask(8 * each)
-                walker.exchange.broadcasts.store(walker, place + position * each, each, value)
+                executor.exchange.broadcasts.store(executor, place + position * each, each, value)
 
     return tell
 

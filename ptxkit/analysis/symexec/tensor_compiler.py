@@ -1,4 +1,4 @@
-"""What a walker records of Tensor Memory: accesses by their addresses, allocations by columns.
+"""What an executor records of Tensor Memory: accesses by their addresses, allocations by columns.
 
 Source: PTX ISA, "Tensor Memory", "Tensor Memory Addressing", "tcgen05.alloc".
 """
@@ -29,8 +29,8 @@ def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Calla
     if address is None:
         return None
 
-    def record(walker: LockstepExecutor) -> None:
-        walker.record(effect, address(walker), size(walker) if size else None)
+    def record(executor: LockstepExecutor) -> None:
+        executor.record(effect, address(executor), size(executor) if size else None)
 
     return record
 
@@ -44,9 +44,9 @@ def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory
     )
     columns = operands.evaluator(effect.columns)
 
-    def record(walker: LockstepExecutor) -> None:
-        where = place(walker) if place else None
-        walker.record(effect, where, None, columns(walker) if columns else None)
+    def record(executor: LockstepExecutor) -> None:
+        where = place(executor) if place else None
+        executor.record(effect, where, None, columns(executor) if columns else None)
 
     return record
 
@@ -56,7 +56,7 @@ def _address_reader(operands: OperandCompiler, role: str | None) -> ValueReader 
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda walker: lift(partial(_with_tensor_base, walker.symbolic_values), reader(walker))
+    return lambda executor: lift(partial(_with_tensor_base, executor.symbolic_values), reader(executor))
 
 
 def _with_tensor_base(terms: SymbolicValueTable, place: Value) -> Value:

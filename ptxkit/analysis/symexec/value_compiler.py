@@ -1,4 +1,4 @@
-"""What a walker does where registers get values: those of the table's value expressions, of vectors part by part."""
+"""What an executor does where registers get values: those of the table's value expressions, of vectors part by part."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepActio
     if not isinstance(target, Name) or target.is_sink:
         return None
     register = operands.scope.register_name(target.text)
-    source = operands.evaluator(effect.value) or (lambda walker: walker.fresh_symbol("value"))
+    source = operands.evaluator(effect.value) or (lambda executor: executor.fresh_symbol("value"))
 
-    def assign(walker: LockstepExecutor) -> None:
-        walker.write_register(register, source(walker))
+    def assign(executor: LockstepExecutor) -> None:
+        executor.write_register(register, source(executor))
 
     return assign
 
@@ -40,10 +40,10 @@ def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
         elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)
         names.extend(operands.scope.register_name(e.text) for e in elements if isinstance(e, Name))
 
-    def forget(walker: LockstepExecutor) -> None:
-        walker.record_unknown_call()
+    def forget(executor: LockstepExecutor) -> None:
+        executor.record_unknown_call()
         for name in names:
-            walker.write_register(name, walker.fresh_symbol(name))
+            executor.write_register(name, executor.fresh_symbol(name))
 
     return forget
 
@@ -54,12 +54,12 @@ def _compile_vector_assignment(operands: OperandCompiler, target: Vector, value:
     if isinstance(value, CallExpr) and function == "load":
         return _compile_vector_load(operands, names, value)
     if isinstance(value, CallExpr) and function == "unpack":
-        source = operands.evaluator(value.arguments[-1]) or (lambda walker: walker.fresh_symbol("value"))
+        source = operands.evaluator(value.arguments[-1]) or (lambda executor: executor.fresh_symbol("value"))
         return _compile_unpack(names, source)
 
-    def forget(walker: LockstepExecutor) -> None:
+    def forget(executor: LockstepExecutor) -> None:
         for position, name in enumerate(names):
-            walker.write_register(name, walker.fresh_symbol(f"element {position}"))
+            executor.write_register(name, executor.fresh_symbol(f"element {position}"))
 
     return forget
 
@@ -68,11 +68,11 @@ def _compile_vector_load(operands: OperandCompiler, names: list[str], call: Call
     space, address, width = load_parts(operands, call)
     is_signed = reads_signed(operands)
 
-    def load_all(walker: LockstepExecutor) -> None:
-        base = address(walker)
+    def load_all(executor: LockstepExecutor) -> None:
+        base = address(executor)
         for position, name in enumerate(names):
-            place = walker.operations.apply(SymbolicOps.op_add, 64, base, position * (width // 8))
-            walker.write_register(name, load_value(walker, space, place, width, position, is_signed=is_signed))
+            place = executor.operations.apply(SymbolicOps.op_add, 64, base, position * (width // 8))
+            executor.write_register(name, load_value(executor, space, place, width, position, is_signed=is_signed))
 
     return load_all
 
@@ -80,10 +80,12 @@ def _compile_vector_load(operands: OperandCompiler, names: list[str], call: Call
 def _compile_unpack(names: list[str], source: ValueReader) -> StepAction:
     count = len(names)
 
-    def unpack(walker: LockstepExecutor) -> None:
-        whole = source(walker)
+    def unpack(executor: LockstepExecutor) -> None:
+        whole = source(executor)
         for position, name in enumerate(names):
-            walker.write_register(name, lift(partial(_vector_element, walker.symbolic_values, position, count), whole))
+            executor.write_register(
+                name, lift(partial(_vector_element, executor.symbolic_values, position, count), whole)
+            )
 
     return unpack
 
