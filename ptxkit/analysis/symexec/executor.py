@@ -1,9 +1,10 @@
-"""Walks a program as a group of threads that take one path: values in registers, effects into a trace.
+"""Symbolically executes a program for a group of threads that take one path.
 
-Where a branch parts the group, the walk goes on with the threads that go with the first one, and the others become a
-group of their own that does the same step again. Memory that other threads may write is not followed: a load from
-global or shared memory gives an unknown of its own, but for what a thread tells its whole CTA (`notices`). Local
-memory, parameters and the parameter space of calls belong to the thread and are followed.
+Register values are tracked symbolically, and effects are recorded in a trace. Where a branch diverges, the executor
+continues with the threads on the side of the first thread; the other threads become a group of their own that executes
+the same step again. Memory that other threads may write is not tracked: a load from global or shared memory gives a
+fresh unknown, except for values that a thread broadcasts to its whole CTA (`ptxkit.analysis.symexec.shared_broadcast`).
+Local memory, parameters and the parameter space of calls are private to the thread and are tracked.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.block_compiler import CompiledBlock, CompiledProgram
 
 StepAction: TypeAlias = "Callable[[LockstepExecutor], int | None]"
-"""What an executor does at a step. It answers None, or the index of the step to go on with."""
+"""What an executor does at a step. It returns None, or the index of the step to continue with."""
 
-#: What an action answers to end the walk.
+#: The index that an action returns to end the execution.
 END_INDEX = -1
 #: Threads of a warp.
 WARP_SIZE = 32
@@ -60,7 +61,8 @@ WARP_SIZE = 32
 
 @dataclass(frozen=True, slots=True)
 class CallFrame:
-    """A call in progress: the caller, where it goes on, its registers, and (callee's, caller's) result names."""
+    """A call in progress: the caller's code, the return index, the caller's registers, and the pairs of (callee's,
+    caller's) result names."""
 
     code: CompiledProgram
     return_index: int
@@ -73,11 +75,12 @@ class CallFrame:
 
 
 class LockstepExecutor:
-    """A group of threads, `tids` in ascending order, under one scenario.
+    """Executes a group of threads, `tids` in ascending order, under one scenario.
 
-    step, visit: the step at hand, and how often it was executed before. taken: steps executed so far. parted: the
-    groups that left this one, still to be walked. meetings: the numbers of the barriers of the whole CTA that it met.
-    answers: whether requests for the work of another cluster were granted, by their response.
+    step, visit: the current step, and how often it was executed before. executed_steps: the number of steps executed so
+    far. diverged_groups: the groups that diverged from this one and are not executed yet. cta_barriers: the numbers of
+    the barriers of the whole CTA that the group has passed. granted_requests: whether requests for the work of another
+    cluster were granted, by their response.
     """
 
     def __init__(
@@ -119,7 +122,7 @@ class LockstepExecutor:
         self._loop_progress: LoopProgress | None = None
 
     def run(self) -> GroupTrace:
-        """Walks to the end of the kernel, or of the budget."""
+        """Executes until the end of the kernel or of the budget."""
         index = self._first
         while index != END_INDEX:
             if index >= len(self.code.program.steps):
@@ -137,7 +140,7 @@ class LockstepExecutor:
         return self.trace
 
     def _begin_block(self, block: CompiledBlock) -> bool:
-        """Whether the budget allows for a block; then it counts as executed."""
+        """Whether the budget allows for a block. If it does, the block counts as executed."""
         visit = self.visit = self._visits.get(block, 0)
         self._visits[block] = visit + 1
         if not visit:
@@ -149,7 +152,8 @@ class LockstepExecutor:
         return self.executed_steps <= MAX_STEPS and len(self.symbolic_values) <= MAX_SYMBOLIC_VALUES
 
     def _is_stalled(self, block: CompiledBlock) -> bool:
-        """Whether it is enough of loops in which nothing new was found for so many steps, or none will be found."""
+        """Whether the loops have found nothing new for so many steps that execution should stop, or cannot find
+        anything new."""
         since, covered = self.executed_steps - self._last_progress, self.trace.covered_steps
         if since <= MIN_STALLED_STEPS:
             return False
@@ -161,14 +165,14 @@ class LockstepExecutor:
         )
 
     def _has_covered_all(self, since: int) -> bool:
-        """Whether it has executed all of which it can tell anything."""
+        """Whether all steps about which the execution can report anything have been executed."""
         accesses, covered = self.code.sync_free_accesses, self.trace.covered_steps
         if accesses is None or self.frames or since <= STALLED_ITERATIONS * len(covered):
             return False
         return covered.issuperset(accesses)
 
     def _exceeds_budget(self, block: CompiledBlock, until: int) -> bool:
-        """Whether it is in loops that it does not come out of within the budget."""
+        """Whether execution is in loops that it cannot leave within the budget."""
         if self.frames:
             self._loop_progress = None
             return False
@@ -178,7 +182,7 @@ class LockstepExecutor:
         return self._loop_progress.exceeds_budget(self, min(until, MAX_STEPS))
 
     def _execute(self, block: CompiledBlock) -> int:
-        """The index of the step to go on with, or END."""
+        """Executes a block and returns the index of the next step, or END_INDEX."""
         index = block.next_index
         covered = self.trace.covered_steps
         for step, guard, actions in block.steps:
@@ -200,7 +204,7 @@ class LockstepExecutor:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a warp has parted, so that some of its lanes are in other groups."""
+        """Whether a warp has diverged, so that some of its lanes are in other groups."""
         if self._is_partial is None:
             warps = Counter(tid // WARP_SIZE for tid in self.tids)
             threads = self.scenario.launch.threads
@@ -214,31 +218,33 @@ class LockstepExecutor:
 
     @property
     def second_active(self) -> int | None:
-        """The index of the next one, None where there is none."""
+        """The index of the second thread that executes the current step; None where there is none."""
         after = self.first_active + 1
         if self._active is None:
             return after if after < len(self.tids) else None
         return self._active.index(True, after) if any(self._active[after:]) else None
 
     def active_lanes_of_warp(self, lanes: int) -> list[int]:
-        """The indices of those that execute the current step in the warp of the first one, of so many lanes."""
+        """The indices of the threads that execute the current step among the first `lanes` lanes of the first one's
+        warp."""
         warp = self.tids[self.first_active] // WARP_SIZE
         begin, end = bisect_left(self.tids, warp * WARP_SIZE), bisect_left(self.tids, warp * WARP_SIZE + lanes)
         return [index for index in range(begin, end) if self._active is None or self._active[index]]
 
     @property
     def guaranteed_threads(self) -> list[int]:
-        """The indices of the threads that execute the current step in every launch: a CTA always has its first one."""
+        """The indices of the threads that execute the current step in every launch: a CTA always has its first
+        thread."""
         active = [index for index in range(len(self.tids)) if self._active is None or self._active[index]]
         return active if self.scenario.launch.is_exact else active[: not self.tids[active[0]]]
 
-    # ------------------------------------------------------------------------------------ guards, parting
+    # ------------------------------------------------------------------------------------ guards, divergence
 
     def _evaluate_guard(self, register: str, negated: bool, orders: bool, leaves: bool) -> bool:
-        """Whether some thread executes a guarded step; `_active` says which, where not all do.
+        """Whether some thread executes a guarded step; `_active` says which ones, where not all do.
 
-        An unknown is decided once for each condition. A register that nothing has written holds anything: either side
-        of it is a path that is taken, not a guess. Threads that change control differently part.
+        An unknown is decided once for each condition. A register that was never written may hold any value: either side
+        is a feasible path, not a guess. Threads that change control differently diverge.
         """
         value = self.registers.get(register)
         if value is None:
@@ -258,7 +264,7 @@ class LockstepExecutor:
         return True
 
     def _sides_of_threads(self, values: list[Value], orders: bool) -> list[bool]:
-        """The side of each thread; a new guess is made once for all threads of the group."""
+        """The side of each thread. A new guess is made once for all threads of the group."""
         scenario, key_of = self.scenario, self.symbolic_values.key_of
         decisions, asked, implications = scenario.decisions, scenario.branch_of_condition, scenario.implications
         guess: bool | None = None
@@ -298,7 +304,8 @@ class LockstepExecutor:
         return bool(value & 1)
 
     def diverge(self, sides: Sequence[object]) -> None:
-        """Goes on with the threads on the first one's side; the others will do this step again on their own."""
+        """Continues with the threads on the first one's side. The others execute this step again as a group of their
+        own."""
         stay = [index for index, side in enumerate(sides) if side == sides[0]]
         away = [index for index, side in enumerate(sides) if side != sides[0]]
         if away:
@@ -306,7 +313,7 @@ class LockstepExecutor:
             self._restrict_to(stay)
 
     def _fork(self, indices: list[int]) -> LockstepExecutor:
-        """An executor for a part of the group, just before the current step."""
+        """An executor for a part of the group, immediately before the current step."""
         tids = tuple(self.tids[index] for index in indices)
         other = LockstepExecutor(self.code, self.scenario, tids, self.symbolic_values, self.exchange, self.pointers)
         other.registers = self.registers.subset(indices)
@@ -346,14 +353,15 @@ class LockstepExecutor:
         return self._choose_side(condition)
 
     def prefer_side(self, condition: SymbolicValue, side: bool) -> None:
-        """Says which side to try first; the other one deserves a look as well."""
+        """Sets the side to try first; the other side should be explored as well."""
         self.scenario.decisions.setdefault(condition, side)
         self.scenario.flippable_conditions.setdefault(condition)
 
     def _choose_side(self, condition: SymbolicValue) -> bool:
-        """As before for the same condition, or as others of the same unknown say; else the side less often taken here.
+        """The side taken before for the same condition, or implied by decisions on the same unknown; else the less
+        frequent one.
 
-        What others say is no decision that could be turned round.
+        An implied side is not a decision that could be flipped.
         """
         implied = self._implied_side(condition)
         if implied is not None:
@@ -368,7 +376,7 @@ class LockstepExecutor:
         return known
 
     def _preferred_side(self) -> bool:
-        """The side of the current step that was less often taken; never one that leads to a trap."""
+        """The side of the current step that was taken less often, but never one that leads to a trap."""
         trap = self.code.trap_side(self.step)
         if trap is not None:
             return not trap
@@ -376,44 +384,45 @@ class LockstepExecutor:
         return yes < no or (yes == no and self._prefers_true())
 
     def _implied_side(self, condition: SymbolicValue) -> bool | None:
-        """What the decisions so far say of a condition that was not decided itself."""
+        """The side that earlier decisions imply for a condition that was not itself decided."""
         if condition in self.scenario.decisions:
             return None
         return self.scenario.implications.implied_side(self.symbolic_values.key_of(condition))
 
     def _prefers_true(self) -> bool:
-        """A branch first falls through, a guarded instruction is first executed."""
+        """Whether the true side is tried first: a branch first falls through, and a guarded instruction is first
+        executed."""
         guard, match = self.step.instruction.guard, self.step.match
         leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
         return leaves == (guard is not None and guard.negated)
 
     def note_guess(self) -> None:
-        """Notes that the path from here on is a guess."""
+        """Notes that the path from this point on is a guess."""
         if self.trace.first_guess is None:
             self.trace.first_guess = len(self.trace.events)
 
     # ------------------------------------------------------------------------------------ what actions do
 
     def write_register(self, register: str, value: GroupValue) -> None:
-        """Writes a register, in the threads that execute the current step."""
+        """Writes a register for the threads that execute the current step."""
         if self._active is not None:
             value = self._merge(self.registers.get(register), value, register)
         self.registers.set(register, value)
 
     def store_private(self, space: str, place: GroupValue, value: GroupValue, size: int) -> None:
-        """Writes a cell of the threads' own memory."""
+        """Writes a cell of the threads' private memory."""
         if self._active is not None:
             value = self._merge(self.private_memory.load(space, place, size), value, space)
         self.private_memory.store(space, place, value, size)
 
     def _merge(self, before: GroupValue | None, value: GroupValue, name: str) -> GroupValue:
-        """The new value for threads that execute the current step, what was there for the others."""
+        """Selects the new value for threads that execute the current step, and the previous value for the others."""
         assert self._active is not None
         old = self.symbolic_values.intern(("undefined", name)) if before is None else before
         return lift(lambda active, new, kept: new if active else kept, group_value_of(self._active), value, old)
 
     def record(self, effect: Effect, *fields: GroupValue | None, unless: GroupValue | None = None) -> None:
-        """Adds an event to the trace. unless: threads that hold 1 there take no part."""
+        """Adds an event to the trace. Threads in which `unless` is 1 do not take part."""
         who = self._active
         if isinstance(unless, LaneValues):
             others = who or (True,) * len(self.tids)
@@ -427,13 +436,14 @@ class LockstepExecutor:
         self.trace.events.append(make_event(self.step, self.visit, effect, fields, who))
 
     def record_unknown_call(self) -> None:
-        """Notes that something happened here whose effects are not known."""
+        """Notes a call at this step whose effects are not known."""
         self.trace.events.append(UnknownCall(self.step, self.visit))
         self.trace.has_unknown_call = True
 
     def is_second_poll(self, step: Step, barrier: GroupValue | None) -> bool:
-        """Whether a wait is executed for the second time since it last answered true, and the threads have not arrived
-        at the mbarrier meanwhile: then they do wait. Who arrives after the answer false goes on without waiting."""
+        """Whether a wait is executed for the second time since it last returned true, without an arrival of the threads
+        at the mbarrier in between: then the code does wait. Code that arrives after a false result continues without
+        waiting."""
         if step in self._pending_polls:
             del self._pending_polls[step]
             return True
@@ -441,7 +451,7 @@ class LockstepExecutor:
         return False
 
     def _note_unwaited_arrival(self, barrier: GroupValue | None) -> None:
-        """Notes an arrival at an mbarrier that the threads have asked and not waited for."""
+        """Notes an arrival at an mbarrier that the threads have polled but not waited for."""
         for step in [step for step, asked in self._pending_polls.items() if asked == barrier]:
             del self._pending_polls[step]
             self.trace.polled_arrivals.add((self.step, self.visit))
@@ -453,7 +463,7 @@ class LockstepExecutor:
     # ------------------------------------------------------------------------------------ calls
 
     def return_or_exit(self) -> int:
-        """Returns from a call, or ends the walk."""
+        """Returns from a call, or ends the execution."""
         if not self.frames:
             return END_INDEX
         frame = self.frames.pop()
@@ -465,8 +475,8 @@ class LockstepExecutor:
     def enter_function(
         self, name: str, back: int, results: tuple[str, ...], arguments: tuple[Operand, ...]
     ) -> int | None:
-        """Follows a call where the callee is here; else records that anything may have happened, but for calls of the
-        system, which order nothing."""
+        """Enters the callee of a call if its body is available. Otherwise it records an unknown call, except for system
+        functions, which order nothing."""
         callee = self.code.callee(name)
         if callee is None or len(self.frames) >= MAX_CALLS or self._shares_locals(callee):
             if self.step.is_opaque_call:
@@ -489,7 +499,8 @@ class LockstepExecutor:
         return 0
 
     def _shares_locals(self, callee: CompiledProgram) -> bool:
-        """Whether a function is in progress whose next execution would have the same places for other variables."""
+        """Whether the callee is already in progress and has locals, so that both executions would share their
+        addresses."""
         return any(code is callee for code in (self.code, *(each.code for each in self.frames))) and (
             callee.program.has_locals
         )

@@ -1,4 +1,4 @@
-"""Explores a kernel: all threads of a CTA, in groups that take one path, in a few scenarios; and what none reached."""
+"""Explores a kernel in a few scenarios: executes all threads of a CTA, in groups that take one path."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
 
 @dataclass(slots=True)
 class Exploration:
-    """The walks of one scenario. groups: every thread is in one of them, where `is_whole`.
+    """The executions of one scenario. groups: every thread is in one of them, where `is_whole`.
 
-    cluster: those of all CTAs of the cluster, this one among them, by rank; the first two where there are too many.
+    cluster: the explorations of all CTAs of the cluster, including this one, by rank; the first two where there are too
+    many.
     """
 
     scenario: Scenario
@@ -55,11 +56,11 @@ class Exploration:
 
 
 class Explorer:
-    """Walks one kernel. `missed` are the asynchronous or synchronising steps that no walk reached.
+    """Explores one kernel. `missed` holds the asynchronous or synchronising steps that no execution reached.
 
-    pointers: the parameters that are addresses, by name and offset. budget: what this kernel may use; it says what is
-    left of it. failing: scenarios that no launch is, as they use more shared memory than a CTA can have; their walks
-    are not kept.
+    pointers: the parameters that are addresses, by name and offset. budget: what this kernel may use, reduced by what
+    was used. failing: scenarios that cannot be a valid launch, as they use more shared memory than a CTA can have;
+    their executions are not kept.
     """
 
     def __init__(self, program: Program, budget: AnalysisBudget | None = None) -> None:
@@ -77,22 +78,24 @@ class Explorer:
 
     @cached_property
     def input_independence(self) -> InputIndependence:
-        """What decides operands and paths."""
+        """The analysis of which inputs decide operands and paths."""
         return InputIndependence(self.program, self.launch)
 
     @cached_property
     def address_spaces(self) -> AddressSpaceInference:
-        """In which state spaces addresses lie, over all paths."""
+        """The state spaces in which addresses lie, over all paths."""
         return AddressSpaceInference(self.program)
 
     @cached_property
     def is_asynchronous(self) -> bool:
-        """Whether the kernel, or a function that it calls, has asynchronous operations, or what orders them."""
+        """Whether the kernel, or a function that it calls, has asynchronous operations or instructions that order
+        them."""
         return has_async_steps(self.program)
 
     @property
     def unreached_steps(self) -> list[Step]:
-        """Steps with asynchronous effects that no walk reached, though some path through the kernel leads to them."""
+        """Steps with asynchronous effects that no execution reached, although some path through the kernel leads to
+        them."""
         if not self._async_steps:
             return []
         covered = self.covered_steps()
@@ -104,9 +107,8 @@ class Explorer:
         return reachable_steps(self.program)
 
     def run(self) -> None:
-        """Walks the scenarios: each sample, two CTAs of a cluster, then other sides of guesses: those that may lead to
-        what was not reached, and those whose both sides deserve a look.
-        """
+        """Executes the scenarios: each sample, two CTAs of a cluster, then flipped guesses. It flips guesses that may
+        lead to unreached steps, and guesses both of whose sides should be explored."""
         for sample in SAMPLES:
             walked = self._explore(Scenario(self.launch, sample))
             if not any(exploration.scenario.reads_sample for exploration in walked):
@@ -129,7 +131,7 @@ class Explorer:
             self._explore(turn)
 
     def _explore_sizes(self) -> None:
-        """Walks further samples while sizes decide whether what was missed is reached."""
+        """Executes further samples while sizes decide whether the missed steps are reached."""
         if self.explorations[0].scenario.sample_count > 1 or not self.unreached_steps:
             return
         self._explore_samples(self._large_sizes(self.unreached_steps))
@@ -146,7 +148,8 @@ class Explorer:
             missed = left
 
     def _large_sizes(self, missed: list[Step]) -> list[int]:
-        """Sizes beyond the first samples that the way to what was missed asks for, if not too many."""
+        """Sizes beyond the first samples that conditions on the path to missed steps compare with, if there are not too
+        many."""
         large = [
             size for size in self._unreached_conditions.compared_sizes(missed) if max(SAMPLES) < size <= MAX_SAMPLE
         ]
@@ -157,7 +160,7 @@ class Explorer:
         return UnreachedConditions(self.program, self.launch, self.pointers)
 
     def _explore(self, scenario: Scenario) -> list[Exploration]:
-        """The walks of the CTAs that rules look at; kept where a launch may be like that."""
+        """The explorations of the CTAs that rules inspect. They are kept where a valid launch may behave like that."""
         cluster = self.execute(scenario).cluster
         if all(self._capacity.fits(each.groups) for each in cluster):
             self.explorations.extend(cluster[:MAX_ANALYSED_CTAS])
@@ -166,9 +169,9 @@ class Explorer:
         return cluster[:MAX_ANALYSED_CTAS]
 
     def execute(self, scenario: Scenario, *, outside: bool = False) -> Exploration:
-        """The walks of one scenario, and of the other CTAs of its cluster: what one guesses holds for the next.
+        """Executes one scenario, and the other CTAs of its cluster; guesses made for one CTA hold for the next.
 
-        outside: with all accesses to global memory.
+        outside: records all accesses to global memory.
         """
         size = scenario.launch.cluster_size
         cluster: list[Exploration] = []
@@ -184,7 +187,7 @@ class Explorer:
         return compile_program(self.program, outside=True)
 
     def _execute_cta(self, scenario: Scenario, code: CompiledProgram) -> Exploration:
-        """The walks of one CTA."""
+        """Executes one CTA."""
         everyone = tuple(range(scenario.launch.threads))
         before = dict(scenario.decisions)
         while True:
@@ -199,7 +202,8 @@ class Explorer:
             scenario.reset_decisions(before)
 
     def _flip_towards(self, missed: list[Step], turned: set[SymbolicValue]) -> Scenario | None:
-        """A guess turned round at a branch that leads to what was missed; any other one where there is none."""
+        """The scenario with one guess flipped at a branch that leads to missed steps, or any other guess where there is
+        none."""
         asked = {
             step for exploration in self.explorations for step in exploration.scenario.branch_of_condition.values()
         }
@@ -232,12 +236,13 @@ class Explorer:
         return step is not None and self._compiled.trap_side(step) is not None
 
     def covered_steps(self) -> set[Step]:
-        """Every step that some walk executed, those of called functions included."""
+        """Every step that some execution reached, including those of called functions."""
         return set().union(*(group.covered_steps for e in self.explorations for group in e.groups))
 
 
 def _loads_from_remote_stores(program: Program) -> frozenset[Step]:
-    """The loads from shared memory that other CTAs of the cluster may store to: all, where they store at all."""
+    """The loads from shared memory that other CTAs of the cluster may store to: all loads, if the program has such
+    stores."""
     if not any(_is_remote_store(effect) for step in program.effectful_steps for effect in step.effects):
         return frozenset()
     return frozenset(step for step in program.steps if step.match is not None)
@@ -253,18 +258,19 @@ def _is_remote_store(effect: Effect) -> bool:
 
 
 def _is_truncated(exploration: Exploration) -> bool:
-    """Whether some walk came to no end, though it was sure of its path."""
+    """Whether some execution did not terminate although its path was certain."""
     return any(group.end_reason == "budget" and group.first_guess is None for group in exploration.groups)
 
 
 def _names_thread_counts(program: Program) -> bool:
-    """Whether a kernel says how many threads meet somewhere: then it matters how many there are."""
+    """Whether a kernel states how many threads participate in a barrier, so that the number of threads matters."""
     effects = (effect for step in program.effectful_steps for effect in step.effects)
     return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
 
 
 def execute_all(executor: LockstepExecutor, budget: int) -> tuple[Exploration, int]:
-    """Walks a group and those that part from it; and the steps that took. Past the budget no further group begins."""
+    """Executes a group and those that diverge from it, and returns the number of steps. Past the budget no group is
+    started."""
     exploration = Exploration(executor.scenario)
     waiting = [executor]
     taken = 0
@@ -272,7 +278,7 @@ def execute_all(executor: LockstepExecutor, budget: int) -> tuple[Exploration, i
         if taken >= budget or len(exploration.groups) >= MAX_DIVERGED_GROUPS:
             exploration.is_complete = False
             break
-        # The group of the lowest thread comes first: other lanes ask for what lane 0 had.
+        # The group with the lowest thread is executed first, since other lanes read the values of lane 0.
         executor = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
         before = executor.executed_steps
         exploration.groups.append(executor.run())

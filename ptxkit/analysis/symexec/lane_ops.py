@@ -1,4 +1,4 @@
-"""Value operations that depend on the thread: its own memory, its lane, what its warp had."""
+"""Value operations that depend on the thread: on its private memory, its lane, or the values of its warp."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
 
-#: What `redux.sync` makes of two values.
+#: How `redux.sync` combines two values.
 _REDUCTIONS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,
     "min": min,
@@ -41,12 +41,12 @@ _REDUCTIONS: dict[str, Callable[[int, int], int]] = {
     "or": operator.or_,
     "xor": operator.xor,
 }
-#: Requests that are granted: enough for both parities of an mbarrier.
+#: The number of requests that are granted: enough for both parities of an mbarrier.
 _GRANTED_REQUESTS = 2
 
 
 def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueReader, int]:
-    """Of `load(space, address, width)`: where the cells are kept, the address in there, the width in bits."""
+    """The parts of `load(space, address, width)`: the space, a reader of the address, and the width in bits."""
     space, address, width = call.arguments
     number = width.value if isinstance(width, ConstantExpr) and isinstance(width.value, int) else 32
     kept = str(space.value) if isinstance(space, ConstantExpr) else "generic"
@@ -61,9 +61,9 @@ def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueRea
 def load_value(
     executor: LockstepExecutor, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
 ) -> GroupValue:
-    """What a load gives: a cell of the thread's own memory, a parameter, or an unknown.
+    """The value that a load gives: a cell of the thread's private memory, a parameter, or an unknown.
 
-    is_signed: the number may be extended by its sign, to a width that nobody knows here.
+    is_signed: the number may be sign-extended to a register width that is not known here.
     """
     if space == "generic":
         space, place = private_location(executor, place)
@@ -76,7 +76,7 @@ def load_value(
         held = executor.code.program.variable_at(place) if space.startswith("param") else None
         if held is not None and held.name in executor.code.parameters:
             return _parameter_value(executor, held.name, place - held.address, width)
-    # Threads that load from one place at one time read the same, so that they take the same side of a branch on it.
+    # Threads that load from one address at one time read the same value, so they take the same side of a branch on it.
     unknown = partial(_unknown_load, executor.symbolic_values, executor.step, executor.visit, space, position)
     if executor.exchange.broadcasts.stores and space.startswith("shared"):
         return _load_broadcast(executor, place, width, unknown)
@@ -86,7 +86,7 @@ def load_value(
 def _load_broadcast(
     executor: LockstepExecutor, place: GroupValue, width: int, unknown: Callable[[Value], Value]
 ) -> GroupValue:
-    """What other threads told at an address of shared memory."""
+    """The value that another thread broadcast at an address of shared memory."""
 
     def heard(value: Value) -> Value:
         offset = executor.operations.op_in_shared("shared", value)
@@ -100,7 +100,7 @@ def _load_broadcast(
 
 
 def _sign_extend(terms: SymbolicValueTable, width: int, value: Value) -> Value:
-    """A number that is loaded as one with a sign; negative ones fill a register of a width that is not known."""
+    """A number loaded as a signed type. Negative ones are extended to a register whose width is not known."""
     return terms.intern(("signed", width, value)) if isinstance(value, int) and value >> width - 1 else value
 
 
@@ -109,7 +109,7 @@ def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str,
 
 
 def private_location(executor: LockstepExecutor, place: GroupValue) -> tuple[str, GroupValue]:
-    """A generic address as one in the threads' own memory, where the first thread's lies there."""
+    """Translates a generic address to private memory, if that of the first thread lies there."""
     first = value_of_lane(place, 0)
     own = executor.window.space_of_generic(first) if isinstance(first, int) else ""
     if own not in ("local", "param"):
@@ -138,12 +138,12 @@ def reads_signed(operands: OperandCompiler) -> bool:
 
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
-    """Lane 0 stands for the elected lane."""
+    """Lane 0 represents the elected lane."""
     return lambda executor: group_value_of([int(tid % 32 == 0) for tid in executor.tids])
 
 
 def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """What another lane had, once that lane was walked; a term of the warp's own otherwise."""
+    """The value of another lane if that lane was already executed; otherwise a term specific to the warp."""
     mode = call.arguments[0]
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source, selector, bounds = (operands.argument_reader(argument) for argument in call.arguments[1:4])
@@ -193,7 +193,7 @@ def _source_lane(kind: str, tid: int, chosen: object, limits: object) -> int | N
 
 
 def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """What the lanes of a mask have together, once all of them were walked; a term of the warp's own otherwise."""
+    """The reduction over the lanes of a mask if all of them were executed; otherwise a term specific to the warp."""
     kind, scalar = (
         str(each.value).lstrip(".") if isinstance(each, ConstantExpr) else "" for each in call.arguments[:2]
     )
@@ -223,7 +223,7 @@ def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 def _reduce_lanes(
     executor: LockstepExecutor, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
 ) -> int | None:
-    """The values of the chosen lanes of a warp as one; None where one of them is not known."""
+    """The reduction of the values of the chosen lanes of a warp; None where one of them is not known."""
     count = min(32, executor.scenario.launch.threads - 32 * warp)
     picked = chosen & bit_mask(count) if isinstance(chosen, int) else 0
     found = [executor.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
@@ -236,8 +236,8 @@ def _reduce_lanes(
 
 
 def _vote(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """What the lanes walked so far decide; where they decide nothing, an unknown that is first taken to agree with
-    these threads, and then not to."""
+    """The result of a vote, if the lanes executed so far decide it. Otherwise it is an unknown that is first taken to
+    agree with these threads, and then not to."""
     mode = call.arguments[0]
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source = operands.argument_reader(call.arguments[-1])
@@ -272,7 +272,7 @@ def _vote_value(executor: LockstepExecutor, kind: str, place: ExecutionPoint, wa
 
 
 def _decide_vote(kind: str, seen: list[Value], lanes_of_warp: int) -> int | None:
-    """What a vote comes to, whatever the lanes that were not walked have; None where it hangs on them."""
+    """The result of a vote for any values of the lanes not yet executed; None where it depends on them."""
     numbers = {value & 1 for value in seen if isinstance(value, int)}
     is_whole = len(seen) >= lanes_of_warp and all(isinstance(value, int) for value in seen)
     match kind:
@@ -305,8 +305,8 @@ def _pack_values(terms: SymbolicValueTable, each: int, *parts: Value) -> Value:
 
 
 def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """The answer to a request for the work of another cluster: the first ones are granted, the next are not, as seen by
-    each thread that asks for them in turn. Which it is lies with the GPU, so that it is no guess."""
+    """Whether a request for the work of another cluster is granted: the first ones are granted and the next ones are
+    not, in the order of each thread's requests. The GPU decides this, so that it is not a guess."""
     source = operands.argument_reader(call.arguments[-1])
 
     def ask(executor: LockstepExecutor) -> GroupValue:

@@ -1,11 +1,12 @@
-"""How far a walk that finds nothing new is from the ways out of what it goes round in.
+"""Predicts whether an execution that finds nothing new can leave its loops within the budget.
 
-Most loops in which a walk ends for want of budget count: up to a size that it was given, or to a number. After some of
-their rounds it can be told that no way out comes within the budget, and the walk may as well end there and then.
+Most loops in which an execution exhausts its budget are counted: up to a size that was given as input, or to a
+constant. After some iterations the executor can predict that no exit is taken within the budget, and it may stop
+immediately.
 
-A way out counts where the predicate behind it compares two numbers whose distance changes by the same in each round.
-What hangs on data has come by then, or nobody can tell when: only asynchronous kernels, whose rings come round late,
-are walked on for it.
+An exit is predictable if its predicate compares two numbers whose distance changes by the same amount in each
+iteration. An exit that depends on data has been taken by then, or cannot be predicted. Only in asynchronous kernels,
+whose rings of stages wrap around late, does the execution continue for such an exit.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.block_compiler import CompiledBlock
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
-#: So many times in a row a distance changes by the same before it is said to count.
+#: The number of consecutive equal changes after which a distance is taken to be a loop counter.
 MIN_STEADY_ITERATIONS = 3
-#: From which distance on the first number of an ordered comparison is not below the second.
+#: The least distance at which the first number of an ordered comparison is not below the second.
 _ORDER_THRESHOLDS = {"lt": 0, "lo": 0, "ge": 0, "hs": 0, "le": 1, "ls": 1, "gt": 1, "hi": 1}
 _EQUALITY_OPERATORS = ("eq", "ne")
 
@@ -94,7 +95,7 @@ def _comparison_readers(operands: OperandCompiler, effect: fx.Value) -> Comparis
 
 
 class _LoopCounter:
-    """How far the two numbers of a comparison are from each other, for the first and the last thread of a group."""
+    """The distance between the two numbers of a comparison, for the first and the last thread of a group."""
 
     def __init__(self, compared: ComparisonReaders) -> None:
         self._operator, self._kind, self._first, self._second = compared
@@ -104,7 +105,7 @@ class _LoopCounter:
         self._steady_iterations = self._steady_since = 0
 
     def update(self, executor: LockstepExecutor) -> None:
-        """Looks at them once more; never again where nobody knows the numbers."""
+        """Samples the numbers again. Sampling stops for good once the numbers are unknown."""
         if not self.is_known:
             return
         first, second = self._first(executor), self._second(executor)
@@ -135,7 +136,7 @@ class _LoopCounter:
         return first - second
 
     def stays_unchanged(self, taken: int, left: int) -> bool:
-        """Whether the predicate surely stays as it is for so many more steps."""
+        """Whether the predicate certainly keeps its value for this many more steps."""
         if self._steady_iterations < MIN_STEADY_ITERATIONS:
             return False
         each = (taken - self._steady_since) / self._steady_iterations
@@ -143,7 +144,7 @@ class _LoopCounter:
         return all(number is None or number * each > left for number in rounds)
 
     def _iterations_until_change(self, distance: int, change: int) -> int | None:
-        """After how many more rounds the predicate changes; None: never."""
+        """The number of further iterations after which the predicate changes; None if it never changes."""
         if not change:
             return None
         if self._operator in _EQUALITY_OPERATORS:
@@ -156,7 +157,8 @@ class _LoopCounter:
 
 
 class LoopProgress:
-    """The blocks that a walk goes round in. newest: how many steps it had taken when it last found something new."""
+    """The blocks of the loops that the execution is in. newest: the number of executed steps when it last found
+    something new."""
 
     def __init__(self, executor: LockstepExecutor, newest: int) -> None:
         self.last_progress = newest
@@ -169,7 +171,7 @@ class LoopProgress:
         self._next_check = 0
 
     def enter_block(self, executor: LockstepExecutor, block: CompiledBlock) -> None:
-        """The walk is before a block of the code at hand."""
+        """Notes that the execution is about to enter a block of the current code."""
         first = block.next_index - block.length
         counts = self._counters.get(first)
         if counts is None:
@@ -189,7 +191,8 @@ class LoopProgress:
         return found
 
     def exceeds_budget(self, executor: LockstepExecutor, until: int) -> bool:
-        """Whether the walk surely finds nothing new before it has taken so many steps, as far as it has counted."""
+        """Whether the execution certainly finds nothing new before it has taken `until` steps, according to its
+        counters."""
         taken = executor.executed_steps
         if taken - self._start <= STALLED_ITERATIONS * self._loop_length or taken < self._next_check:
             return False
@@ -201,14 +204,14 @@ class LoopProgress:
         )
 
     def _leads_to_new_code(self, way: _GuardedStep, executor: LockstepExecutor) -> bool:
-        """Whether a guarded step leads, or is, where the walk was not since it began to count."""
+        """Whether a guarded step leads to, or is, a step that was not executed since counting began."""
         if not way.transfers_control:
             return way.step not in executor.trace.covered_steps
         return way.targets is None or not all(side in self._counters for side in way.targets)
 
     def _stays_closed(self, way: _GuardedStep, taken: int, until: int) -> bool:
-        """Whether what guards a step stays as it is: nothing here writes it, or it counts to something far off; or
-        nobody can tell, and that is not waited for."""
+        """Whether the guard of a step keeps its value: no step here writes it, or its counter is far from its limit, or
+        it cannot be predicted and is not waited for."""
         if way.predicate not in self._written_registers:
             return True
         count = self._written_registers[way.predicate]

@@ -1,8 +1,8 @@
-"""What threads tell one another through shared memory, with a barrier of the whole CTA between the store and the load.
+"""Values that threads broadcast through shared memory, with a barrier of the whole CTA between the store and the load.
 
-Warps learn in this way which role they play, and what of. Groups of threads are walked one after the other, so that a
-later walk finds what earlier ones stored. Whether nobody else stores there is known only when all groups were walked:
-`contradicted` says which loads were given what may not be there.
+Warps receive their role and its parameters in this way. Groups of threads are executed one after the other, so that a
+later execution finds what earlier ones stored. Whether another thread stores to the same bytes is known only when all
+groups were executed: `SharedBroadcasts.invalidated_loads` gives the loads whose forwarded value is not guaranteed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ptxkit.isa.effects import Access, Barrier
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
-#: Bytes of the widest element that is stored at once.
+#: The size in bytes of the widest element that one instruction stores.
 _MAX_STORE_BYTES = 8
-#: Readings times stores that are compared in one CTA, at most.
+#: The maximum number of pairs of a load and a store that are compared in one CTA.
 _MAX_STORE_CHECKS = 500_000
 
 
 def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: int) -> bool:
-    """Whether all threads of a CTA meet at a barrier and wait there."""
+    """Whether all threads of a CTA take part in a barrier and wait there."""
     return effect.level == "cta" and effect.action == "sync" and threads in (None, launched)
 
 
@@ -84,21 +84,22 @@ class _ExecutedStore:
 
 @dataclass(slots=True)
 class SharedBroadcasts:
-    """The notices of one exploration. distrusted: loads that are given none."""
+    """The broadcast stores of one exploration. distrusted: loads to which no value is forwarded."""
 
     excluded_loads: frozenset[Step] = frozenset()
     stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
     forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
 
     def store(self, executor: LockstepExecutor, start: int, size: int, value: Value | None) -> None:
-        """The group stores a value."""
+        """Notes that the group stores a value."""
         sure = executor.trace.first_guess is None
         self.stores[start].append(
             BroadcastStore(executor.step, start, size, value, executor.cta_barriers, len(executor.cta_barriers), sure)
         )
 
     def load(self, executor: LockstepExecutor, start: int, size: int) -> Value | None:
-        """What the group loads, if it was told before the last barrier of the whole CTA; None where nobody knows."""
+        """The value that the group loads, if it was stored before the last barrier of the whole CTA; None where it is
+        unknown."""
         if executor.step in self.excluded_loads:
             return None
         met = len(executor.cta_barriers)
@@ -120,16 +121,16 @@ class SharedBroadcasts:
         return value
 
     def _stores_covering(self, start: int, size: int) -> Iterator[BroadcastStore]:
-        """The notices that hold all of some bytes."""
+        """The broadcast stores that cover all bytes of a range."""
         for first in range(start + size - _MAX_STORE_BYTES, start + 1):
             for notice in self.stores.get(first, ()):
                 if start + size <= first + notice.size:
                     yield notice
 
     def invalidated_loads(self, groups: Sequence[GroupTrace], launched: int) -> set[Step]:
-        """The loads that were given what need not be there, after all that the groups of the CTA did.
+        """The loads whose forwarded value is not guaranteed, given everything that the groups of the CTA did.
 
-        launched: the threads of the CTA.
+        launched: the number of threads of the CTA.
         """
         if not self.forwarded_loads:
             return set()
@@ -177,7 +178,7 @@ def _end_of_load(reading: ForwardedLoad) -> int:
 
 
 def _passed_same_barriers(one: Sequence[GroupValue], other: Sequence[GroupValue]) -> bool:
-    """Whether two groups met at the same barriers, as far as both went."""
+    """Whether two groups passed the same barriers, up to the end of the shorter sequence."""
     return all(left == right for left, right in zip(one, other, strict=False))
 
 
@@ -205,7 +206,7 @@ def _executed_stores(
 
 
 def _is_disjoint(event: TraceEvent | GroupEvent, within: tuple[int, int]) -> bool:
-    """Whether the addresses of an access alone show that it touches none of some bytes: most do."""
+    """Whether the addresses of an access alone show that it does not overlap a range, as most do."""
     if isinstance(event, TraceEvent):
         return False
     address, size = event.fields[:2]

@@ -1,7 +1,7 @@
-"""What threads do: the events of their walks, in order, with concrete places.
+"""The events of an execution, in order, with concrete addresses.
 
-A group of threads that take the same path is walked as one. Its `GroupTrace` holds each event once, with `Lanes` where
-the threads differ; `GroupTrace.of` gives one thread's own `Trace`.
+A group of threads that take the same path is executed as one. Its `GroupTrace` holds each event once, with `LaneValues`
+where the threads differ; `GroupTrace.for_thread` gives the `ThreadTrace` of one thread.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class TraceEvent:
 class GroupEvent:
     """One effect as it happened to a group whose threads differ in it.
 
-    fields: those of an `Event` from `address` on. who: which of the group's threads it happened to, by index; None for
-    all.
+    fields: the fields of a `TraceEvent` from `address` on. who: whether each of the group's threads took part, by
+    index; None for all.
     """
 
     step: Step
@@ -59,14 +59,14 @@ class GroupEvent:
     participants: tuple[bool, ...] | None = None
 
     def for_thread(self, index: int) -> TraceEvent | None:
-        """What the thread at an index of the group saw; None where it took no part."""
+        """The event of the thread at an index of the group; None where the thread took no part."""
         if self.participants is not None and not self.participants[index]:
             return None
         own = [held.at(index) if isinstance(held, LaneValues) else held for held in self.fields]
         return TraceEvent(self.step, self.visit, self.effect, *own)
 
     def subset(self, indices: Sequence[int]) -> TraceEvent | GroupEvent | None:
-        """The event as a smaller group saw it; None where none of it took part."""
+        """The event of a smaller group; None where none of its threads took part."""
         who = None if self.participants is None else tuple(self.participants[index] for index in indices)
         if who is not None and not any(who):
             return None
@@ -77,7 +77,7 @@ class GroupEvent:
 def make_event(
     step: Step, visit: int, effect: Effect, fields: tuple[GroupValue | None, ...], who: tuple[bool, ...] | None
 ) -> TraceEvent | GroupEvent:
-    """The event of a group: an `Event` that its threads share, where they do not differ."""
+    """The event of a group: a single `TraceEvent` where its threads do not differ."""
     if (who is None or all(who)) and not any(isinstance(held, LaneValues) for held in fields):
         return TraceEvent(step, visit, effect, *fields)  # type: ignore[arg-type]
     return GroupEvent(step, visit, effect, fields, None if who is None or all(who) else who)
@@ -85,7 +85,7 @@ def make_event(
 
 @dataclass(frozen=True, slots=True)
 class UnknownCall:
-    """A call of code that is not here: anything may have happened in it."""
+    """A call of code that is not available: it may have had any effect."""
 
     step: Step
     visit: int
@@ -159,7 +159,7 @@ class ThreadTrace:
     leader: int | None = None
 
     def is_certain(self, position: int | None = None) -> bool:
-        """Whether no guess comes before a position; before the end, where none is given."""
+        """Whether no guess precedes a position, or the end where no position is given."""
         return self.first_guess is None or (position is not None and position < self.first_guess)
 
 
@@ -183,7 +183,7 @@ class GroupTrace:
     has_unknown_call: bool = False
 
     def for_thread(self, tid: int) -> ThreadTrace:
-        """One thread's part of it."""
+        """The trace of one thread of the group."""
         index = self.tids.index(tid)
         events: list[TraceEvent | UnknownCall] = []
         guessed = None
@@ -208,8 +208,8 @@ class GroupTrace:
         )
 
     def fork(self, indices: Sequence[int]) -> GroupTrace:
-        """What a smaller group goes on from: with all but the events, which "
-        "`ptxkit.analysis.symexec.trace_prefix` tells."""
+        """The state from which a smaller group continues: everything except the events, which
+        `ptxkit.analysis.symexec.trace_prefix` reconstructs."""
         return replace(
             self,
             tids=tuple(self.tids[index] for index in indices),
@@ -223,14 +223,14 @@ class GroupTrace:
         )
 
     def filter_effects(self, *kinds: type) -> GroupTrace:
-        """The walk with no other events than those whose effect is of one of these classes, and calls away."""
+        """The trace restricted to events whose effect is of one of these classes, without calls."""
         kept = [isinstance(event, UnknownCall) or isinstance(event.effect, kinds) for event in self.events]
         events = [event for event, keep in zip(self.events, kept, strict=True) if keep]
         guessed = None if self.first_guess is None else sum(kept[: self.first_guess])
         return replace(self, events=events, first_guess=guessed)
 
     def thread_events(self, wanted: Callable[[TraceEvent | GroupEvent], bool]) -> Iterator[tuple[int, TraceEvent]]:
-        """(thread, event) of the events that are wanted, for each thread of the group."""
+        """Yields (thread, event) for the wanted events, for each thread of the group."""
         for event in self.events:
             if isinstance(event, UnknownCall) or not wanted(event):
                 continue
