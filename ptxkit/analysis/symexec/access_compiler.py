@@ -1,4 +1,4 @@
-"""What an executor records of accesses to memory that other threads, too, may see."""
+"""Compiles accesses to memory that other threads may observe into recorded events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compile_access(
 
 
 def _compile_global_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
-    """An access to other than shared memory, by the address as a term."""
+    """Records an access outside shared memory, with the address as a term."""
     address = operands.shared_offset_reader(effect.address, "generic")
     size = operands.evaluator(effect.size)
     barrier = operands.shared_offset_reader(effect.barrier) if effect.barrier else None
@@ -59,7 +59,7 @@ def _compile_global_access(operands: OperandCompiler, effect: fx.Access) -> Step
 def _compile_shared_access(
     operands: OperandCompiler, effect: fx.Access, *, anywhere: bool = False
 ) -> StepAction | None:
-    """An access to shared memory; to what is outside, by a generic address, only where `anywhere` says so."""
+    """Records an access to shared memory; through a generic address, one outside it only where `anywhere` is set."""
     generic = effect.space == "generic"
     if effect.via == "descriptor":
         address: ValueReader | None = _descriptor_address(operands, effect.address)
@@ -85,7 +85,7 @@ def _compile_shared_access(
 
 
 def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader | None:
-    """Which threads take no part: those whose predicate says so, or the lanes whose addresses do not count."""
+    """The threads that take no part: those whose predicate excludes them, or the lanes whose addresses are ignored."""
     if effect.unless:
         return operands.evaluator(OperandRole(effect.unless))
     count = effect.lanes.value if isinstance(effect.lanes, ConstantExpr) else None
@@ -95,7 +95,7 @@ def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader
 
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
-    """The place where the matrix of a descriptor begins."""
+    """The address at which the matrix of a descriptor begins."""
     operand = operands.operand_of_role(role)
     if operand is None:
         return None
@@ -104,7 +104,8 @@ def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | N
 
 
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
-    """The access to a part of a descriptor's matrix that is far from its beginning, where that is known."""
+    """Records the access to a part of a descriptor's matrix that is far from its beginning, where that part is
+    known."""
     roles = (OperandRole(effect.address), effect.rows, effect.width, effect.transposed or ConstantExpr(0))
     readers = [reader for each in roles if (reader := operands.evaluator(each)) is not None]
     if len(readers) < len(roles):

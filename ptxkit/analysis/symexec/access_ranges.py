@@ -1,4 +1,4 @@
-"""What one event does to shared memory: the bytes it touches, and through which proxy."""
+"""The accesses of one event to shared memory: the bytes that they touch, and the proxy."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ptxkit.isa.effects import Access, ProxyFence
 
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 MIN_ACCESS_BYTES = 16
-#: No access touches more than this: what a CTA can have of shared memory ends below it. Sizes are numbers below 2**64.
+#: No access touches more than this: the shared memory of a CTA is smaller. Sizes are numbers below 2**64.
 MAX_ACCESS_BYTES = 1 << 18
 
 
 def access_range(event: TraceEvent) -> tuple[int, int] | None:
-    """The range of shared memory that an access surely touches; None where its place is not known."""
+    """The range of shared memory that an access certainly touches; None where its address is not known."""
     return _range(event.address, event.size)
 
 
 def access_range_of_lane(event: TraceEvent | GroupEvent, index: int) -> tuple[int, int] | None:
-    """`extent` for the thread at an index of a group; None where it takes no part, too."""
+    """`access_range` for the thread at an index of a group; also None where the thread takes no part."""
     if isinstance(event, TraceEvent):
         return access_range(event)
     if event.participants is not None and not event.participants[index]:
@@ -32,7 +32,7 @@ def access_range_of_lane(event: TraceEvent | GroupEvent, index: int) -> tuple[in
 
 
 def access_ranges_of_lanes(event: TraceEvent | GroupEvent, count: int) -> list[tuple[int, int] | None]:
-    """`extent_of` for each thread of a group of so many."""
+    """`access_range_of_lane` for each thread of a group of `count` threads."""
     if isinstance(event, TraceEvent):
         return [access_range(event)] * count
     address, size = event.fields[:2]
@@ -68,7 +68,7 @@ def is_generic_write(event: TraceEvent) -> bool:
 
 
 def is_generic_read(event: TraceEvent) -> bool:
-    """Whether an access reads shared memory through the generic proxy, at once."""
+    """Whether an access reads shared memory synchronously through the generic proxy."""
     effect = event.effect
     return (
         isinstance(effect, Access)
@@ -79,7 +79,8 @@ def is_generic_read(event: TraceEvent) -> bool:
 
 
 def is_async_access(event: TraceEvent) -> bool:
-    """Whether an access is under way when its instruction is over: `cp.async` writes by the generic proxy, too."""
+    """Whether an access may still be in progress after its instruction. `cp.async` writes through the generic proxy,
+    too."""
     return isinstance(event.effect, Access) and event.effect.completion is not None
 
 
@@ -96,7 +97,7 @@ def is_async_write(event: TraceEvent) -> bool:
 
 
 def is_outside_shared(event: TraceEvent) -> bool:
-    """Whether an access is surely one to other than shared memory."""
+    """Whether an access certainly lies outside shared memory."""
     effect = event.effect
     return isinstance(effect, Access) and (effect.proxy == "tensormap" or effect.space == "global")
 

@@ -1,6 +1,6 @@
-"""Walks with chosen arguments: which transfers a kernel does depends on how its addresses lie, and on sizes.
+"""Executes a kernel with chosen arguments: its transfers may depend on the alignment of addresses and on sizes.
 
-A trial gives every pointer parameter a number, so that tests of alignment and of state spaces come out, moves the
+A trial gives every pointer parameter a number, so that tests of alignment and of state spaces are decided, moves the
 shared variables that are declared with less than 16 bytes of alignment, and sets the integer parameters.
 """
 
@@ -20,19 +20,19 @@ from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, replace
 
-#: Alignments that copies ask for, up to the largest.
+#: The largest alignment that copies require.
 MAX_ALIGNMENT = 16
-#: Where the memory begins that pointer parameters point to, and how far apart they do.
+#: The address that the first pointer parameter points to, and the distance between the addresses of two parameters.
 FIRST_POINTER, POINTER_DISTANCE = 1 << 32, 1 << 24
-#: What an integer parameter is where only addresses are varied: whole pieces, and a remainder.
+#: The values of an integer parameter where only addresses are varied: a multiple of the tile, and one with a remainder.
 USUAL_SIZES = (512, 519)
 #: Sizes that are tried: around each unit of copying, and some with remainders.
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512, 516, 519)
-#: How far shared variables are moved.
+#: The distances in bytes by which shared variables are moved.
 SHIFTS = (0, 1, 2, 4, 8)
 #: Bytes of a pointer parameter.
 _POINTER = 8
-#: Steps of all trials of a kernel.
+#: The maximum number of steps in all trials of a kernel.
 MAX_TRIAL_STEPS = 400_000
 
 
@@ -59,7 +59,7 @@ class AlignmentTrial:
 
 
 class AlignmentTrials:
-    """The trials of one kernel; there are none where walks are too long for all of them."""
+    """The trials of one kernel; there are none if its executions are too long to run all of them."""
 
     def __init__(self, explorer: Explorer, pointers: frozenset[tuple[str, int]]) -> None:
         self._explorer = explorer
@@ -68,9 +68,9 @@ class AlignmentTrials:
         self._remaining_steps = MAX_TRIAL_STEPS
 
     def run(self, ways: Collection[Step]) -> list[AlignmentTrial]:
-        """Alignments, sizes, state spaces; nothing where a first look sees no difference they make.
+        """Runs trials of alignments, sizes and state spaces; returns nothing if the first probes show no difference.
 
-        ways: the steps that matter.
+        ways: the steps whose execution matters.
         """
         wanted = {step.index for step in ways}
         first = [trial for setting in self._probe_inputs() if (trial := self._run_trial(setting)) is not None]
@@ -80,7 +80,7 @@ class AlignmentTrials:
         return trials if self._remaining_steps > 0 else []  # some of the picture is none
 
     def _probe_inputs(self) -> list[TrialInput]:
-        """As aligned as can be, and not at all; the difference of addresses, too."""
+        """The inputs of the first probes: the best alignment, no alignment, and addresses aligned differently."""
         near = self._min_alignment
         moved = (
             [TrialInput(variable_shift=near), TrialInput(pointer_offset=near, variable_shift=near)]
@@ -99,7 +99,7 @@ class AlignmentTrials:
 
     @cached_property
     def _min_alignment(self) -> int:
-        """The smallest alignment that a shared variable is declared with."""
+        """The smallest declared alignment of a shared variable."""
         alignments = [v.alignment for v in self._explorer.program.variables if v.space == "shared"]
         return min(alignments, default=MAX_ALIGNMENT)
 
@@ -131,7 +131,7 @@ class AlignmentTrials:
     def _argument_values(
         self, executor: LockstepExecutor, setting: TrialInput
     ) -> Iterator[tuple[tuple[str, int], int]]:
-        """What the thread finds where the pointer parameters stand, by either way of reading parameters."""
+        """The values of the pointer parameters, for both ways of addressing parameters."""
         variables = {v.name: v for v in executor.code.program.variables if v.space.startswith("param")}
         for number, (name, offset) in enumerate(sorted(self._pointers)):
             value = FIRST_POINTER + number * POINTER_DISTANCE + setting.pointer_offset
@@ -151,7 +151,7 @@ class AlignmentTrials:
         return found
 
     def _translate_steps(self, exploration: Exploration, code: CompiledProgram) -> Exploration:
-        """Walks of a program that was flattened anew, as if they had been through the explorer's."""
+        """Maps executions of a program that was flattened again to the steps of the explorer's program."""
         own = dict(zip(code.program.steps, self._explorer.program.steps, strict=True))
         groups = [
             replace(
@@ -165,7 +165,7 @@ class AlignmentTrials:
 
 
 def with_shifted_variables(program: Program, shift: int) -> Program:
-    """The program with each shared variable so many bytes behind a multiple of 16, if its alignment allows it."""
+    """The program with each shared variable `shift` bytes after a multiple of 16, if its alignment allows it."""
     scopes: dict[int, SymbolScope] = {}
     for step in program.steps:
         scope: SymbolScope | None = step.scope
@@ -201,5 +201,5 @@ def find_deciding_branch(
 
 
 def _passes_branch(step: Step, reached: frozenset[int]) -> bool:
-    """Whether a walk came by a branch: one that is not taken is not executed, but what stands before it is."""
+    """Whether an execution reached a branch: a branch that is not taken is not executed, but the step before it is."""
     return step.index in reached or step.index - 1 in reached

@@ -1,4 +1,4 @@
-"""A program compiled for walking, block by block, on first use."""
+"""Compiles a program for symbolic execution, block by block, on first use."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from ptxkit.syntax.tree import Name
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import StepAction
 
-#: What stands behind `.ptr` of a parameter that points to global memory.
+#: The qualifiers that follow `.ptr` of a parameter that points to global memory.
 _GLOBAL_POINTER = ("global",)
 #: The kinds of accesses.
 _EVERY_KIND = frozenset(("read", "write", "update"))
-#: Steps of one block, at most: a walk's budget is looked at between blocks.
+#: The maximum number of steps in a block: the budget of an execution is checked between blocks.
 MAX_BLOCK_STEPS = 200
 
 Guard: TypeAlias = tuple[str, bool, bool, bool]
-"""A guard's register; whether it is negated; whether the effects behind it order other instructions (a commit, a wait,
-a fence, a barrier, an arrival); whether they change control, so that threads which execute them part from others."""
+"""A guard's register; whether it is negated; whether the guarded effects order other instructions (a commit, a wait,
+a fence, a barrier, an arrival); whether they change control, so that threads which execute them diverge from others."""
 
 CompiledStep: TypeAlias = "tuple[Step, Guard | None, tuple[StepAction, ...]]"
-"""A step made ready. An action answers None, or the index of the step to go on with. (A plain tuple: walks do little
-else than take these apart.)"""
+"""A compiled step. An action returns None, or the index of the step to continue with. (It is a plain tuple because the
+executor spends most of its time unpacking these.)"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledBlock:
-    """Steps that are executed one after the other: control leaves at the last, and enters at the first.
+    """Steps that are executed in sequence: control enters at the first and leaves at the last.
 
-    steps: those that a walk must look at. length: how many there are in all. after: the index behind the last.
-    covered: those that are executed whenever the block is, as far as anyone can tell.
+    steps: the steps that the executor must process. length: the number of all steps. next_index: the index after the
+    last step. covered_steps: the steps that are executed whenever the block is, as far as this is known.
     """
 
     steps: tuple[CompiledStep, ...]
@@ -52,10 +52,11 @@ class CompiledBlock:
 
 
 class CompiledProgram:
-    """A program compiled for walking; shared by all threads and scenarios. callee: the code of a function by name.
+    """A program compiled for symbolic execution, shared by all threads and scenarios. callee: the code of a function by
+    name.
 
-    whole: compiles what no effect depends on, too, so that a walk leaves every register as the thread would. outside:
-    records accesses to global memory, whether or not the program has what is usually looked at there.
+    whole: also compiles steps on which no effect depends, so that the execution leaves every register as the thread
+    would. outside: records accesses to global memory even if the program has nothing that is usually checked there.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class CompiledProgram:
         self.callee = callee
         given = [(each, d.name) for each in program.function.parameters for d in each.declarators]
         self.parameters = frozenset(name for _, name in given)
-        #: Those that are declared to point to global memory: such an address is the same in either form.
+        #: The parameters declared to point to global memory: such an address is the same in generic and global form.
         self.global_pointers = frozenset(name for each, name in given if each.pointer == _GLOBAL_POINTER)
         self._compiles_all_values = whole
         self._records_global_accesses = outside
@@ -79,16 +80,17 @@ class CompiledProgram:
         self._trap_sides: dict[Step, bool | None] = {}
 
     def block(self, index: int) -> CompiledBlock:
-        """The block from a step on, made on first use: much code of a large kernel is walked by no representative."""
+        """The block that starts at a step, compiled on first use: no representative thread executes much of a large
+        kernel."""
         found = self._blocks.get(index)
         if found is None:
             found = self._blocks[index] = self._compile_block(index)
         return found
 
     def trap_side(self, step: Step) -> bool | None:
-        """What the predicate of a branch is where that leads straight to a trap; None where neither side does, or both.
+        """The predicate value for which a branch leads directly to a trap; None where neither side does, or both.
 
-        A program asserts the other side: no launch that is meant to succeed goes there.
+        The program asserts the other side: no launch that is meant to succeed takes the branch to the trap.
         """
         if step not in self._trap_sides:
             guard, operands = step.instruction.guard, step.instruction.operands
@@ -100,7 +102,7 @@ class CompiledProgram:
         return self._trap_sides[step]
 
     def _leads_to_trap(self, index: int) -> bool:
-        """Whether nothing but a trap comes behind the steps from an index on."""
+        """Whether the steps from an index on lead to a trap and have no other effect."""
         leaving = next(
             (step for step in self.program.steps[index : index + MAX_BLOCK_STEPS] if _transfers_control(step)), None
         )
@@ -108,12 +110,13 @@ class CompiledProgram:
 
     @cached_property
     def sync_free_accesses(self) -> frozenset[Step] | None:
-        """All that a walk can tell of, where that is little; see `ptxkit.analysis.symexec.sync_free`."""
+        """All accesses, if the program does not synchronise; see `ptxkit.analysis.symexec.sync_free`."""
         return None if self._records_global_accesses or self._compiles_all_values else sync_free_accesses(self.program)
 
     @cached_property
     def is_asynchronous(self) -> bool:
-        """Whether it has asynchronous operations, or what orders them: rings of stages come round late."""
+        """Whether the program has asynchronous operations or orders them. Rings of stages wrap around after many
+        iterations."""
         return has_async_steps(self.program)
 
     @cached_property
@@ -165,7 +168,7 @@ def _is_trap(step: Step) -> bool:
 
 
 def _only_computes_values(match: Match) -> bool:
-    """Whether an instruction only computes values, of registers and constants: nothing about these needs a check."""
+    """Whether an instruction only computes values from registers and constants, so that it needs no check."""
     only_values = all(isinstance(effect, fx.Value) for effect in match.effects)
     simple = all(form.kind != "address" and form.object is None for form in match.operands)
     return only_values and simple and not match.needs and not is_collective_instruction(match)

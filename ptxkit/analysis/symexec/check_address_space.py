@@ -1,4 +1,4 @@
-"""Notices address operands that hold an address of another kind than their instruction takes.
+"""Finds address operands whose address has another kind than the instruction accepts.
 
 Source: PTX ISA, "Generic Addressing", "Addresses as Operands", "cvta", "isspacep" (the window of kernel parameters lies
 within that of `global`), "Shared State Space" (`.shared` alone is the own CTA's).
@@ -21,16 +21,16 @@ from ptxkit.syntax.tree import Address, Name
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
-#: The state spaces that share nothing with one another. (Kernel parameters are part of `global`.)
+#: The state spaces that do not overlap. (Kernel parameters are part of `global`.)
 _ADDRESSED_SPACES = ("shared", "global", "local", "const")
 #: The forms of address operands that name the own CTA's shared memory.
 _OWN_CTA_SPACES = ("shared", "shared::cta")
-#: What another CTA's shared memory is called where the own one's was wanted.
+#: The name of another CTA's shared memory where the instruction requires that of its own CTA.
 REMOTE = "shared::cluster"
 
 
 def address_space_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
-    """A check for each address operand that goes through a register."""
+    """A check for each address operand that is a register."""
     match = operands.step.match
     checks: list[Callable[[LockstepExecutor], None]] = []
     for form, space in address_operands(match) if match is not None else ():
@@ -46,7 +46,7 @@ def address_space_checks(operands: OperandCompiler) -> list[Callable[[LockstepEx
 
 @cached_by_match
 def address_operands(match: Match) -> tuple[tuple[OperandForm, str], ...]:
-    """The operands that are addresses in a state space that the form says, with it."""
+    """The operands that are addresses in a state space named by the form, each with that space."""
     addresses = [(form, form.space.value) for form in match.operands if isinstance(form.space, ConstantExpr)]
     return tuple((form, space) for form, space in addresses if form.kind == "address" and isinstance(space, str))
 
@@ -70,7 +70,8 @@ def _check(
 
 
 def _mismatch_with_generic(form: OperandForm) -> Callable[[LockstepExecutor, Value], str | None]:
-    """What else a value is that is taken for a generic address; None where it may be one, or nobody knows."""
+    """A function giving the actual kind of a value used as a generic address; None where it may be one, or is
+    unknown."""
     is_shared = form.object == "mbarrier"
 
     def origin(executor: LockstepExecutor, value: Value) -> str | None:
@@ -88,7 +89,7 @@ def _mismatch_with_generic(form: OperandForm) -> Callable[[LockstepExecutor, Val
 
 
 def _mismatch_with_space(space: str) -> Callable[[LockstepExecutor, Value], str | None]:
-    """What else a value is that is taken for an address in a state space."""
+    """A function giving the actual kind of a value used as an address in a state space."""
     family = space.partition("::")[0]
 
     def origin(executor: LockstepExecutor, value: Value) -> str | None:

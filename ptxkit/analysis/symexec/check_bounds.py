@@ -1,9 +1,9 @@
-"""Notices accesses that leave the variable they are to: before it, beyond its end, or out of all that is declared.
+"""Finds accesses outside their variable: before its start, after its end, or outside all declared variables.
 
-Where there are several variables, each access to one of them is noticed whose operand does not name it: its address may
-be made from another one. Only threads are looked at that every launch has. Whether the address comes from one variable,
-and whether the thread comes there whatever the arguments and the data are,
-`ptxkit.analysis.dataflow.input_independence` tells.
+Where a space has several variables, the check notes each access to one of them whose operand does not name it, since
+its address may be derived from another variable. Only threads that every launch has are checked. Whether the address is
+derived from a single variable, and whether the thread executes the access for all arguments and data, is decided by
+`ptxkit.analysis.dataflow.input_independence`.
 
 Source: PTX ISA, "Variable Declarations", "State Spaces", "Addresses as Operands", "cp.async.bulk", "Size and alignment
 of mbarrier object".
@@ -33,24 +33,24 @@ Check = Callable[["LockstepExecutor"], None]
 
 #: Bytes of an mbarrier object.
 _MBARRIER = 8
-#: Executions of an instruction that are looked at.
+#: The number of executions of an instruction that are checked.
 _MAX_VISITS = 8
 _WARP = 32
 
 
 def bounded_spaces(program: Program) -> frozenset[str]:
-    """The state spaces in which it is known how far all variables reach."""
+    """The state spaces in which the extent of all variables is known."""
     outermost = program.scope.parent
     named = outermost.variables.values() if outermost is not None else ()
     found = {v.space for v in named if v.fixed_size is not None and v.space in ("global", "const")}
     found.update(v.space for v in program.variables if v.fixed_size is not None)
     if any(v.space == "shared" and v.fixed_size is None for v in program.variables):
-        found.discard("shared")  # what lies behind a variable may be what the launch gives
+        found.discard("shared")  # the launch may allocate the memory after a variable
     return frozenset(found)
 
 
 def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Check]:
-    """A check for each address operand from which on a known number of bytes in one of these spaces is used."""
+    """A check for each address operand at which a known number of bytes in one of these spaces is accessed."""
     match = operands.step.match
     if match is None or not spaces:
         return []
@@ -64,7 +64,7 @@ def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Chec
 
 
 def _ranges(operands: OperandCompiler, match: Match) -> Iterator[tuple[str, str, ValueReader]]:
-    """(role, state space, bytes) of what a step touches through address operands."""
+    """Yields (role, state space, bytes) of the accesses of a step through address operands."""
     seen: set[str] = set()
     for form in match.operands:
         if form.object == "mbarrier" and isinstance(form.space, ConstantExpr):
@@ -137,7 +137,7 @@ def _find_overrun(
 
 
 def _locate(executor: LockstepExecutor, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
-    """(state space, address in it) of a place in one of these spaces; None where it is in no such space."""
+    """The (state space, address in it) of an address in one of these spaces; None where it lies in no such space."""
     if space == "generic":
         space = executor.window.space_of_generic(value)
         value = executor.window.from_generic(space, value)
@@ -175,7 +175,7 @@ def _find_neighbour_overrun(
 def _find_symbol_overrun(
     executor: LockstepExecutor, value: SymbolicValue, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
-    """The same for a variable whose address is a symbol and a constant."""
+    """Like `_find_overrun`, for an address that is a symbol plus a constant."""
     variable, offset = symbol_of(executor, value) or (None, 0)
     if variable is None or variable.fixed_size is None or value.space != variable.space:
         return None

@@ -1,7 +1,7 @@
-"""Notices addresses in the shared memory of a CTA that their instruction does not take.
+"""Finds addresses in the shared memory of a CTA that their instruction does not accept.
 
 Source: PTX ISA, "cp.async.bulk" (a copy from the own CTA's shared memory goes to another CTA's), "st.async",
-"red.async" and "cp.async.bulk.tensor" (the mbarrier lies beside the data).
+"red.async" and "cp.async.bulk.tensor" (the mbarrier lies in the same CTA as the data).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ptxkit.isa.effects import Home
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
-#: Executions of an instruction that are looked at.
+#: The number of executions of an instruction that are checked.
 _MAX_VISITS = 8
 
 
 def cta_rank_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
-    """A check for each address that must lie in another CTA, or beside another address."""
+    """A check for each address that must lie in another CTA, or in the same CTA as another address."""
     effects = operands.step.effects
     return [_check(operands, effect) for effect in effects if isinstance(effect, Home)]
 

@@ -1,7 +1,7 @@
-"""Notices generic addresses that surely lie in another window than their instruction takes.
+"""Finds generic addresses that certainly lie in another window than their instruction accepts.
 
-A form that may leave out its state space takes generic addresses that lie in one of the spaces it could name; `cvta.to`
-takes those of its own. What comes of others is undefined.
+A form that may omit its state space accepts generic addresses in one of the spaces that it could name; `cvta.to`
+accepts those of its own space. The result for any other address is undefined.
 
 Source: PTX ISA, "Generic Addressing", "cvta", "isspacep", and the sections of the instructions ("if no state space is
 specified"; "may be used only with").
@@ -28,12 +28,12 @@ from ptxkit.syntax.tree import Address
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
-#: What an unknown is called that a conversion made of an address outside its window.
+#: The key of the unknown that results from converting an address outside its window.
 _OUTSIDE = "outside"
 
 
 def generic_window_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
-    """A check for each generic address that must lie in some window."""
+    """A check for each generic address that must lie in a certain window."""
     match = operands.step.match
     checks: list[Callable[[LockstepExecutor], None]] = []
     for role, taken in _windowed_operands(match) if match is not None else ():
@@ -45,15 +45,15 @@ def generic_window_checks(operands: OperandCompiler) -> list[Callable[[LockstepE
 
 @cached_by_match
 def _windowed_operands(match: Match) -> tuple[tuple[str, frozenset[str]], ...]:
-    """The roles of generic addresses that must lie in some windows, with these."""
+    """The roles of generic addresses that must lie in certain windows, each with these windows."""
     generic = [each.role for each in match.operands if each.kind == "address" and each.space == ConstantExpr("generic")]
     return tuple((role, taken) for role in generic if (taken := _allowed_windows(match, role)))
 
 
 def _allowed_windows(match: Match, role: str) -> frozenset[str]:
-    """The windows in which a generic address may lie; empty where in any, or nothing says.
+    """The windows in which a generic address may lie; empty where it may lie in any, or where nothing is specified.
 
-    Of loads and stores that are weak, `global` alone only says where a hint is of use.
+    For weak loads and stores, `global` alone only states where a hint is useful.
     """
     accesses = [effect for effect in match.effects if isinstance(effect, Access) and effect.address == role]
     windows = allowed_spaces(match.form).get(role, frozenset())
@@ -64,7 +64,7 @@ def _allowed_windows(match: Match, role: str) -> frozenset[str]:
 
 @cache
 def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
-    """By role: the state spaces, without sub-qualifiers, that an address operand of a form may be said to be in."""
+    """By role: the state spaces, without sub-qualifiers, that a form may name for an address operand."""
     named = {modifier.name: modifier.values for modifier in form.modifiers}
     found: dict[str, frozenset[str]] = {}
     for operand in form.operands:
@@ -94,7 +94,7 @@ def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -
 
 
 def note_conversion(executor: LockstepExecutor, step: Step, role: str, value: SymbolicValue) -> None:
-    """Notes an access through what a conversion made of an address outside its window."""
+    """Notes an access through the result of converting an address outside its window."""
     match executor.symbolic_values.key_of(value):
         case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
             misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
@@ -102,7 +102,8 @@ def note_conversion(executor: LockstepExecutor, step: Step, role: str, value: Sy
 
 
 def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
-    """The address in a state space of a generic one; an unknown of its own where that surely lies elsewhere."""
+    """The address in a state space of a generic one; a fresh unknown if the generic address certainly lies
+    elsewhere."""
     first, source = call.arguments
     name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
     family, step = name.partition("::")[0], operands.step
@@ -119,7 +120,7 @@ def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 
 def _other_window(executor: LockstepExecutor, value: Value, family: str) -> str | None:
-    """Where an address surely lies that is converted to another space, in words; None where it may be in that space.
+    """Describes the window of an address that is converted to another space; None where it may lie in that space.
 
     Kernel parameters are in `global`, so that nothing is known of addresses there.
     """
@@ -133,9 +134,9 @@ def _other_window(executor: LockstepExecutor, value: Value, family: str) -> str 
 
 
 def _window_of(executor: LockstepExecutor, value: Value) -> str | None:
-    """The window that a generic address surely lies in; None where nobody knows. Kernel parameters are in `global`.
+    """The window that a generic address certainly lies in; None where it is unknown. Kernel parameters are in `global`.
 
-    A number that is none in a window may be an integer that the kernel was given.
+    A number outside every window may be an integer argument of the kernel.
     """
     if isinstance(value, int):
         window = executor.window.space_of_generic(value)

@@ -1,4 +1,4 @@
-"""Notices lanes that execute an instruction of several lanes whose mask does not name them.
+"""Finds lanes that execute a warp-level instruction whose mask does not include them.
 
 Source: PTX ISA, "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync" (the behaviour is
 undefined if the executing thread is not in the mask).
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor
 
 _WARP, _ALL = 32, 0xFFFF_FFFF
-#: Executions of an instruction that are looked at.
+#: The number of executions of an instruction that are checked.
 _MAX_VISITS = 4
 
 
 def member_mask_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
-    """A check for the mask of a step's lanes."""
+    """A check for the member mask of a step."""
     match = operands.step.match
     return [_check(operands, role) for role in (_masks_of(match) if match is not None else ())]
 

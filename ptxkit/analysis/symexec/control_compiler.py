@@ -1,4 +1,4 @@
-"""What an executor does where control leaves the next step: branches, calls, ends."""
+"""Compiles effects that transfer control: branches, calls, and the end of the kernel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction:
-    """Goes where an effect leads."""
+    """Transfers control to the target of an effect."""
     match effect.kind:
         case "branch":
             where = _label_index(operands, operands.step.instruction.operands[-1])
@@ -32,7 +32,7 @@ def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction
 
 
 def _trap(executor: LockstepExecutor) -> int:
-    """Ends the launch: what the threads would have done comes no more."""
+    """Ends the launch: the threads execute nothing after it."""
     executor.trace.end_reason = "trap"
     return END_INDEX
 

@@ -1,4 +1,4 @@
-"""What an executor does where threads meet: the lanes of a warp, or all threads of the CTA."""
+"""Compiles points where threads converge: the lanes of a warp, or all threads of the CTA."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def is_warp_convergence(effect: fx.Effect) -> bool:
-    """Whether lanes of a warp meet without ordering anything."""
+    """Whether lanes of a warp converge without ordering anything."""
     return isinstance(effect, fx.Barrier) and (effect.level, effect.order) == ("warp", "relaxed")
 
 
 @cached_by_match
 def is_collective_instruction(match: Match) -> bool:
-    """Whether all lanes of a warp execute the instruction together, as `.sync.aligned` says, and it is no barrier."""
+    """Whether all lanes of a warp execute the instruction together (`.sync.aligned`) and it is not a barrier."""
     if any(isinstance(effect, fx.Barrier) for effect in match.effects):
         return False
     return {"sync", "aligned"}.issubset(match.canonical.split("."))
 
 
 def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
-    """Lanes of a warp meet here. That matters only where the warp has parted."""
+    """Lanes of a warp converge here. This matters only where the warp has diverged."""
     record = compile_record(operands, effect)
 
     def meet(executor: LockstepExecutor) -> int | None:
@@ -39,7 +39,7 @@ def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
 
 
 def compile_cta_barrier(operands: OperandCompiler, effect: fx.Barrier) -> StepAction:
-    """The group has met the whole CTA, where all its threads come to the barrier."""
+    """The group has synchronised with the whole CTA if all its threads arrive at the barrier."""
     number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
 
     def met(executor: LockstepExecutor) -> None:

@@ -1,7 +1,7 @@
-"""Where a matrix lies that a descriptor names: its first unit of 16 bytes, and one that is far from it.
+"""The location of the matrix that a descriptor names: its first unit of 16 bytes, and one that is far from it.
 
-What an instruction reads of shared memory is the whole matrix; two units of it stand for all. A copy that fills another
-part of the tile than its first row is seen by the second of them.
+An instruction reads the whole matrix from shared memory; two units represent it. The second one detects a copy that
+fills another part of the tile than its first row.
 
 Source: PTX ISA, "Matrix Descriptor Format", "Shared Memory Matrix Layout", "Canonical Layouts".
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ptxkit.analysis.values.symbolic_values import Value
 
-#: Bytes that no swizzle tears.
+#: The number of bytes that every swizzle keeps contiguous.
 UNIT_BYTES = 16
 #: Rows of a core matrix; of a swizzle's pattern, too.
 _ROWS = 8
@@ -20,7 +20,7 @@ _SPANS = {0: 1, 2: 8, 4: 4, 6: 2}
 
 
 def first_unit(descriptor: Value) -> Value:
-    """Where the matrix begins: the low 14 bits, in units."""
+    """The address at which the matrix begins: the low 14 bits, in units."""
     return (descriptor & 0x3FFF) * UNIT_BYTES if isinstance(descriptor, int) else descriptor
 
 

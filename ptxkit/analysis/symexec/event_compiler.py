@@ -1,4 +1,4 @@
-"""What an executor records of an effect: its address, bytes, amount and the CTAs that it goes to."""
+"""Compiles an effect into a recorded event: its address, size, amount and destination CTAs."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
 
 
 def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:
-    """The mask of the CTAs that a multicast goes to."""
+    """Reads the mask of the destination CTAs of a multicast."""
     if multicast == fx.ALL:
         return lambda executor: bit_mask(executor.scenario.launch.cluster_size)
     return operands.evaluator(OperandRole(multicast)) if multicast else None
 
 
 def _space(effect: fx.Effect) -> str:
-    """The space of the address that an effect names: of a tensor map it is global, or generic."""
+    """The space of the address that an effect names; for a tensor map it is global, or generic."""
     return "generic" if isinstance(effect, fx.ProxyFence) else "shared"
 
 
 def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
-    """The bytes of a tensor copy: unknown, unless the module's maker knows the map, but the same for each copy of its
-    kind by the same tensor map."""
+    """Reads the bytes of a tensor copy. They are unknown unless the creator of the module knows the tensor map, but
+    equal for all copies of one kind with the same tensor map."""
     if operands.step.box_bytes is not None:
         return constant_reader(operands.step.box_bytes)
     match = operands.step.match
@@ -67,8 +67,8 @@ def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
 
 
 def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
-    """A wait that may answer false does so first, and true when it is asked again: code that does not ask again has
-    not waited."""
+    """A wait that may return false first returns false, and true when it is executed again: code that does not poll
+    again has not waited."""
     target = operands.operand_of_role(effect.result)
     register = operands.scope.register_name(target.text) if isinstance(target, Name) else "_"
     record, step = compile_record(operands, effect), operands.step

@@ -1,4 +1,4 @@
-"""Whether what a walk noticed of an operand's number holds for every launch, and for every place of a variable."""
+"""Whether a violation that an execution found holds for every launch, and for every placement of a variable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GRID = ("%nctaid", "%nclusterid", "%cluster_nct", "%dynamic_smem_size", "%total
 
 
 class OperandValidity:
-    """What a program's operands depend on; looked up only where something was noticed."""
+    """The dependences of a program's operands; computed only where a violation was found."""
 
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self._program = program
@@ -27,7 +27,8 @@ class OperandValidity:
         return Dependence(self._program)
 
     def is_launch_independent(self, misfit: OperandViolation) -> bool:
-        """Whether neither the launch nor a test at run time decides it; of called functions nobody knows."""
+        """Whether neither the launch nor a test at run time decides the violation; for called functions this is not
+        known."""
         step = misfit.step
         steps = self._program.steps
         if step.index >= len(steps) or steps[step.index] is not step or step.match is None:

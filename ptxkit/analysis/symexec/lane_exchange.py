@@ -1,7 +1,7 @@
-"""What threads had for one another: of a warp, values at shuffles, and what votes came to; of a CTA, what they told.
+"""Values that threads exchange: at shuffles and votes within a warp, and by broadcasts within a CTA.
 
-Lanes of one warp may be walked in different groups. Each group leaves here what its threads had, and a later group
-finds it.
+Lanes of one warp may be executed in different groups. Each group publishes the values of its threads here, and a later
+group reads them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class LaneExchange:
     broadcasts: SharedBroadcasts = field(default_factory=SharedBroadcasts)
 
     def publish(self, place: ExecutionPoint, tids: tuple[int, ...], held: GroupValue) -> None:
-        """Notes what a group's threads had."""
+        """Notes the values of a group's threads."""
         self.published_values[place].append((tids, held))
 
     def read(self, place: ExecutionPoint, tid: int) -> Value | None:
-        """What a thread had; None where it was not walked there yet."""
+        """The value of a thread; None where the thread was not executed at this point yet."""
         for tids, held in self.published_values.get(place, ()):
             index = bisect_left(tids, tid)
             if index < len(tids) and tids[index] == tid:
@@ -43,7 +43,7 @@ class LaneExchange:
         return None
 
     def read_warp(self, place: ExecutionPoint, warp: int) -> Iterator[Value]:
-        """What the walked lanes of a warp had, each lane once."""
+        """The values of the executed lanes of a warp, each lane once."""
         for tids, held in self.published_values.get(place, ()):
             for index, tid in enumerate(tids):
                 if tid // 32 == warp:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ValueReader: TypeAlias = "Callable[[LockstepExecutor], GroupValue]"
 ArgumentReader: TypeAlias = "Callable[[LockstepExecutor], GroupValue | str | bool | None]"
 
-#: Special registers that read differently each time.
+#: Special registers whose value may differ at each read.
 _VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
 
 
@@ -43,18 +43,18 @@ class OperandCompiler:
         self._lane_ops = in_thread
 
     def operand_of_role(self, name: str) -> Operand | None:
-        """The operand that plays a role, or None."""
+        """The operand that has a role, or None."""
         match = self.step.match
         return match.operand(name, self.step.instruction) if match is not None else None
 
     def is_variable_name(self, operand: Operand | None) -> bool:
-        """Whether an operand is the name of a variable, and no register."""
+        """Whether an operand is the name of a variable rather than of a register."""
         if not isinstance(operand, Name) or self.scope.register_name(operand.text) != operand.text:
             return False
         return self.scope.variable(operand.text) is not None
 
     def reader(self, operand: Operand | None) -> ValueReader:
-        """A function that gives the value of an operand; of an address, the address itself."""
+        """A function that gives the value of an operand; for an address operand, this is the address itself."""
         match operand:
             case Integer(value=value):
                 return constant_reader(value & bit_mask(64))
@@ -125,7 +125,7 @@ class OperandCompiler:
         return None if expression is None else self.call_reader(expression)
 
     def call_reader(self, call: CallExpr) -> ValueReader:
-        """A value operation: one that needs the thread, or arithmetic."""
+        """A reader for a value operation, which either depends on the thread or is arithmetic."""
         handler = self._lane_ops.get(call.function)
         if handler is not None:
             return handler(self, call)
@@ -155,7 +155,7 @@ class OperandCompiler:
         return lambda executor: executor.operations.apply(operation, *fixed, *[reader(executor) for reader in readers])
 
     def argument_reader(self, expression: Expression) -> ArgumentReader:
-        """Like `evaluator`, but strings and truth values of the table pass as they are."""
+        """Like `evaluator`, but strings and truth values of the table are passed through unchanged."""
         if isinstance(expression, ConstantExpr):
             value = expression.value
             return lambda executor: executor.fresh_symbol("number") if isinstance(value, float) else value

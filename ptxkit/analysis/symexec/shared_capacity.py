@@ -1,7 +1,7 @@
-"""Whether walks keep to the shared memory that a CTA can have.
+"""Whether executions stay within the shared memory that a CTA can have.
 
-How much of it a launch gives is not in a module; but no launch gives more than there is. A walk that uses more is one
-of a launch that fails, and proves nothing: matrix descriptors have no bits for such addresses either.
+A module does not state how much of it a launch gives, but no launch gives more than the maximum. An execution that uses
+more belongs to a launch that fails, and proves nothing; matrix descriptors have no bits for such addresses either.
 
 Source: PTX ISA, "Shared State Space", "Matrix Descriptor Format".
 """
@@ -18,15 +18,15 @@ from ptxkit.isa.effects import Access
 
 
 class SharedCapacity:
-    """How far the shared memory of a program's CTAs can reach."""
+    """The largest extent of the shared memory of a program's CTAs."""
 
     def __init__(self, program: Program) -> None:
         given = [v.address for v in program.variables if v.space == "shared" and v.size is None]
-        #: Behind the last byte that a launch can give; None where it gives none.
+        #: The offset after the last byte that a launch can give; None where it gives none.
         self._end = max(given) + MAX_SHARED_BYTES if given else None
 
     def fits(self, groups: Iterable[GroupTrace]) -> bool:
-        """Whether nothing that these groups access lies behind the end of what a launch can give."""
+        """Whether all accesses of these groups lie before the end of the memory that a launch can give."""
         end = self._end
         return end is None or not any(_accesses_beyond(event, end) for group in groups for event in group.events)
 

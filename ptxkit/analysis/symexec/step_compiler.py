@@ -1,4 +1,4 @@
-"""Compiles the effects of a step to what an executor does there: set registers, record events, change control."""
+"""Compiles the effects of a step to actions of the executor: set registers, record events, change control."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:
-    """What an executor does at a step; without what only makes values that are not `wanted` (None: all are)."""
+    """The actions of a step, without those that only compute values that are not `wanted` (None: all are)."""
     if step.match is None:
         return [compile_unknown_instruction(OperandCompiler(step, LANE_OPS))]
     operands = OperandCompiler(step, LANE_OPS)
@@ -59,7 +59,7 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
                     events.append(compile_broadcast_store(operands, effect, wanted))
     if is_collective_instruction(step.match):
         events.append(compile_convergence(operands, fx.Barrier("warp", "sync", order="relaxed", aligned=True)))
-    # Effects read the registers as they were before the instruction; control leaves last.
+    # Effects read the registers as they were before the instruction, so control is transferred last.
     checks = (
         *address_space_checks(operands),
         *generic_window_checks(operands),
@@ -72,7 +72,7 @@ def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str
 
 
 def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepAction]:
-    """What an executor does at a step that only computes values."""
+    """The actions of a step that only computes values."""
     effects = step.effects
     chosen = [e for e in effects if isinstance(e, fx.Value) and (wanted is None or wanted.is_needed(step, e))]
     operands = OperandCompiler(step, LANE_OPS)
@@ -82,7 +82,7 @@ def compile_value_step(step: Step, wanted: ProgramSlice | None) -> list[StepActi
 def _compile_effect(
     operands: OperandCompiler, effect: fx.Effect, *, keeps: bool, outside: frozenset[str]
 ) -> list[StepAction | None]:
-    """What is recorded of an effect."""
+    """The actions that record an effect."""
     match effect:
         case fx.Barrier(level="warp", order="relaxed"):
             return [compile_convergence(operands, effect)]

@@ -1,4 +1,4 @@
-"""What an executor keeps of stores: the thread's own memory, and what it tells its whole CTA."""
+"""Compiles stores: to the private memory of the thread, and broadcasts to its whole CTA."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ptxkit.syntax.tree import Address, Name, Operand, Vector
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
 
-#: Bytes of an element that threads tell one another.
+#: The sizes in bytes of an element that can be broadcast.
 _BROADCAST_SIZES = (1, 2, 4, 8)
 
 
 def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
-    """A store to local memory or to a parameter, whose value a later load of the thread gives back."""
+    """A store to local memory or to a parameter, whose value a later load of the thread returns."""
     target = operands.operand_of_role(effect.address)
     sources, each = _stored_operands(operands, effect)
     if effect.kind != "write" or not isinstance(target, Address) or not sources:
@@ -48,7 +48,7 @@ def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepA
 
 
 def _may_be_private(address: Value) -> bool:
-    """Whether a generic address, which is not known to be one in local memory, may be one nevertheless."""
+    """Whether a generic address that is not known to lie in local memory may lie there nevertheless."""
     return isinstance(address, SymbolicValue) and not address.pointer and address.space is None
 
 
@@ -83,7 +83,7 @@ def compile_broadcast_store(
 
 
 def _stored_operands(operands: OperandCompiler, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:
-    """What a store stores, and the bytes of each element."""
+    """The operands that a store writes, and the size of each element in bytes."""
     target = operands.operand_of_role(effect.address)
     stored = [operand for operand in operands.step.instruction.operands if operand is not target]
     if not stored:

@@ -1,4 +1,4 @@
-"""What an executor records of Tensor Memory: accesses by their addresses, allocations by columns.
+"""Compiles operations on Tensor Memory: accesses by their addresses, allocations by columns.
 
 Source: PTX ISA, "Tensor Memory", "Tensor Memory Addressing", "tcgen05.alloc".
 """
@@ -36,8 +36,8 @@ def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Calla
 
 
 def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory) -> Callable[[LockstepExecutor], None]:
-    """Records an allocation with the shared word that receives the address, a deallocation with the address itself;
-    the amount is the columns."""
+    """Records an allocation with the shared word that receives the address, or a deallocation with the address itself;
+    the amount is the number of columns."""
     written = effect.action == "allocate" and effect.address is not None
     place = (
         operands.shared_offset_reader(effect.address or "") if written else _address_reader(operands, effect.address)

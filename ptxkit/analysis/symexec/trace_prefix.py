@@ -1,6 +1,6 @@
-"""What the threads of a group did before they parted from others: told once, when their walk has ended.
+"""The events of a group before it diverged from others, collected once after its execution has ended.
 
-To tell it at each parting would take all events of the walk each time, and threads may part one by one.
+Copying them at each divergence would copy all events each time, and threads may diverge one by one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TracePrefix:
 
 
 def build_full_trace(past: TracePrefix, events: Events, guessed: int | None) -> tuple[Events, int | None]:
-    """All events of a group, given the last ones; and where among them the first guess is."""
+    """All events of a group, given those since it last diverged, and the position of the first guess among them."""
     chosen: list[tuple[TracePrefix, Sequence[int]]] = []
     each: TracePrefix | None = past
     indices = past.indices

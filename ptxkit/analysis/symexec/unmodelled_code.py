@@ -1,7 +1,7 @@
-"""What a kernel would be if code that no walk can follow did nothing: what its analyses cannot answer because of it.
+"""Finds the questions that the analyses cannot answer because a kernel contains code that cannot be executed.
 
-Behind a call of a function that is not here anything may have happened, so analyses give up. Which questions they would
-have asked is what they ask of the same walks without those calls.
+After a call of a function without a body anything may have happened, so analyses give up. The questions that they would
+have raised are those that they raise for the same executions without these calls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ptxkit.fast_dataclasses import replace
 
 
 def find_unmodelled_code(explorer: Explorer) -> dict[Step, str]:
-    """The steps behind which the walks know nothing, in the order of the text, and what each is, in words."""
+    """The steps after which nothing is known, in the order of the text, each with a description."""
     found = {
         event.step
         for group in _groups_with_unknown_calls(explorer)
@@ -27,7 +27,7 @@ def find_unmodelled_code(explorer: Explorer) -> dict[Step, str]:
 
 
 def without_unmodelled_code(explorer: Explorer) -> Explorer:
-    """The same walks as if such steps did nothing."""
+    """The same executions, assuming that these steps have no effect."""
     silent = copy(explorer)
     clusters: dict[int, list[Exploration]] = {}
     silent.explorations = []

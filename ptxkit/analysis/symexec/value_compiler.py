@@ -1,4 +1,4 @@
-"""What an executor does where registers get values: those of the table's value expressions, of vectors part by part."""
+"""Compiles assignments to registers: the table's value expressions, and vectors element by element."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepAction | None:
-    """Sets the register, or the vector of registers, that an effect gives a value."""
+    """Sets the register, or the vector of registers, to which an effect assigns a value."""
     target = operands.operand_of_role(effect.result)
     if isinstance(target, Vector):
         return _compile_vector_assignment(operands, target, effect.value)
@@ -34,7 +34,7 @@ def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepActio
 
 
 def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
-    """An instruction without a form: whatever it names may have changed, and anything may have happened."""
+    """An instruction without a form: any register that it names may have changed, and it may have had any effect."""
     names: list[str] = []
     for operand in operands.step.instruction.operands:
         elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)
