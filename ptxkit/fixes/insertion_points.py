@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.diagnostics import Edit
 from ptxkit.isa.effects import Control
 from ptxkit.source import SourceFile, Span

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.dataflow.slicing import registers_in
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.tensor.tensor_memory import (
     TmemPairBudget,
     TmemUse,

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import names_in
+from ptxkit.analysis.ir.referenced_names import names_in, registers_in
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value

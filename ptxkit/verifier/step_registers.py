@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.syntax.tree import Operand
 
 

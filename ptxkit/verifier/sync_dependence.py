@@ -11,8 +11,8 @@ from functools import cached_property
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.pointer_params import parameter_values
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step, callee_of
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.isa.effects import (
     Access,
     Barrier,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import cached_property
 
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Name
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.data_movement import DataMovement
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, OperandRole

@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Binary, Name, Operand

@@ -13,8 +13,8 @@ from functools import cached_property
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Operand

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.tree import Address, Arguments, Element, Instruction, Name, Not, Operand, Pair, Unary, Vector
+from ptxkit.syntax.tree import Address, Instruction, Name, Operand
 
 #: Loads from here may give what the thread itself stored, which a walk then has to keep.
 _OWN_MEMORY = ("local", "generic")
@@ -160,25 +161,6 @@ def _registers(instruction: Instruction, positions: tuple[int, ...], scope: Symb
     for position in positions:
         if position < len(instruction.operands):
             yield from registers_in(instruction.operands[position], scope)
-
-
-def registers_in(operand: Operand, scope: SymbolScope) -> Iterator[str]:
-    """The unique names of the registers in an operand; names of other things may be among them."""
-    match operand:
-        case Name(text=text):
-            yield scope.register_name(text)
-        case Address(base=base, index=index):
-            yield from registers_in(base, scope)
-            for each in index:
-                yield from registers_in(each, scope)
-        case Vector(elements=elements) | Arguments(elements=elements):
-            for each in elements:
-                yield from registers_in(each, scope)
-        case Pair(first=first, second=second):
-            yield from registers_in(first, scope)
-            yield from registers_in(second, scope)
-        case Not(operand=inner) | Unary(operand=inner) | Element(base=inner):
-            yield from registers_in(inner, scope)
 
 
 def _operand_flow_of(match: Match) -> _OperandFlow:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.polynomial import Polynomial
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.dataflow.symbolic_expr_ops import (
     SymbolicExpr,
     apply_operation,
@@ -18,6 +17,7 @@ from ptxkit.analysis.dataflow.symbolic_expr_ops import (
     value_arguments,
 )
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa import table
 from ptxkit.isa.effects import Value

@@ -8,9 +8,9 @@ from ptxkit.analysis.cfg.reaching_definitions import step_successors
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.inventory.condition_synthesis import describe_outcome
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.symexec.alignment_trials import USUAL_SIZES, AlignmentTrial, AlignmentTrials, find_deciding_branch
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.fast_dataclasses import dataclass, field

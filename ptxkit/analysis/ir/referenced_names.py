@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -33,6 +34,25 @@ def names_in(body: Body) -> set[str]:
         elif isinstance(statement, Block):
             found |= names_in(statement.body)
     return found
+
+
+def registers_in(operand: Operand, scope: SymbolScope) -> Iterator[str]:
+    """The unique names of the registers in an operand; names of other things may be among them."""
+    match operand:
+        case Name(text=text):
+            yield scope.register_name(text)
+        case Address(base=base, index=index):
+            yield from registers_in(base, scope)
+            for each in index:
+                yield from registers_in(each, scope)
+        case Vector(elements=elements) | Arguments(elements=elements):
+            for each in elements:
+                yield from registers_in(each, scope)
+        case Pair(first=first, second=second):
+            yield from registers_in(first, scope)
+            yield from registers_in(second, scope)
+        case Not(operand=inner) | Unary(operand=inner) | Element(base=inner):
+            yield from registers_in(inner, scope)
 
 
 def _names(operand: Operand) -> Iterator[str]:

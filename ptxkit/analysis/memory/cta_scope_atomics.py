@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect, Value

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from enum import Enum
 
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Control, RegisterFence, Value, WaitGroup
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole

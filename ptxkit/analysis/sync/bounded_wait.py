@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
-from ptxkit.analysis.dataflow.slicing import registers_in
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.sync.thread_classes import is_sync_effect
 from ptxkit.isa.effects import Access, Effect, MbarrierWait
 
