@@ -1,11 +1,12 @@
-"""Whether anything at all may order two threads of a CTA: barriers, mbarriers, memory, what lanes of a warp share.
+"""Decides whether anything may order two threads of a CTA: barriers, mbarriers, memory, or convergence of a warp.
 
-`order` tells of the ways that order two threads directly. Here the question is the opposite one, whether two places are
-surely *not* ordered, so every doubt counts as order: chains over third threads, barriers whose rounds cannot be told
-apart, flags in memory, and instructions that the lanes of a warp execute together.
+`sync_edges` finds the edges that order two threads directly. This module answers the opposite question, whether two
+positions are surely *not* ordered. It therefore over-approximates the happens-before relation and counts every
+uncertainty as order: chains through third threads, barriers whose rounds cannot be distinguished, flags in memory, and
+instructions that the lanes of a warp execute together.
 
-Threads of one warp that take one path and synchronise alike are one `WarpPath`; positions are those in the events of
-their group. Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
+Threads of one warp that take the same path and synchronise identically form one `WarpPath`. Positions are indices into
+the events of their group. Source: PTX ISA, "Causality Order", "Program Order", "bar", "mbarrier".
 """
 
 from __future__ import annotations
@@ -45,25 +46,26 @@ from ptxkit.isa.effects import (
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: What threads say to each other through flags in memory, and through mbarriers of other CTAs: no walk counts these.
+#: Synchronisation through flags in memory and through mbarriers of other CTAs, whose rounds no exploration counts.
 _MEMORY_KEY, _REMOTE_KEY = ("memory", 0), ("elsewhere", 0)
-#: The barrier that all threads of the CTA meet at.
+#: The barrier at which all threads of the CTA arrive.
 _CTA_BARRIER_KEY = ("cta", 0)
-#: Events that are looked at to find one that two groups have in common.
+#: The maximum number of events that the search for an event common to two groups examines.
 MAX_LOOKBACK = 500
-#: What makes order of relaxed synchronisation.
+#: The effects that turn relaxed synchronisation into order.
 _FENCE_EFFECTS = (MemoryFence, ProxyFence)
-#: A position behind all others.
+#: A position after all others.
 NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WarpPath:
-    """Threads `tids` of one warp that take the path of a group and synchronise alike.
+    """The threads `tids` of one warp that take the path of a group and synchronise identically.
 
-    marks: where they give and take order, by positions in the group's events. syncs: what they do to that end.
-    is_counted: a rehearsal says which phases their arrivals and waits are about. completions: the round of the mbarrier
-    in which what they start completes, by mbarrier and execution; where that is known.
+    release_acquire_points: the positions in the group's events where they release and acquire. sync_events: the events
+    that do so. has_known_phases: a simulated schedule determines the phases of their arrivals and waits.
+    completion_phases: the round of the mbarrier in which each operation that they start completes, by mbarrier and
+    execution, where it is known.
     """
 
     group: GroupTrace
@@ -76,15 +78,15 @@ class WarpPath:
 
     @property
     def is_truncated(self) -> bool:
-        """Whether the threads go on where their walk ends."""
+        """Whether the threads may continue after the end of their exploration."""
         return self.group.end_reason != "exit"
 
 
 def split_into_paths(group: GroupTrace, world: ScenarioFacts) -> list[WarpPath]:
-    """The paths of a group."""
+    """Splits a group into the paths of its warps."""
     events = [(at, e) for at, e in enumerate(group.events) if not isinstance(e, UnknownCall)]
     told = [(at, e) for at, e in events if is_sync_effect(e.effect, warp=True)]
-    if any(_is_relaxed(e.effect) for _, e in told):  # only these leave it to fences what they order
+    if any(_is_relaxed(e.effect) for _, e in told):  # only relaxed effects depend on fences for what they order
         told = [
             (at, e) for at, e in events if is_sync_effect(e.effect, warp=True) or isinstance(e.effect, _FENCE_EFFECTS)
         ]
@@ -116,11 +118,11 @@ def split_into_paths(group: GroupTrace, world: ScenarioFacts) -> list[WarpPath]:
 def _find_completion_phases(
     events: list[tuple[int, TraceEvent]], marks: ReleaseAcquirePoints
 ) -> dict[tuple[Hashable, Step, int], int]:
-    """In which round of its mbarrier each operation completes that these threads start.
+    """Determines the mbarrier round in which each operation that these threads start completes.
 
-    A phase begins with the announcement of its bytes, or with its operations: the first of both tells which. Behind an
-    arrival, an announcement begins the next phase unless that one goes on for announced bytes that were not started; an
-    operation does so only where operations come first.
+    A phase begins either with its expect-tx or with its operations; the first such event determines which. After an
+    arrival, an expect-tx begins the next phase unless the current phase still expects bytes whose transfer was not
+    started. An operation begins the next phase only where operations come first.
     """
     found: dict[tuple[Hashable, Step, int], int] = {}
     waiting: dict[Hashable, list[TraceEvent]] = defaultdict(list)
@@ -152,9 +154,9 @@ def _find_completion_phases(
 
 
 class HappensBefore:
-    """What may order the threads of some groups.
+    """The over-approximated happens-before relation of the threads of some groups.
 
-    released: a strong write to memory tells nothing of what its thread did before the last release.
+    released: a strong write to memory orders only what its thread did before its last release.
     """
 
     def __init__(self, world: ScenarioFacts, budget: AnalysisBudget, *, released: bool = False) -> None:
@@ -175,7 +177,7 @@ class HappensBefore:
         self._convergence_cache: dict[tuple[int, ...], ConvergencePoints] = {}
 
     def path_of(self, tid: int) -> WarpPath:
-        """The path of a thread."""
+        """Returns the path of a thread."""
         return self._path_of[tid]
 
     @cached_property
@@ -183,14 +185,16 @@ class HappensBefore:
         return {tid: path for path in self.paths for tid in path.tids}
 
     def may_precede(self, giver: WarpPath, since: int, taker: WarpPath, until: int) -> bool:
-        """Whether the giver's position `since` may be ordered before the taker's position `until`."""
+        """Whether the releasing path's position `since` may be ordered before the acquiring path's position `until`."""
         return (
             self.may_converge(giver, since, taker, until) or self.first_ordered_position(giver, since, taker) <= until
         )
 
     def may_converge(self, giver: WarpPath, since: int, taker: WarpPath, until: int) -> bool:
-        """Whether lanes of one warp may meet between two positions: `horizon` says so, too, having looked at all other
-        warps."""
+        """Whether lanes of one warp may converge between two positions.
+
+        `first_ordered_position` implies this answer, but it examines all other warps as well.
+        """
         return (
             taker is not giver
             and taker.warp == giver.warp
@@ -200,9 +204,10 @@ class HappensBefore:
     def first_ordered_position(
         self, giver: WarpPath, since: int, taker: WarpPath, barrier: GroupValue | None = None
     ) -> int:
-        """The taker's first position that may be ordered after the giver's position `since`; NEVER where none is.
+        """Returns the acquiring path's first position that may be ordered after the releasing path's position `since`.
 
-        barrier: the mbarrier that tells of the end of what the giver starts there.
+        The result is NEVER where there is no such position. barrier: the mbarrier that signals the completion of the
+        operation that the releasing path starts there.
         """
         key = (giver, since, barrier)
         found = self._ordered_positions_cache.get(key)
@@ -211,7 +216,7 @@ class HappensBefore:
         return found.get(taker, NEVER)
 
     def _ordered_positions(self, giver: WarpPath, since: int, barrier: GroupValue | None) -> dict[WarpPath, int]:
-        """By path, the first position that may be ordered after one of the giver's."""
+        """Maps each path to its first position that may be ordered after a position of the releasing path."""
         rounds: dict[Hashable, int] = {}
         mates = {mate: self._warp_ordered_position(giver, since, mate) for mate in self._paths_by_warp[giver.warp]}
         for mate, there in mates.items():
@@ -235,7 +240,7 @@ class HappensBefore:
         return found | {mate: min(there, found.get(mate, NEVER)) for mate, there in mates.items() if mate is not giver}
 
     def _propagate(self, rounds: dict[Hashable, int]) -> dict[WarpPath, int]:
-        """Where each path learns of rounds, or of what others release who learnt of them before."""
+        """Computes where each path first acquires the given rounds, directly or through releases of other paths."""
         found: dict[WarpPath, int] = {}
         pending = list(rounds)
         while pending:
@@ -249,10 +254,10 @@ class HappensBefore:
         return found
 
     def _record_releases(self, path: WarpPath, since: int, rounds: dict[Hashable, int]) -> list[Hashable]:
-        """Notes the rounds that a path releases from a position on; the keys for which that is news.
+        """Records the rounds that a path releases from a position on, and returns the keys whose round changed.
 
-        Threads whose walk ends may go on, and for those that exit nobody waits: the round behind the last one counts as
-        released.
+        Threads may continue after a truncated exploration, and a barrier does not wait for exited threads. The round
+        after the last one therefore counts as released.
         """
         told: list[tuple[Hashable, int]] = []
         for key, positions in path.release_acquire_points.releases.items() if since < NEVER else ():
@@ -270,7 +275,7 @@ class HappensBefore:
             and _CTA_BARRIER_KEY not in path.release_acquire_points.releases
             and not path.is_truncated
         ):
-            told.append((_CTA_BARRIER_KEY, 1))  # nobody waits for threads that have left
+            told.append((_CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
         if since <= self._last_strong_write.get(path, -1):
             told.append((_MEMORY_KEY, 0))
         if path in self._remote_arrivers and since < NEVER:
@@ -280,7 +285,7 @@ class HappensBefore:
         return news
 
     def _acquirers(self, key: Hashable, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
-        """The paths that learn of a round of a barrier, and where; of round 0, where they may learn of any."""
+        """Yields each path that acquires a round of a barrier, and the position; round 0 stands for any round."""
         if key == _MEMORY_KEY:
             yield from self._first_strong_read.items()
             return
@@ -304,14 +309,14 @@ class HappensBefore:
                 yield path, at
 
     def convergence_points(self, group: GroupTrace) -> ConvergencePoints:
-        """What the lanes of a group do together."""
+        """Returns the points at which the lanes of a group converge."""
         found = self._convergence_cache.get(group.tids)
         if found is None:
             found = self._convergence_cache[group.tids] = ConvergencePoints(group)
         return found
 
     def _warp_ordered_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
-        """The first position at which threads of the same warp may know of what others did at one of theirs."""
+        """Returns the first position of `mate` that may be ordered after a position of another path of its warp."""
         if mate is path:
             return position
         key = (path.group.tids[0], position, mate.group.tids[0], mate.tids[0])
@@ -321,7 +326,7 @@ class HappensBefore:
         return found
 
     def _next_convergence(self, path: WarpPath, position: int, mate: WarpPath) -> int:
-        """Where a mate next meets the threads of a path; what the ends of walks leave open may be anywhere."""
+        """Returns where `mate` next converges with a path; after a truncated exploration that may be any position."""
         if position >= len(path.group.events):
             return self.first_concurrent_position(path, position, mate) if mate.group is path.group else NEVER
         met = self.convergence_points(path.group)
@@ -343,8 +348,10 @@ class HappensBefore:
         )
 
     def first_concurrent_position(self, path: WarpPath, position: int, mate: WarpPath) -> int:
-        """The first position at which threads of the same warp may be while others are at one of theirs: behind the
-        last thing that both did."""
+        """Returns the first position of `mate` that may be concurrent with a position of another path of its warp.
+
+        It follows the last event that both paths executed.
+        """
         if mate.group is path.group:
             return position
         key = (path.group.tids[0], position, mate.group.tids[0])
@@ -358,7 +365,7 @@ class HappensBefore:
     def _position_after_common_event(
         self, group: GroupTrace, position: int, places: dict[tuple[Step, int], int]
     ) -> int:
-        """Where another group is behind the last thing that this one did, too, up to a position."""
+        """Returns the other group's position after the last event that both groups executed up to a position."""
         for at in range(position, max(position - MAX_LOOKBACK, -1), -1):
             there = places.get((group.events[at].step, group.events[at].visit))
             if there is not None:
@@ -366,7 +373,7 @@ class HappensBefore:
         return 0
 
     def positions_by_execution(self, group: GroupTrace) -> dict[tuple[Step, int], int]:
-        """The position at which a group executes a step for the n-th time."""
+        """Maps each step and execution number to the position at which a group executes it."""
         found = self._positions_cache.get(group.tids[0])
         if found is None:
             events = group.events
@@ -374,11 +381,11 @@ class HappensBefore:
             self._positions_cache[group.tids[0]] = found
         return found
 
-    # ------------------------------------------------------------------------------------ what nobody counts
+    # ------------------------------------------------------------------------------------ uncounted synchronisation
 
     @cached_property
     def _uncountable_barriers(self) -> frozenset[Hashable]:
-        """Barriers of which the n-th use by one thread need not meet the n-th use by another."""
+        """The barriers where the n-th use by one thread need not correspond to the n-th use by another."""
         found: set[Hashable] = set()
         uses: dict[Hashable, set[int]] = defaultdict(set)
         seen: dict[Hashable, int] = defaultdict(int)
@@ -396,18 +403,18 @@ class HappensBefore:
         for path in self.paths:
             for key, positions in path.release_acquire_points.releases.items() if not path.has_known_phases else ():
                 if _is_mbarrier_key(key) and len(positions) > seen[key] + 1:
-                    found.add(key)  # arrives twice in a phase, maybe
+                    found.add(key)  # it may arrive twice in a phase
         found.update(key for key, counts in uses.items() if len(counts) > 1)
         return frozenset(found)
 
     @cached_property
     def _has_full_cta_barrier(self) -> bool:
-        """Whether anybody meets all threads of the CTA at a barrier."""
+        """Whether any thread uses a barrier of all threads of the CTA."""
         return any(_CTA_BARRIER_KEY in path.release_acquire_points.releases for path in self.paths)
 
     @cached_property
     def _remote_arrivers(self) -> frozenset[WarpPath]:
-        """Paths that arrive at objects which nobody knows, or which other CTAs hold."""
+        """The paths that arrive at unknown objects, or at objects of other CTAs."""
         alone = self._is_single_cta
         return frozenset(
             path for path in self.paths if any(_may_arrive_remotely(event, alone) for event in path.sync_events)
@@ -415,8 +422,7 @@ class HappensBefore:
 
     @cached_property
     def _last_strong_write(self) -> dict[WarpPath, int]:
-        """The paths that may tell others something by a strong write to memory, with the last position from which they
-        may still come to one."""
+        """Maps each path that may release by a strong write to the last position from which it may reach one."""
         strong, found = self._strong_steps("write"), {}
         if self._requires_release:
             telling = self._reachability.steps_reaching(strong)
@@ -431,7 +437,7 @@ class HappensBefore:
 
     @cached_property
     def _first_strong_read(self) -> dict[WarpPath, int]:
-        """The paths that may learn something by a strong read of memory, with the first position behind one."""
+        """Maps each path that may acquire by a strong read of memory to the first position after such a read."""
         strong, found = self._strong_steps("read"), {}
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):
@@ -441,7 +447,7 @@ class HappensBefore:
         return found
 
     def _strong_steps(self, kind: str) -> frozenset[Step]:
-        """The walked steps with a strong access of a kind."""
+        """The explored steps with a strong access of a kind."""
         steps = {step for path in self.paths for step in path.group.covered_steps}
         return frozenset(step for step in steps if _is_strong_access(step, kind))
 
@@ -451,7 +457,7 @@ class HappensBefore:
 
 
 def _is_relaxed(effect: Effect) -> bool:
-    """Whether an effect synchronises and orders nothing by itself."""
+    """Whether an effect synchronises but orders nothing by itself."""
     if isinstance(effect, Barrier):
         return effect.level != "warp" and effect.order == "relaxed"
     return isinstance(effect, MbarrierArrive | MbarrierWait) and effect.order == "relaxed"
@@ -462,8 +468,11 @@ def _is_mbarrier_key(key: Hashable) -> bool:
 
 
 def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
-    """Whether an arrival is at an object that nobody knows, or one of another CTA; `alone`: no other is walked. Then an
-    address that was not made for another one is of the own CTA, in either window."""
+    """Whether an arrival may be at an unknown object, or at one of another CTA.
+
+    alone: no other CTA is explored. Then an address in either window that was not mapped to another CTA belongs to the
+    thread's own CTA.
+    """
     effect = event.effect
     if not isinstance(effect, MbarrierArrive | MbarrierTrack):
         return False
@@ -473,7 +482,7 @@ def _may_arrive_remotely(event: TraceEvent, alone: bool) -> bool:
 
 
 def _matches_parity(path: WarpPath, key: Hashable) -> bool:
-    """Whether the parities that threads wait for at an mbarrier are those of the phases counted for it."""
+    """Whether the parities that threads wait for at an mbarrier agree with the phases counted for it."""
     waits = [
         e for e in path.sync_events if ("mbarrier", e.address) == key and type(e.effect).__name__ == "MbarrierWait"
     ]
@@ -484,12 +493,12 @@ def _matches_parity(path: WarpPath, key: Hashable) -> bool:
 
 
 def _returns_value(effects: tuple[Effect, ...]) -> bool:
-    """Whether an instruction gives back what it read."""
+    """Whether an instruction returns the value that it read."""
     return any(isinstance(effect, Value) for effect in effects)
 
 
 def _is_release(step: Step) -> bool:
-    """Whether a step is a release, or a fence that makes one of a later write."""
+    """Whether a step is a release, or a fence that turns a later write into a release."""
     return any(
         isinstance(effect, _FENCE_EFFECTS)
         or (isinstance(effect, Access) and effect.order not in ("weak", "relaxed", "acquire"))
@@ -498,7 +507,7 @@ def _is_release(step: Step) -> bool:
 
 
 def _is_strong_access(step: Step, kind: str) -> bool:
-    """Whether a step reads, or writes, memory in a way by which threads may talk; a reduction reads nothing back."""
+    """Whether a step has a strong read or write of memory; a reduction returns no value and is no read."""
     effects = step.effects
     for effect in effects:
         if isinstance(effect, Access) and effect.proxy == "generic" and effect.completion is None:

@@ -1,4 +1,4 @@
-"""One kernel's facts, made on demand: what the rules read."""
+"""The facts of one kernel that the rules read, computed on demand."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from ptxkit.analysis.values.scenario import LaunchConfig, Scenario, representati
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
 
-#: Characters of a variable's name that a message repeats; mangled names can be longer than any line.
+#: The maximum number of characters of a variable's name in a message; mangled names can be longer than any line.
 MAX_NAME_LENGTH = 60
 
 
 @dataclass(frozen=True, eq=False)
 class ScenarioFacts:
-    """One scenario with its threads. `exact`: no decision was guessed, so an input surely takes these paths."""
+    """One scenario with its threads. It is exact where no decision was guessed: an input surely takes these paths."""
 
     scenario: Scenario
     threads: dict[int, ThreadView]
@@ -49,7 +49,7 @@ class ScenarioFacts:
         return all(thread.trace.is_certain() for thread in self.threads.values())
 
     def name_of(self, event: TraceEvent) -> str:
-        """The shared variable that an access or mbarrier operation is about, in words."""
+        """Returns the name of the shared variable that an access or mbarrier operation uses, as text for a message."""
         variable = self.program.variable_at(event.address) if isinstance(event.address, int) else None
         return (
             f"`{variable.name}`" if variable is not None and len(variable.name) <= MAX_NAME_LENGTH else "shared memory"
@@ -57,17 +57,17 @@ class ScenarioFacts:
 
     @property
     def has_unknown_call(self) -> bool:
-        """Whether some thread calls code that is not here."""
+        """Whether some thread calls an external function."""
         return any(thread.trace.has_unknown_call for thread in self.threads.values())
 
     @cached_property
     def async_overwrites(self) -> AsyncOverwrites:
-        """The asynchronous writes of the CTA's walked threads."""
+        """The asynchronous writes of the CTA's explored threads."""
         return AsyncOverwrites(self.threads)
 
     @cached_property
     def generic_stores(self) -> IntervalIndex[tuple[ThreadView, int]]:
-        """By the shared memory that they fill: the walked threads' generic writes that are done at once, and where."""
+        """The synchronous generic writes of the explored threads, with positions, by the shared memory they write."""
         found: IntervalIndex[tuple[ThreadView, int]] = IntervalIndex()
         for thread in self.threads.values():
             for at, event in thread.accesses:
@@ -76,7 +76,7 @@ class ScenarioFacts:
         return found
 
     def all_threads(self, *kinds: type) -> list[ThreadView] | None:
-        """All threads of the CTA with their events whose effects are of these classes; None where that is too much."""
+        """Returns all threads of the CTA with their events of these effect classes; None where there are too many."""
         groups = [group.filter_effects(*kinds) for group in self.groups]
         if not self.is_complete or sum(len(group.tids) * len(group.events) for group in groups) > MAX_THREAD_EVENTS:
             return None
@@ -86,8 +86,8 @@ class ScenarioFacts:
     def init_phase_threads(self) -> list[ThreadView] | None:
         """All threads of the CTA with their initialisations of mbarriers.
 
-        None where one of them may do something else that nobody knows before the barrier behind which no thread
-        initialises any.
+        The result is None where one of them may execute something unknown before the barrier after which no thread
+        initialises an mbarrier.
         """
         barriers = max((_count_cta_barriers(group, _last_init_position(group)) for group in self.groups), default=0)
         for group in self.groups:
@@ -104,33 +104,32 @@ class ScenarioFacts:
 
     @cached_property
     def thread_classes(self) -> list[ThreadClass]:
-        """The threads of the CTA by how they synchronise."""
+        """The threads of the CTA, classified by their synchronising events."""
         return [actor for actor in self.simulation.thread_classes if actor.rank == self.scenario.rank]
 
     @property
     def schedules(self) -> list[ScheduleResult]:
-        """How the threads of the CTA, or of all CTAs of its cluster, synchronise, played with each kind of actor first.
+        """The simulated schedules of the CTA, or of all CTAs of its cluster, one with priority for each kind of actor.
 
-        Empty where not all of it is known.
+        The list is empty where something is unknown.
         """
         return list(self.simulation.schedules.values())
 
     @cached_property
     def happens_before(self) -> HappensBefore:
-        """What may order the threads of the CTA, by whatever way."""
+        """The relation of everything that may order the threads of the CTA."""
         return HappensBefore(self, self.budget)
 
     def phases_of(self, trace: ThreadTrace) -> Mapping[int, int]:
-        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
+        """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""
         return self.simulation.phases_of(self.scenario.rank, trace)
 
     def is_exhaustive_for(self, *kinds: type) -> bool:
-        """Whether what is missing among the effects of these classes is missing indeed: no guess was made either."""
+        """Whether an effect of these classes that was not observed surely does not occur; this excludes guesses."""
         return self.is_exact and self.executes_all(*kinds)
 
     def executes_all(self, *kinds: type) -> bool:
-        """Whether the walked threads executed every instruction that has an effect of these classes and that some path
-        through the kernel leads to."""
+        """Whether the explored threads executed every reachable instruction with an effect of these classes."""
         known = self._executes_all_cache.get(kinds)
         if known is None:
             wanted = {step for step in self.program.effectful_steps if any(isinstance(e, kinds) for e in step.effects)}
@@ -145,12 +144,15 @@ class ScenarioFacts:
         return {}
 
     def sync_edges(self, giver: ThreadView, since: int, taker: ThreadView, until: int) -> Iterator[SyncEdge]:
-        """The ways that order the giver's position `since` before the taker's `until`."""
+        """Yields the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
         return find_sync_edges(giver.release_acquire_points, since, taker.release_acquire_points, until)
 
     def may_acquire_from_truncated(self, thread: ThreadView, position: int) -> bool:
-        """Whether threads whose walk was cut short may tell a thread something before a position, in what nobody
-        walked: it takes part in a round of a barrier, or knows of a phase, that they have not come to."""
+        """Whether a thread may acquire, before a position, from an unexplored part of a truncated thread.
+
+        That is so where it takes part in a barrier round, or observes a phase, that the truncated thread has not
+        reached.
+        """
         if all(group.end_reason != "budget" for group in self.groups):
             return False
         event = thread.trace.events[position]
@@ -163,12 +165,12 @@ class ScenarioFacts:
         )
 
     def is_cyclic_edge(self, giver: ThreadView, way: SyncEdge, taker: ThreadView) -> bool:
-        """Whether what gives order comes behind what takes it, so that neither ever happens."""
+        """Whether the release of an edge is ordered after its own acquire, so that neither ever executes."""
         return any(True for _ in self.sync_edges(taker, way.acquire_position, giver, way.release_position))
 
 
 class KernelFacts:
-    """A kernel, explored. policy: `isa`, or `strict` where rules should warn of what the manual leaves open."""
+    """An explored kernel. policy: `isa`, or `strict` where rules also warn of what the manual leaves open."""
 
     def __init__(self, explorer: Explorer, policy: str = "isa") -> None:
         self.explorer = explorer
@@ -180,12 +182,10 @@ class KernelFacts:
         }
 
     def cluster_of(self, number: int) -> list[ScenarioFacts]:
-        """All walked CTAs of the cluster that a world is in, by rank; number: its place in `worlds`."""
+        """Returns all explored CTAs of a scenario's cluster, by rank; number: the index of the scenario."""
         cluster = self.explorer.explorations[number].cluster
         for each in cluster:
-            if (
-                id(each) not in self._facts_by_exploration
-            ):  # rules look at the first ranks alone, where nothing else is asked
+            if id(each) not in self._facts_by_exploration:  # rules examine the first ranks alone by default
                 cast = self.scenarios[number].simulation
                 self._facts_by_exploration[id(each)] = build_scenario_facts(
                     each, self.program, self.explorer.budget, cast
@@ -194,20 +194,20 @@ class KernelFacts:
 
     @cached_property
     def races(self) -> list[tuple[int, Race]]:
-        """Each with the number of its world: accesses of two threads to the same bytes that nothing orders.
+        """The races, each with the number of its scenario: unordered accesses of two threads to the same bytes.
 
-        Worlds that differ from one seen before are left out: the difference is guessed, and proves nothing.
+        A scenario that differs from an earlier one is omitted: the difference is guessed and proves nothing.
         """
         return [(number, conflict) for number, world in self._complete_scenarios for conflict in RaceAnalysis(world)]
 
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:
-        """The conflicts that hang on how large the boxes of tensor copies are, which nobody knows."""
+        """The conflicts that depend on the unknown box sizes of tensor copies."""
         return [question for _, world in self._complete_scenarios for question in find_box_size_conflicts(world)]
 
     @cached_property
     def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
-        """The first world of each launch, with its number, where all that its threads do is known."""
+        """Returns the first scenario of each launch, with its number, where its threads are completely known."""
         seen: set[tuple[LaunchConfig, int, int]] = set()
         found: list[tuple[int, ScenarioFacts]] = []
         for number, world in enumerate(self.scenarios):
@@ -219,7 +219,7 @@ class KernelFacts:
 
     @cached_property
     def other_block_sizes(self) -> list[ScenarioFacts]:
-        """The kernel in blocks of other sizes, where it does not say which size its blocks have; walked on demand."""
+        """The scenarios of other block sizes, where the kernel does not fix its block size; explored on demand."""
         first = self.scenarios[0]
         if first.scenario.launch.is_exact:
             return []
@@ -235,7 +235,7 @@ class KernelFacts:
 def build_all_scenario_facts(
     explorations: Iterable[Exploration], program: Program, budget: AnalysisBudget
 ) -> list[ScenarioFacts]:
-    """The facts of some scenarios; the CTAs of a cluster share what is rehearsed."""
+    """Returns the facts of some scenarios; the CTAs of a cluster share one simulation."""
     casts: dict[int, SyncSimulation] = {}
     found: list[ScenarioFacts] = []
     for exploration in explorations:
@@ -247,7 +247,7 @@ def build_all_scenario_facts(
 def build_scenario_facts(
     exploration: Exploration, program: Program, budget: AnalysisBudget, cast: SyncSimulation | None = None
 ) -> ScenarioFacts:
-    """The facts of one scenario: threads that stand for its groups, and those whose copies these read."""
+    """Returns the facts of one scenario: representative threads of its groups, and those whose copies they read."""
     groups = exploration.groups
     by_tid = {tid: group for group in groups for tid in group.tids}
     traces = _representative_traces(groups)
@@ -268,7 +268,7 @@ def build_scenario_facts(
 
 
 def _representative_traces(groups: Iterable[GroupTrace]) -> dict[int, ThreadTrace]:
-    """The traces of threads that stand for their groups."""
+    """Returns the traces of the representative threads of groups."""
     by_tid = {tid: group for group in groups for tid in representative_threads(group.tids)}
     return {tid: by_tid[tid].for_thread(tid) for tid in sorted(by_tid)}
 
@@ -281,12 +281,12 @@ def _last_init_position(group: GroupTrace) -> int:
 
 
 def _count_cta_barriers(group: GroupTrace, until: int) -> int:
-    """How many barriers of the CTA a group meets before a position."""
+    """Counts the CTA barriers that a group executes before a position."""
     return sum(
         not isinstance(event, UnknownCall) and _is_cta_wide_barrier(event.effect) for event in group.events[:until]
     )
 
 
 def _is_cta_wide_barrier(effect: Effect) -> bool:
-    """Whether a thread meets its whole CTA, or cluster, there."""
+    """Whether an effect is a barrier of the whole CTA or cluster."""
     return isinstance(effect, Barrier) and effect.level != "warp" and effect.action != "arrive" and not effect.threads

@@ -1,7 +1,7 @@
-"""Accesses of two threads to the same bytes of shared memory, one of them a write, that nothing orders.
+"""Finds data races: two threads access the same bytes of shared memory, one access is a write, and nothing orders them.
 
-Lanes of one warp run together or not, as the GPU likes: what orders them is a barrier of the warp, or of more threads.
-Collective instructions, at which they meet as well, are taken for order, and so is all that may be.
+The manual does not say whether lanes of one warp execute in lockstep; only a barrier of the warp or of more threads
+orders them. The analysis also counts collective instructions and everything else that may order two lanes as order.
 
 Source: PTX ISA, "Conflict and Data-Races", "Causality Order".
 """
@@ -29,24 +29,24 @@ from ptxkit.isa.effects import Access
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 
-#: Executions of one instruction that are looked at, the first and the last: a ring of so many slots comes round.
+#: How many executions of one instruction are examined, the first and the last: enough for a ring of so many slots.
 FIRST_EXECUTIONS, LAST_EXECUTIONS = 6, 2
-#: The first executions that are looked at where there are too many accesses for more, the most that will do.
+#: How many first executions are examined where there are too many accesses; the largest number that fits is chosen.
 FEWER_EXECUTIONS = (3, 1)
-#: The first executions that are looked at, at most, where many instructions fill what is read.
+#: The maximum number of first executions that are examined where many instructions fill the bytes that are read.
 MAX_FIRST_EXECUTIONS = 64
-#: Accesses by threads that are looked at, at most, of each kind; and lookups among them.
+#: The maximum number of accesses of each kind by threads that are examined, and of lookups among them.
 MAX_ACCESS_INSTANCES, MAX_RACE_PAIR_CHECKS = 8_000, 100_000
-#: Accesses by groups that the look at all of them is worth: the look at pairs of threads ends at MAX_TOUCHES.
+#: The maximum number of accesses by groups that are compared; that of threads ends at MAX_ACCESS_INSTANCES.
 MAX_GROUP_ACCESSES = 1_500
 
 
 @dataclass(frozen=True, slots=True)
 class AccessInstance:
-    """An access of a thread to bytes of shared memory. position: of `seen` in the events of its path's group.
+    """An access of a thread to bytes of shared memory.
 
-    over: of the wait behind which its thread knows that an asynchronous access is over, where it is one that a wait for
-    a group ends.
+    position: the index of `group_event` in the events of its path's group. completion_wait: the position of the wait
+    that completes the access for its thread, where the access is asynchronous and completes by a wait for a group.
     """
 
     path: WarpPath
@@ -58,12 +58,12 @@ class AccessInstance:
 
     @property
     def end_position(self) -> int:
-        """From where on the thread may tell others that the access is over."""
+        """The first position from which the thread may release the completed access to others."""
         return self.position if self.completion_wait is None else self.completion_wait
 
     @property
     def event(self) -> TraceEvent:
-        """The access as the thread saw it."""
+        """The event of the access for this thread."""
         own = (
             self.group_event.for_thread(self.lane_index)
             if isinstance(self.group_event, GroupEvent)
@@ -74,18 +74,19 @@ class AccessInstance:
 
     @property
     def is_certain(self) -> bool:
-        """Whether some input surely leads there."""
+        """Whether some input surely reaches the access."""
         guessed = self.path.group.first_guess
         return guessed is None or self.position < guessed
 
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """A write, and a read of the same bytes by another thread, with nothing that may order them; or an asynchronous
-    write of the thread's own group, and a store in place of the read.
+    """A write and a read of the same bytes by different threads that nothing may order.
 
-    returns: the read is of what was there before, and the write belongs to a later round. late: the two instructions
-    are ordered, but the first of them starts what its thread waits for only later.
+    The first access may also be an asynchronous write of a group of the thread itself, with a store in place of the
+    read. is_write_after_read: the read is of the previous contents, and the write belongs to a later round.
+    completes_late: the two instructions are ordered, but the first one starts an operation for whose completion its
+    thread waits only later.
     """
 
     write: AccessInstance
@@ -101,9 +102,9 @@ class Race:
 
 @dataclass(slots=True)
 class _RangeAccesses:
-    """All that threads do to one range of bytes: by path and position, each of one thread of the path.
+    """All accesses to one range of bytes, by path and position, each by one representative thread of the path.
 
-    others: of a further thread that reads it there.
+    other_reads: the access of a second thread that reads the range there.
     """
 
     writes: dict[WarpPath, dict[int, AccessInstance]] = field(default_factory=lambda: defaultdict(dict))
@@ -111,14 +112,14 @@ class _RangeAccesses:
     other_reads: dict[WarpPath, dict[int, AccessInstance]] = field(default_factory=lambda: defaultdict(dict))
 
     def add_read(self, touch: AccessInstance) -> None:
-        """Notes a read."""
+        """Records a read."""
         first = self.reads[touch.path].setdefault(touch.position, touch)
         if first is not touch:
             self.other_reads[touch.path].setdefault(touch.position, touch)
 
 
 class RaceAnalysis:
-    """The conflicts of one world, between threads of different warps, and between lanes that take one path."""
+    """The races of one scenario, between threads of different warps and between lanes that take the same path."""
 
     def __init__(self, world: ScenarioFacts) -> None:
         self._facts = world
@@ -139,8 +140,10 @@ class RaceAnalysis:
                 yield from self._find_races(writing, reading)
 
     def _are_race_free(self, writing: str, reading: str) -> bool:
-        """Whether a look at whole groups shows that there are no conflicts of accesses of one kind with those of
-        another. It sees at least the executions that `_touches` gives."""
+        """Whether a comparison of whole groups proves that accesses of two kinds do not conflict.
+
+        The comparison covers at least the executions that `_access_instances` yields.
+        """
         groups = self._facts.groups
         writes = [(group, self._sampled_accesses(group, writing, FIRST_EXECUTIONS)) for group in groups]
         fills = {event.step for _, seen in writes for _, event in seen if _is_mbarrier_copy(event)}
@@ -160,7 +163,7 @@ class RaceAnalysis:
         return RaceFilter(self._facts.groups, causality.path_of, causality.convergence_points, self._are_ordered)
 
     def _are_ordered(self, write: AccessFootprint, writer: WarpPath, read: AccessFootprint, reader: WarpPath) -> bool:
-        """Whether a write on one path and a read on another one may be ordered, either way."""
+        """Whether a write on one path and a read on another path may be ordered in either direction."""
         if self._happens_before.may_converge(writer, write.end_position, reader, read.position):
             return True
         barrier = write.event.barrier if isinstance(write.event, TraceEvent) else write.event.fields[3]
@@ -183,7 +186,7 @@ class RaceAnalysis:
         ]
 
     def _find_races(self, writing: str, reading: str) -> Iterator[Race]:
-        """The conflicts of accesses of one kind with those of another."""
+        """Yields the races of accesses of one kind with those of another."""
         places: dict[tuple[int, int], _RangeAccesses] = defaultdict(_RangeAccesses)
         fills: set[Step] = set()
         for touched, touch in self._access_instances(writing):
@@ -206,10 +209,10 @@ class RaceAnalysis:
                     return
 
     def _access_instances(self, kind: str, fills: int = 0) -> Iterator[tuple[tuple[int, int], AccessInstance]]:
-        """The accesses of all threads that write or store, or of some that read or copy, and the bytes of each.
+        """Yields the accesses, with their bytes, of all threads that write or store, or of some that read or copy.
 
-        fills: how many instructions fill memory asynchronously. Where a loop that does so is unrolled, each of them is
-        of a round of its own, and the loop that reads is looked at for as many rounds.
+        fills: the number of instructions that fill memory asynchronously. In an unrolled loop, each of them belongs to
+        its own round, and the reading loop is examined for as many rounds.
         """
         left, rounds = MAX_ACCESS_INSTANCES, self._choose_execution_count(kind, _execution_count_for(fills))
         for group in self._facts.groups:
@@ -238,13 +241,13 @@ class RaceAnalysis:
         return found
 
     def _sampled_lanes(self, group: GroupTrace, kind: str) -> tuple[Sequence[int], Sequence[int]]:
-        """The threads of a group that are looked at, as indices: where they differ, and where all do the same."""
+        """Returns the indices of the examined threads of a group: where threads differ, and where all do the same."""
         return _warp_edge_lanes(group.tids) if kind == "read" else range(len(group.tids)), _first_lane_of_paths(
             self._paths_of(group)
         )
 
     def _choose_execution_count(self, kind: str, wanted: int) -> int:
-        """How many first executions of an instruction to look at, so that all of them are, and the last ones."""
+        """Returns how many first executions of each instruction to examine within the limit, besides the last ones."""
         chosen = [(group, [len(each) for each in self._sampled_lanes(group, kind)]) for group in self._facts.groups]
         for rounds in (wanted, *FEWER_EXECUTIONS):
             touches = sum(
@@ -257,7 +260,7 @@ class RaceAnalysis:
         return wanted
 
     def _completion_wait_of(self, group: GroupTrace, position: int, event: TraceEvent | GroupEvent) -> int | None:
-        """The position of the wait that tells the threads of a group of the end of what they start at another."""
+        """Returns the position of the wait that completes the operation that a group starts at a position."""
         if not isinstance(event.effect, Access) or event.effect.completion is None:
             return None
         endings = self._completion_points.get(group.tids[0])
@@ -266,7 +269,7 @@ class RaceAnalysis:
         return endings.get(position)
 
     def _races_between_ranges(self, written: _RangeAccesses, read: _RangeAccesses) -> Iterator[Race]:
-        """The conflicts between the writes of one place and the reads of one that shares bytes with it."""
+        """Yields the races between the writes of one range and the reads of a range that overlaps it."""
         for writer, writes in written.writes.items():
             for reader, reads in read.reads.items():
                 if self._budget.is_exhausted:
@@ -283,7 +286,7 @@ class RaceAnalysis:
     def _intra_warp_races(
         self, writes: dict[int, AccessInstance], reads: dict[int, AccessInstance], others: dict[int, AccessInstance]
     ) -> Iterator[Race]:
-        """The conflicts between lanes that take one path: with the reads next to each write, before it and behind."""
+        """Yields the races between lanes of one path: each write with the nearest reads before and after it."""
         positions = list(reads)
         for at, write in writes.items():
             behind = bisect_left(positions, at)
@@ -296,7 +299,7 @@ class RaceAnalysis:
                     yield from self._report_once(Race(write, read, near < at))
 
     def _may_order_between(self, earlier: AccessInstance, later: AccessInstance) -> bool:
-        """Whether anything that the lanes of a path do between two accesses, or at the later one, may order them."""
+        """Whether anything that the lanes of a path execute between two accesses, or at the later, may order them."""
         group = earlier.path.group
         until = later.position
         while until + 1 < len(group.events) and group.events[until + 1].step is later.event.step:
@@ -319,7 +322,7 @@ class RaceAnalysis:
             yield conflict
 
     def _inter_warp_races(self, writes: list[AccessInstance], reads: list[AccessInstance]) -> Iterator[Race]:
-        """The conflicts between the writes of one thread and the reads of another."""
+        """Yields the races between the writes of one thread and the reads of another."""
         writer, reader = writes[0].path, reads[0].path
         positions = [read.position for read in reads]
         horizons = [
@@ -338,7 +341,7 @@ class RaceAnalysis:
                 yield from self._report_once(Race(write, read, returns, late))
 
     def _completes_late(self, write: AccessInstance, read: AccessInstance) -> bool:
-        """Whether one of two instructions may be ordered before the other, though what it starts may not be over."""
+        """Whether one instruction may be ordered before the other although the operation it starts may be pending."""
         causality = self._happens_before
         if write.completion_wait is not None:
             learnt = causality.first_ordered_position(write.path, write.position, read.path, write.event.barrier)
@@ -349,7 +352,7 @@ class RaceAnalysis:
         )
 
     def _may_precede(self, read: AccessInstance, write: AccessInstance) -> bool:
-        """Whether a read may be over before a write. What a warpgroup reads together, each of its warps tells of."""
+        """Whether a read may be complete before a write; each warp of a warpgroup releases its collective reads."""
         if self._happens_before.may_precede(read.path, read.end_position, write.path, write.position):
             return True
         if not isinstance(read.event.effect, Access) or read.event.effect.completion != "wgmma":
@@ -364,7 +367,8 @@ class RaceAnalysis:
     def _is_write_after_read(self, write: AccessInstance, read: AccessInstance, refills: bool) -> bool:
         """Whether the write belongs to a later round than the read.
 
-        A thread that does both tells by its own order; else there was an earlier write, which the read is of.
+        Where one thread does both, its program order decides; otherwise an earlier write is required, whose bytes are
+        read.
         """
         own = self._happens_before.positions_by_execution(write.path.group).get((read.event.step, read.event.visit))
         if own is not None:
@@ -374,17 +378,17 @@ class RaceAnalysis:
 
 
 def _is_mbarrier_copy(event: TraceEvent | GroupEvent) -> bool:
-    """Whether an access is asynchronous, and an mbarrier tells of its end."""
+    """Whether an access is asynchronous and an mbarrier signals its completion."""
     return isinstance(event.effect, Access) and event.effect.completion == "mbarrier"
 
 
 def _execution_count_for(fills: int) -> int:
-    """How many first executions of an instruction to look at, where so many instructions fill what is read."""
+    """Returns how many first executions to examine where `fills` instructions fill the bytes that are read."""
     return max(FIRST_EXECUTIONS, min(fills, MAX_FIRST_EXECUTIONS))
 
 
 def _sample_accesses(group: GroupTrace, kind: str, rounds: int) -> Iterator[tuple[int, TraceEvent | GroupEvent]]:
-    """The accesses of one kind, with positions: the first and last executions of each instruction."""
+    """Yields the first and last executions of each instruction with an access of a kind, with their positions."""
     last = {event.step: event.visit for event in group.events}
     for position, event in enumerate(group.events):
         if isinstance(event, UnknownCall) or not _is_access_of_kind(event, kind):
@@ -394,7 +398,7 @@ def _sample_accesses(group: GroupTrace, kind: str, rounds: int) -> Iterator[tupl
 
 
 def _warp_edge_lanes(tids: tuple[int, ...]) -> list[int]:
-    """The first two and the last two threads of each warp, as indices."""
+    """Returns the indices of the first two and the last two threads of each warp."""
     by_warp: dict[int, list[int]] = defaultdict(list)
     for index, tid in enumerate(tids):
         by_warp[tid // 32].append(index)
@@ -402,18 +406,18 @@ def _warp_edge_lanes(tids: tuple[int, ...]) -> list[int]:
 
 
 def _first_lane_of_paths(paths: list[WarpPath]) -> list[int]:
-    """The first thread of each path, as indices: where all threads touch the same bytes, one of a path will do."""
+    """Returns the index of the first thread of each path, which suffices where all threads access the same bytes."""
     return list({path: index for index, path in reversed(list(enumerate(paths)))}.values())
 
 
 def _is_warpgroup_read_of_writer(write: AccessInstance, read: AccessInstance) -> bool:
-    """Whether the read is one operation of a whole warpgroup, which the writer takes part in: it knows of its end."""
+    """Whether the read is one operation of a whole warpgroup to which the writer belongs, so that it knows its end."""
     effect = read.event.effect
     return isinstance(effect, Access) and effect.completion == "wgmma" and write.path.warp // 4 == read.path.warp // 4
 
 
 def _is_access_of_kind(event: TraceEvent | GroupEvent, kind: str) -> bool:
-    """Whether an access is weak, or a part of what is not atomic to such: an update that is weak reads as well.
+    """Whether an access is weak, or belongs to an update that is not atomic with respect to weak accesses.
 
     A `copy` is a write of the thread's own cp.async groups, a `store` a write that is done at once.
     """

@@ -1,9 +1,9 @@
-"""What orders two threads of a CTA: barriers, warp barriers and mbarrier hand-overs, by how often each was used.
+"""Finds the edges that order two threads of a CTA: barriers, warp barriers and mbarriers, by the count of their uses.
 
-The n-th use of a barrier by one thread meets the n-th use of the same barrier by another. For an mbarrier, a rehearsal
-says in which phase an arrival counts and of which phase a wait tells; without one, the n-th arrival of a thread belongs
-to phase n, and a wait tells of the phase after the one that the thread knew of. What is relaxed orders what a fence
-before an arrival, or after a wait, orders.
+The n-th use of a barrier by one thread corresponds to the n-th use of the same barrier by another thread. For an
+mbarrier, a simulated schedule determines the phase in which an arrival counts and the phase that a wait observes.
+Without a schedule, the n-th arrival of a thread belongs to phase n, and a wait observes the phase after the last one
+that the thread observed. A relaxed operation orders what a fence before an arrival, or after a wait, orders.
 Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phase of the mbarrier object".
 """
 
@@ -18,15 +18,16 @@ from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence, ProxyFence
 
-#: Behind the end of every trace: what a relaxed wait orders that no fence follows.
+#: A position after the end of every trace, from which a relaxed wait orders where no fence follows it.
 NEVER = 1 << 40
 
 
 @dataclass(slots=True)
 class ReleaseAcquirePoints:
-    """Where one thread gives (`releases`) and takes (`acquires`) order, by barrier: positions in its trace, in order.
+    """The positions in a thread's trace at which it releases and acquires, by barrier, in order.
 
-    `phases` says for an mbarrier which phase each acquire tells of, `rounds` in which phase each release counts.
+    For an mbarrier, `phases` holds the phase that each acquire observes, and `rounds` the phase in which each release
+    counts.
     """
 
     releases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -35,13 +36,13 @@ class ReleaseAcquirePoints:
     release_phases: dict[Hashable, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def observed_phases(self, key: Hashable, position: int) -> int:
-        """How many rounds of a barrier this thread knows to be over, just before `position`."""
+        """Returns how many completed rounds of a barrier this thread has observed just before `position`."""
         count = bisect_left(self.acquires.get(key, ()), position)
         phases = self.acquire_phases.get(key)
         return count if phases is None else max(phases[:count], default=0)
 
     def acquires_between(self, since: int, until: int) -> bool:
-        """Whether this thread takes order anywhere between two positions."""
+        """Whether this thread acquires anywhere between two positions."""
         for positions in self.acquires.values():
             first = bisect_right(positions, since)
             if first < len(positions) and positions[first] < until:
@@ -49,7 +50,7 @@ class ReleaseAcquirePoints:
         return False
 
     def first_acquire(self, key: Hashable, ordinal: int) -> int | None:
-        """The position at which this thread first knows that round `ordinal` (from 1) is over."""
+        """Returns the position at which this thread first observes that round `ordinal` (from 1) is complete."""
         positions = self.acquires.get(key, [])
         phases = self.acquire_phases.get(key)
         if phases is None:
@@ -60,11 +61,12 @@ class ReleaseAcquirePoints:
 def release_acquire_points(
     trace: ThreadTrace, phases: Mapping[int, int] | None = None, *, proxies: bool = False, threads: int | None = None
 ) -> ReleaseAcquirePoints:
-    """The marks of a trace. phases: by position, the phase of an arrival, or of which a wait tells.
+    """Returns the release and acquire points of a trace.
 
-    A fence that publishes the initialisation of mbarriers only is taken for one that publishes all. proxies: so is one
-    between proxies, for who asks what may be ordered in any way. threads: of the CTA, where the rounds of a barrier of
-    fewer of them are to be counted on their own.
+    phases: by position, the phase in which an arrival counts, or that a wait observes. A fence that publishes only the
+    initialisation of mbarriers is treated as one that publishes everything. proxies: treat a proxy fence likewise, for
+    callers that ask whether anything may order two accesses. threads: the number of threads of the CTA, where the
+    rounds of a barrier of fewer threads are to be counted separately.
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
@@ -100,7 +102,7 @@ def release_acquire_points(
 
 
 def _effective_release(relaxed: bool, position: int, fences: list[int], earlier: list[int]) -> int:
-    """Up to where a release orders: a relaxed one, up to the fence before it, or as far as an earlier release did."""
+    """Returns the position up to which a release orders: for a relaxed one, the last fence or earlier release."""
     if not relaxed:
         return position
     before = bisect_left(fences, position)
@@ -108,7 +110,7 @@ def _effective_release(relaxed: bool, position: int, fences: list[int], earlier:
 
 
 def _effective_acquire(relaxed: bool, position: int, fences: list[int]) -> int:
-    """From where on an acquire orders: a relaxed one, from the fence behind it."""
+    """Returns the position from which an acquire orders: for a relaxed one, the next fence."""
     if not relaxed:
         return position
     behind = bisect_left(fences, position)
@@ -116,20 +118,20 @@ def _effective_acquire(relaxed: bool, position: int, fences: list[int]) -> int:
 
 
 def _propagate_to_earlier(positions: list[int]) -> None:
-    """What a later acquire orders, it orders for those before it as well."""
+    """Lowers each position to the minimum of those after it: an acquire also covers all earlier rounds."""
     for index in range(len(positions) - 2, -1, -1):
         positions[index] = min(positions[index], positions[index + 1])
 
 
 def _observed_phase(before: list[int], effect: MbarrierWait, event: TraceEvent) -> int:
-    """A fresh barrier answers true at once to a wait for parity 1: that wait tells of no phase."""
+    """Returns the phase that a wait observes: none for parity 1 on a fresh mbarrier, which succeeds immediately."""
     if before:
         return before[-1] + 1
     return 0 if effect.by == "parity" and event.amount == 1 else 1
 
 
 def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
-    """The barrier that a thread comes to; where the CTA's `threads` are given, that of so many of them."""
+    """Returns the key of the barrier that a thread uses; with `threads` of the CTA, it includes the thread count."""
     if effect.level == "warp":
         return ("warp", tid // 32)
     if effect.level != "cta":
@@ -141,7 +143,7 @@ def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | Non
 
 @dataclass(frozen=True, slots=True)
 class SyncEdge:
-    """A way by which what thread A did before `released` is before what thread B does after `acquired`."""
+    """An edge that orders what thread A did before `released` before what thread B does after `acquired`."""
 
     release_position: int
     acquire_position: int
@@ -150,7 +152,7 @@ class SyncEdge:
 def find_sync_edges(
     giver: ReleaseAcquirePoints, since: int, taker: ReleaseAcquirePoints, until: int
 ) -> Iterator[SyncEdge]:
-    """The ways that order the giver's position `since` before the taker's position `until`."""
+    """Returns the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
     for key, positions in giver.releases.items():
         first = bisect_left(positions, since)
         if first == len(positions):
@@ -168,7 +170,7 @@ def find_sync_edges(
 
 @dataclass(frozen=True, slots=True)
 class UnorderedRelease:
-    """What hands over to another thread without ordering what is asked about: relaxed, or too early."""
+    """A release to another thread that does not order the access in question: it is relaxed, or comes too early."""
 
     step: Step
     is_relaxed: bool
@@ -177,10 +179,10 @@ class UnorderedRelease:
 def find_unordered_release(
     tid: int, events: Iterable[tuple[int, TraceEvent]], since: int, over: int, taker: ReleaseAcquirePoints, until: int
 ) -> UnorderedRelease | None:
-    """The first release behind the position `since` of a thread, of which the taker knows before `until`, and which
-    does not order `over` before that: a relaxed one, or one that comes before `over`; None where there is none.
+    """Returns the first release after `since` that is acquired before `until` and does not order `over`.
 
-    events: of the thread, with positions.
+    Such a release is relaxed, or comes before `over`. The result is None where there is none. events: the thread's
+    events, with positions.
     """
     seen: dict[Hashable, int] = defaultdict(int)
     for position, event in events:

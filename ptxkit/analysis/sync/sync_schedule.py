@@ -1,9 +1,9 @@
-"""Plays through how the threads of a CTA, or of all CTAs of a cluster, synchronise: barriers, and phases of mbarriers.
+"""Simulates how the threads of a CTA, or of all CTAs of a cluster, synchronise by barriers and mbarrier phases.
 
-One actor comes first: it goes on whenever it can, the others take a step only while it waits, and what completes
-asynchronously is put off until nobody else can move. The manual allows this schedule as much as any other. So a wait of
-the first actor passes in the earliest phase that can let it pass, and where everybody waits and nothing is under way,
-the kernel can hang.
+An actor is a thread class. One actor has priority: it advances whenever it can, the others take a step only while it
+is blocked, and asynchronous completions are deferred until no actor can advance. The manual allows this schedule as
+much as any other. A wait of the priority actor therefore succeeds in the earliest phase that can let it succeed, and
+where all actors are blocked and no operation is pending, the kernel can deadlock.
 
 Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
 "cp.async.mbarrier.arrive".
@@ -36,8 +36,11 @@ from ptxkit.isa.effects import (
 
 @dataclass(frozen=True, slots=True)
 class BlockedThread:
-    """An actor that waits for ever, since the event of that number. state: of the mbarrier it waits for; arrived:
-    threads at the barrier it waits at, of `wanted`."""
+    """An actor that is deadlocked at the event of that number.
+
+    mbarrier: the mbarrier that it waits for. arrived_threads: how many of the `expected_threads` are at the barrier
+    that it waits at.
+    """
 
     thread_class: int
     event: TraceEvent
@@ -49,15 +52,17 @@ class BlockedThread:
 
 @dataclass(slots=True)
 class ScheduleResult:
-    """What came of it. phases: by (actor, number of its event): of a wait, the phases complete when it passed; of an
-    arrival or a copy, the number of the phase that it counts in, from 1: that of the mbarrier which its operand names,
-    where it counts for those of several CTAs. Where one mbarrier is made after the other in the same place, the later
-    one's phases are counted on.
+    """The result of a simulated schedule.
 
-    stuck: who waits at the end, if nobody can move. uneven: events at one barrier that name different numbers of
-    threads. vague: something could not be played as it is: a parity or an address that nobody knows. finished: it was
-    played to its end. uneven_bytes: mbarriers that are due bytes at the end, or have had some that nobody announced.
-    overfull: the first announcement after which an mbarrier was due more bytes than it can count, with these bytes.
+    phases: by (actor, event number), the number of complete phases when a wait succeeded, or the phase, from 1, in
+    which an arrival or a copy counts. For an operation on the mbarriers of several CTAs it is the phase of the mbarrier
+    that the operand names. Where an mbarrier is initialised again at the same location, its phases continue the count.
+
+    blocked_threads: the actors that are deadlocked at the end. count_mismatches: events at one barrier that declare
+    different thread counts. is_approximate: something could not be simulated exactly, such as an unknown parity or
+    address. is_complete: the simulation reached its end. tx_mismatches: the mbarriers whose tx-count is not zero at the
+    end, or was completed without an expect-tx. tx_overflows: the first expect-tx after which the tx-count of an
+    mbarrier exceeded its range, with that count.
     """
 
     phases: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -71,7 +76,7 @@ class ScheduleResult:
 
 
 class _ScheduleSimulator:
-    """The state of one rehearsal. size: CTAs of the cluster. hasty: asynchronous arrivals are not put off."""
+    """The state of one simulation. size: CTAs of the cluster. hasty: asynchronous arrivals are not deferred."""
 
     def __init__(self, actors: Sequence[ThreadClass], size: int, hasty: bool) -> None:
         self.thread_classes = actors
@@ -82,19 +87,19 @@ class _ScheduleSimulator:
         self.barriers = BarrierModel(actors, self._has_exited)
         self.positions = [0] * len(actors)
         self.awaited_barriers: list[tuple[BarrierState, int] | None] = [None] * len(actors)
-        #: By actor: the mbarrier that it waited for in vain, and the phases that were complete then.
+        #: By actor: the mbarrier of its last unsuccessful wait, and the number of phases that were complete then.
         self.failed_waits: list[tuple[MbarrierLocation, MbarrierState, int] | None] = [None] * len(actors)
         self.result.is_approximate = has_unknown_copies_of_several_ctas(actors)
         self.pending_async: deque[tuple[int, int, TraceEvent, MbarrierLocation]] = deque()
         self.executed_events = 0
 
     def blocker_of(self, actor: int) -> BarrierState | MbarrierState | None:
-        """What holds up an actor that could not step; None where it is at its end."""
+        """Returns what blocks an actor that could not step; None where the actor is at its end."""
         waiting, held = self.awaited_barriers[actor], self.failed_waits[actor]
         return waiting[0] if waiting is not None else held[1] if held is not None else None
 
     def take_changes(self) -> Sequence[BarrierState | MbarrierState]:
-        """What has changed since it was asked last, so that it may let somebody pass."""
+        """Returns the objects that changed since the last call and may therefore unblock an actor."""
         changed, opened = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
         if not changed and not opened:
             return ()
@@ -104,7 +109,7 @@ class _ScheduleSimulator:
         return found
 
     def step(self, actor: int) -> bool:
-        """Plays the next event of an actor; whether it could."""
+        """Simulates the next event of an actor, and returns whether the actor could advance."""
         waiting = self.awaited_barriers[actor]
         if waiting is not None:
             if waiting[0].completed_phases < waiting[1]:
@@ -125,7 +130,7 @@ class _ScheduleSimulator:
         self.positions[actor] = number + 1
         self.executed_events += 1
         self._note_possible_exit(actor)
-        # Behind the end of a walk that was cut short nobody knows who else would have come, or waited.
+        # After the end of a truncated exploration, further arrivals and waits are unknown.
         self.mbarriers.is_truncated |= number + 1 == len(events) and self.thread_classes[actor].end_reason != "exit"
         return True
 
@@ -148,7 +153,7 @@ class _ScheduleSimulator:
         for place in places:
             known = self.mbarriers.get(place)
             if known is None:
-                self.result.is_approximate = True  # PTX501 speaks of it
+                self.result.is_approximate = True  # PTX501 reports it
             elif isinstance(effect, MbarrierWait):
                 return self._wait(actor, number, event, place, known)
             else:
@@ -167,7 +172,7 @@ class _ScheduleSimulator:
     def _signal(
         self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
     ) -> None:
-        """An operation on an mbarrier that holds up nobody."""
+        """Simulates an mbarrier operation that does not block."""
         times = len(self.thread_classes[actor].tids)
         match event.effect:
             case MbarrierInvalidate():
@@ -188,7 +193,7 @@ class _ScheduleSimulator:
                 self.mbarriers.arrive(actor, event, place, known)
 
     def _defer(self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation) -> None:
-        """Puts an asynchronous arrival off; a hasty one comes at once."""
+        """Defers an asynchronous arrival; in a hasty simulation it takes effect immediately."""
         self.pending_async.append((actor, number, event, place))
         if self.eager_async:
             self.pending_async.rotate(1)
@@ -197,12 +202,12 @@ class _ScheduleSimulator:
     def _note_phase(
         self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
     ) -> None:
-        """Notes the phase of an operation: of one on several mbarriers, that of the one which is named."""
+        """Records the phase of an operation; for several mbarriers, the phase of the one that the operand names."""
         if place == location_of(self.thread_classes[actor].rank, event):
             self.result.phases[(actor, number)] = known.earlier_phases + known.completed_phases + 1
 
     def complete_oldest(self) -> bool:
-        """Lets the oldest asynchronous operation complete; whether there was one."""
+        """Completes the oldest asynchronous operation, and returns whether there was one."""
         if not self.pending_async:
             return False
         actor, number, event, place = self.pending_async.popleft()
@@ -233,7 +238,7 @@ class _ScheduleSimulator:
     # ------------------------------------------------------------------------------------ the end
 
     def finish(self) -> ScheduleResult:
-        """What came of it, once nobody can move."""
+        """Returns the result, once no actor can advance."""
         result = self.result
         result.excess_arrivals, result.count_mismatches = self.mbarriers.excess_arrivals, self.barriers.count_mismatches
         result.tx_overflows = self.mbarriers.tx_overflows
@@ -247,7 +252,7 @@ class _ScheduleSimulator:
         return result
 
     def _find_blocked_threads(self) -> list[BlockedThread]:
-        """Who waits."""
+        """Returns the actors that are blocked."""
         found: list[BlockedThread] = []
         for actor, told in enumerate(self.thread_classes):
             waiting = self.awaited_barriers[actor]
@@ -264,8 +269,10 @@ class _ScheduleSimulator:
 
 
 def has_unknown_copies_of_several_ctas(actors: Sequence[ThreadClass]) -> bool:
-    """Whether copies of unknown size complete on one mbarrier from several CTAs: then nobody knows which of them are
-    enough for a phase."""
+    """Whether copies of unknown size from several CTAs complete on one mbarrier.
+
+    It is then unknown which of them complete a phase.
+    """
     feeders: dict[MbarrierLocation, int] = {}
     for actor in actors:
         for event in actor.events:
@@ -279,15 +286,15 @@ def has_unknown_copies_of_several_ctas(actors: Sequence[ThreadClass]) -> bool:
 def simulate_schedule(
     actors: Sequence[ThreadClass], first: int = 0, size: int = 1, *, hasty: bool = False, in_turn: bool = False
 ) -> ScheduleResult:
-    """Plays the actors of a CTA, or of the CTAs of a cluster of a size, one of them first.
+    """Simulates the actors of a CTA, or of all CTAs of a cluster of a size, with priority for one of them.
 
-    hasty: asynchronous arrivals come at once, which the manual allows as well: some may then be too many. in_turn: each
-    actor that can takes one step, and then the next one does, which it allows as well.
+    hasty: asynchronous arrivals take effect immediately, which may exceed the count of a phase. in_turn: the actors
+    that can advance take one step each, round-robin. The manual allows both kinds of schedules as well.
     """
     stage = _ScheduleSimulator(actors, size, hasty)
     order = [first, *(n for n in range(len(actors)) if n != first)]
-    ready = list(range(len(order)))  # places in the order, as a heap: who is not known to wait; later turns are behind
-    waiting: dict[int, list[int]] = defaultdict(list)  # by what they wait for
+    ready = list(range(len(order)))  # a heap of positions in the order of actors not known to be blocked
+    waiting: dict[int, list[int]] = defaultdict(list)  # by the object that blocks them
     while stage.executed_events < MAX_SIMULATED_EVENTS:
         if ready:
             actor = order[ready[0] % len(order)]

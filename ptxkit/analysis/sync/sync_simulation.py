@@ -1,4 +1,4 @@
-"""Who is rehearsed together: the threads of a CTA, or those of all CTAs of its cluster; and what came of it."""
+"""Simulates the threads of a CTA, or of all CTAs of its cluster, together, and provides the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ptxkit.isa.effects import Barrier, Effect, MbarrierArrive, MbarrierTrack
 
 
 class SyncSimulation:
-    """The CTAs of a cluster, or a CTA alone, walked under one scenario."""
+    """The CTAs of a cluster, or a single CTA, explored under one scenario."""
 
     def __init__(self, ctas: Sequence[Exploration]) -> None:
         self._ctas = ctas
@@ -30,11 +30,11 @@ class SyncSimulation:
 
     @cached_property
     def thread_classes(self) -> list[ThreadClass]:
-        """The threads of all CTAs by how they synchronise, CTA by CTA."""
+        """The thread classes of all CTAs, CTA by CTA."""
         return [actor for cta in self._ctas for actor in thread_classes_of(cta.groups, cta.scenario.rank)]
 
     def events_at(self, place: MbarrierLocation) -> Sequence[TraceEvent]:
-        """All that is done with the mbarrier at a place."""
+        """Returns all operations on the mbarrier at a location."""
         return self._events_by_location.get(place, ())
 
     @cached_property
@@ -49,7 +49,7 @@ class SyncSimulation:
 
     @cached_property
     def is_fully_known(self) -> bool:
-        """Whether all threads of all CTAs were walked, and call nothing that is not here."""
+        """Whether all threads of all CTAs were explored and call no external function."""
         return (
             len(self._ctas) == self.size <= MAX_SIMULATED_CTAS
             and all(cta.is_complete for cta in self._ctas)
@@ -58,10 +58,10 @@ class SyncSimulation:
 
     @cached_property
     def schedules(self) -> dict[int, ScheduleResult]:
-        """By the actor that comes first: each kind of actor, of the CTAs that rules look at.
+        """The results by priority actor: one for each kind of actor of the CTAs that rules examine.
 
-        Empty where not all of it is known: threads that nobody walked, code that is not here, addresses or parities
-        that are not numbers.
+        The mapping is empty where something is unknown: unexplored threads, external functions, or addresses and
+        parities that are not constants.
         """
         if not self.is_fully_known or not 0 < len(self.thread_classes) <= MAX_THREAD_CLASSES * self.size:
             return {}
@@ -79,13 +79,15 @@ class SyncSimulation:
 
     @cached_property
     def _has_only_barriers(self) -> bool:
-        """Whether the actors only wait for all others at barriers: it comes to the same, whoever is first."""
+        """Whether the actors use only barriers of all threads, so that each priority gives the same result."""
         return all(_is_full_barrier(event.effect) for actor in self.thread_classes for event in actor.events)
 
     @property
     def _is_lockstep(self) -> bool:
-        """Whether all threads meet at the same barriers of their CTAs, one after the other, and those of a warp at the
-        same ones of theirs, too: then each of them opens."""
+        """Whether all threads execute the same sequence of CTA barriers, and the lanes of each warp that of their warp.
+
+        Each barrier then completes.
+        """
         if (
             not self._has_only_barriers
             or sum(len(actor.events) for actor in self.thread_classes) >= MAX_SIMULATED_EVENTS
@@ -102,8 +104,10 @@ class SyncSimulation:
 
     @cached_property
     def eager_async_schedules(self) -> list[ScheduleResult]:
-        """The rehearsals with asynchronous arrivals that come at once, the last with all actors in turn; none where
-        there are no such arrivals."""
+        """The schedules in which asynchronous arrivals take effect immediately, the last one round-robin.
+
+        The list is empty where there are no asynchronous arrivals.
+        """
         if not any(_is_async_arrival(event) for actor in self.thread_classes for event in actor.events):
             return []
         found = [simulate_schedule(self.thread_classes, first, self.size, hasty=True) for first in self.schedules]
@@ -111,13 +115,13 @@ class SyncSimulation:
 
     @cached_property
     def fault(self) -> WrongParity | WrongCount | None:
-        """The one parity or count that is to blame where rehearsals end badly; None where none is, or more are."""
+        """The single wrong parity or count that explains failed schedules; None where there is none or several."""
         groups = [cta.groups for cta in self._ctas]
         return PhaseFaultLocalizer(self.thread_classes, groups, self.schedules).find()
 
     @property
     def _priority_classes(self) -> list[int]:
-        """The actors that come first."""
+        """Returns the actors that are given priority, one schedule each."""
         found: dict[int, None] = {}
         for cta in self._ctas:
             if cta.scenario.rank < MAX_ANALYSED_CTAS:
@@ -127,7 +131,7 @@ class SyncSimulation:
 
     @cached_property
     def _equivalent_classes(self) -> list[int]:
-        """By actor: the first one that does the same, but for meetings of its warp."""
+        """Maps each actor to the first one that executes the same events, apart from barriers of its warp."""
         seen: dict[tuple[int, ...], int] = {}
         told = [
             (actor.rank, *(id(e) for e in actor.events if is_sync_effect(e.effect, warp=False)))
@@ -136,7 +140,7 @@ class SyncSimulation:
         return [seen.setdefault(events, number) for number, events in enumerate(told)]
 
     def phases_of(self, rank: int, trace: ThreadTrace) -> Mapping[int, int]:
-        """What a rehearsal with its threads first says of the phases in a thread's trace, by position."""
+        """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""
         number = next(
             (n for n, actor in enumerate(self.thread_classes) if actor.rank == rank and trace.tid in actor.tids), None
         )
@@ -155,7 +159,7 @@ class SyncSimulation:
 
 
 def _is_full_barrier(effect: Effect) -> bool:
-    """Whether all threads of a CTA, or of a warp, wait for each other."""
+    """Whether an effect is a barrier of all threads of a CTA, or of a warp."""
     return (
         isinstance(effect, Barrier)
         and effect.level in ("cta", "warp")
@@ -164,6 +168,6 @@ def _is_full_barrier(effect: Effect) -> bool:
 
 
 def _is_async_arrival(event: TraceEvent) -> bool:
-    """Whether an arrival comes when something else is complete."""
+    """Whether an arrival takes effect upon the completion of another operation."""
     effect = event.effect
     return isinstance(effect, MbarrierTrack) or (isinstance(effect, MbarrierArrive) and effect.asynchronous)

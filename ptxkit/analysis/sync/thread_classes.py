@@ -1,6 +1,6 @@
-"""Threads that synchronise alike: what a rehearsal moves about.
+"""Threads that synchronise identically: the actors of a simulated schedule.
 
-A group of threads takes one path; those of it whose barriers and mbarriers are the same at each event are one actor.
+A group of threads takes one path. Its threads whose barriers and mbarriers are the same at each event form one actor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MBARRIER_EFFECTS = (
 
 
 def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
-    """Whether an effect is about a barrier or an mbarrier. warp: barriers of a warp count, too."""
+    """Whether an effect concerns a barrier or an mbarrier. warp: include barriers of a warp."""
     if isinstance(effect, Barrier):
         return warp or effect.level != "warp"
     return isinstance(effect, _MBARRIER_EFFECTS)
@@ -44,11 +44,11 @@ def is_sync_effect(effect: Effect, *, warp: bool = True) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ThreadClass:
-    """Threads `tids` with the same synchronising `events`, in order.
+    """The threads `tids` with the same synchronising `events`, in order.
 
-    ended: as that of their walk. guessed: how many events there were when the walk began to guess, None where it never
-    did. rank: of their CTA in its cluster. tested: the arrivals, by step and visit, before which they asked for a phase
-    and did not wait.
+    end_reason: how their exploration ended. first_guess: the number of events before its first guess, None where it
+    made none. rank: the rank of their CTA in its cluster. polled_arrivals: the arrivals, by step and visit, before
+    which they tested a phase without waiting for it.
     """
 
     tids: tuple[int, ...]
@@ -60,15 +60,15 @@ class ThreadClass:
 
     @property
     def warps(self) -> frozenset[int]:
-        """The warps that its threads are in."""
+        """The warps of its threads."""
         return frozenset(tid // 32 for tid in self.tids)
 
 
 def thread_classes_of(groups: Iterable[GroupTrace], rank: int = 0) -> list[ThreadClass]:
-    """The actors of all threads of the CTA of a rank, in the order of their first thread.
+    """Returns the actors of all threads of the CTA of a rank, in the order of their first thread.
 
-    A warp whose lanes are in several actors is kept apart from others, as its lanes meet among themselves. Where all
-    lanes of a warp act as one, their meetings are of no interest.
+    A warp whose lanes belong to several actors is separated from other warps, because its warp barriers synchronise
+    those actors. Where all lanes of a warp belong to one actor, the barriers of that warp are irrelevant.
     """
     found = [actor for group in groups for actor in _split_by_behaviour(group, rank)]
     parted = {warp for warp, count in Counter(warp for actor in found for warp in actor.warps).items() if count > 1}
@@ -76,14 +76,14 @@ def thread_classes_of(groups: Iterable[GroupTrace], rank: int = 0) -> list[Threa
 
 
 def _split_by_behaviour(group: GroupTrace, rank: int) -> Iterator[ThreadClass]:
-    """The threads of a group, by what they do."""
+    """Yields the classes of a group's threads, by their synchronising events."""
     events = [e for e in group.events if not isinstance(e, UnknownCall) and is_sync_effect(e.effect)]
     guessed = None
     if group.first_guess is not None:
         before = group.events[: group.first_guess]
         guessed = sum(not isinstance(event, UnknownCall) and is_sync_effect(event.effect) for event in before)
     by_story: dict[Hashable, list[int]] = defaultdict(list)
-    # Who shares an event has no part in the difference.
+    # An event that all threads share does not distinguish them.
     told = [event for event in events if isinstance(event, GroupEvent)]
     for index in range(len(group.tids)):
         by_story[tuple(_own_fields(event, index) for event in told)].append(index)
@@ -102,7 +102,7 @@ def _split_by_behaviour(group: GroupTrace, rank: int) -> Iterator[ThreadClass]:
 
 
 def _split_by_warp(actor: ThreadClass, parted: Set[int]) -> Iterator[ThreadClass]:
-    """An actor without the lanes of parted warps, and one for each of these."""
+    """Yields an actor without the lanes of divergent warps, and one actor for each of these warps."""
     by_warp: dict[int | None, list[int]] = defaultdict(list)
     for tid in actor.tids:
         by_warp[tid // 32 if tid // 32 in parted else None].append(tid)
@@ -117,12 +117,12 @@ def _split_by_warp(actor: ThreadClass, parted: Set[int]) -> Iterator[ThreadClass
 
 
 def _own_fields(event: GroupEvent, index: int) -> tuple[Value | None, ...] | None:
-    """What of an event is one thread's own; None where it took no part."""
+    """Returns the fields of an event that differ by thread; None where the thread did not take part."""
     if event.participants is not None and not event.participants[index]:
         return None
     return tuple(held.at(index) if isinstance(held, LaneValues) else None for held in event.fields)
 
 
 def _own_event(event: TraceEvent | GroupEvent, index: int) -> TraceEvent | None:
-    """What one thread saw; common events are the same object for all."""
+    """Returns the event of one thread; an event without per-thread fields is the same object for all threads."""
     return event.for_thread(index) if isinstance(event, GroupEvent) else event

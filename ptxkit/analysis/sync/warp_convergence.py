@@ -1,7 +1,9 @@
-"""Where the lanes of one warp may know what another one did: behind the next thing at which both of them meet.
+"""Finds where lanes of one warp may be ordered: after the next event or instruction at which they converge.
 
-Lanes run together or not, as the GPU likes. A barrier of the warp, or of more threads, orders them; an instruction that
-they execute together is taken for one. Source: PTX ISA, "bar.warp.sync", "Program Order", "Causality Order".
+The manual does not say whether lanes execute in lockstep. A barrier of the warp, or of more threads, orders them; the
+analysis treats an instruction that they execute together like such a barrier.
+
+Source: PTX ISA, "bar.warp.sync", "Program Order", "Causality Order".
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
 
-#: Events that are looked at for a place behind an instruction of the whole warp, and meetings for one of two groups.
+#: The maximum number of events examined for a position after a collective instruction, and of points for two groups.
 MAX_AHEAD, MAX_CONVERGENCE_BARRIERS = 300, 50
 
 
 class ConvergencePoints:
-    """What the lanes of a group do together, or those that take the path of one of them. events: positions of what may
-    order them; collective: where instructions stand, in order of the text, that are no event where all lanes of a warp
-    take one path."""
+    """The points at which the lanes of a group, or those that take the path of one thread, converge.
+
+    events: the positions of events that may order the lanes. collective: the places, in text order, of collective
+    instructions, which leave no event where all lanes of a warp take one path.
+    """
 
     def __init__(self, group: GroupTrace | ThreadTrace) -> None:
         self._group = group
@@ -29,26 +33,31 @@ class ConvergencePoints:
         self._collective = sorted(_collective_positions(group.covered_steps))
 
     def may_order_between(self, since: int, until: int) -> bool:
-        """Whether lanes may be ordered by what they do from one position on and up to another one."""
+        """Whether lanes may be ordered by the events from one position up to another one."""
         first = bisect_left(self._events, since)
         if first < len(self._events) and self._events[first] <= until:
             return True
         return self.converges_between(since, until)
 
     def converges_between(self, since: int, until: int) -> bool:
-        """Whether an instruction that all lanes execute together stands between two positions, or is the later one."""
+        """Whether a collective instruction stands between two positions, or at the later one."""
         return self._has_collective_between(self._group.events[since].step.start, self._group.events[until].step.start)
 
     def _has_collective_between(self, since: int, until: int) -> bool:
-        """Whether an instruction of the whole warp stands between two places of the text, round a loop where the later
-        comes first."""
+        """Whether a collective instruction stands between two places of the text.
+
+        Where the later place precedes the earlier one in the text, the range includes the back edge of the loop.
+        """
         known = self._collective
         if since < until:
             return bisect_left(known, since) < bisect_right(known, until)
         return bool(known) and (known[-1] >= since or known[0] <= until)
 
     def next_point(self, position: int) -> int | None:
-        """The first position from one on at which another lane of the same path may know of that one; None for none."""
+        """Returns the first position from `position` on at which a lane of the same path may be ordered after it.
+
+        The result is None where there is no such position.
+        """
         first = bisect_left(self._events, position)
         meeting = self._events[first] if first < len(self._events) else None
         ahead = min(position + MAX_AHEAD, len(self._group.events)) if self._collective else 0
@@ -63,13 +72,13 @@ class ConvergencePoints:
         return meeting
 
     def barriers_from(self, position: int) -> list[TraceEvent | GroupEvent | UnknownCall]:
-        """The next barriers from a position on."""
+        """Returns the next barriers from a position on."""
         first = bisect_left(self._barriers, position)
         return [self._group.events[at] for at in self._barriers[first : first + MAX_CONVERGENCE_BARRIERS]]
 
 
 def _is_ordering_point(event: TraceEvent | GroupEvent | UnknownCall) -> bool:
-    """Whether lanes may learn there of what others did: where they meet, wait, or use memory in a strong way."""
+    """Whether an event may order a lane after others: a barrier, a wait, or a strong access to memory."""
     if isinstance(event, UnknownCall):
         return True
     effect = event.effect
@@ -79,8 +88,8 @@ def _is_ordering_point(event: TraceEvent | GroupEvent | UnknownCall) -> bool:
 
 
 def _collective_positions(steps: Iterable[Step]) -> Iterator[int]:
-    """Where those of some steps stand that lanes execute together."""
-    known: dict[int, bool] = {}  # by match, which many steps share
+    """Yields the places of the collective steps among some steps."""
+    known: dict[int, bool] = {}  # by instruction match, which many steps share
     for step in steps:
         answer = known.get(id(step.match))
         if answer is None:
@@ -90,7 +99,7 @@ def _collective_positions(steps: Iterable[Step]) -> Iterator[int]:
 
 
 def is_collective_step(step: Step) -> bool:
-    """Whether the lanes of a warp execute a step together: it is no event where all of them take one path."""
+    """Whether the lanes of a warp execute a step collectively; it leaves no event where all of them take one path."""
     if step.match is None:
         return False
     meets = any(isinstance(effect, Barrier) and effect.level == "warp" for effect in step.match.effects)
