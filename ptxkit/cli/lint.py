@@ -9,49 +9,65 @@ from ptxkit.cli.input_files import STDIN, cache_folder_paths
 from ptxkit.cli.lint_options import SECONDS, LintOptions
 from ptxkit.cli.lint_run import run_lint
 from ptxkit.cli.number_params import SECONDS as TIME_LIMIT
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from ptxkit.cli.settings_options import layer_of, settings_options
 from ptxkit.inputs.compiler_caches import CACHES
 from ptxkit.report.formats import FORMATS
 
+_GROUPS = {
+    "Rule selection": ("--select", "--extend-select", "--ignore", "--severity", "--policy", "--notes"),
+    "File selection": ("--binaries", "--cache", "--stdin-filename"),
+    "Output": ("--format", "--statistics", "--show-undecided", "--show-fixes", "--show-settings", "--help"),
+    "Fixing": ("--fix", "--unsafe-fixes", "--diff", "--add-ignores", "--reason", "--write-baseline"),
+    "Performance": ("--jobs", "--timeout", "--cluster", "--no-cache", "--cache-dir"),
+    "Configuration": ("--config", "--isolated", "--baseline", "--target", "--version", "--launch"),
+}
+"""The options by the heading under which `ptxkit lint --help` lists them."""
 
-@click.command(short_help="Check PTX and print what is wrong with it.")
+
+@click.command(cls=GroupedOptionsCommand, option_groups=_GROUPS, short_help="Check PTX files and report diagnostics.")
 @click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=shell_completion.complete_paths)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="How to print.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="Output format.")
 @settings_options
-@click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
-@click.option("--statistics", is_flag=True, help="Print how many findings there are of each code, and none of them.")
+@click.option("--show-undecided", is_flag=True, help="Also print what the analysis could not decide.")
 @click.option(
-    "--show-settings", is_flag=True, help="Print what counts for each PATH, and where it is said; check nothing."
+    "--statistics", is_flag=True, help="Print the number of diagnostics of each code instead of the diagnostics."
 )
 @click.option(
-    "--write-baseline", is_flag=True, help="Keep all that is found as known, in the baseline; print none of it."
+    "--show-settings", is_flag=True, help="Print the effective settings of each PATH and their source, then exit."
 )
-@click.option("--add-ignores", is_flag=True, help="Write a comment beside each finding that hides it.")
-@click.option("--reason", default="", metavar="TEXT", help="What the comments of --add-ignores say behind the code.")
 @click.option(
-    "--fix", "write_fixes", is_flag=True, help="Mend what can be mended, where a check shows that it is; rewrite files."
+    "--write-baseline", is_flag=True, help="Write all current findings to the baseline instead of printing them."
 )
-@click.option("--unsafe-fixes", is_flag=True, help="Mend, too, by what may change the meaning of a correct program.")
+@click.option("--add-ignores", is_flag=True, help="Insert a suppression comment for each diagnostic; rewrites files.")
+@click.option("--reason", default="", metavar="TEXT", help="Reason to write in the comments of --add-ignores.")
+@click.option("--fix", "write_fixes", is_flag=True, help="Apply safe fixes that a re-check confirms; rewrites files.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (may change behaviour).")
 @click.option(
-    "--diff", "show_diff", is_flag=True, help="Write nothing; print what --fix would change, and exit with 1."
+    "--diff",
+    "show_diff",
+    is_flag=True,
+    help="Print the changes of --fix as a diff without writing them; exit with 1 if there are any.",
 )
-@click.option("--show-fixes", is_flag=True, help="Say beside each finding what mend would settle it, if one does.")
-@click.option("--binaries", is_flag=True, help="Look into the libraries, programs and archives of folders, too.")
+@click.option("--show-fixes", is_flag=True, help="Show the available fix with each diagnostic.")
+@click.option(
+    "--binaries", is_flag=True, help="Also search folders for libraries, programs and archives that contain PTX."
+)
 @click.option(
     "--cache",
     "caches",
     type=click.Choice(CACHES),
     multiple=True,
-    help="Check what a compiler keeps in its cache, too: Triton, PyTorch's inductor, CuTe DSL.",
+    help="Also check the cache of a compiler: Triton, PyTorch Inductor or CuTe DSL (repeatable).",
 )
 @click.option(
-    "--stdin-filename", metavar="PATH", help="What standard input is called, and whose settings count for it."
+    "--stdin-filename", metavar="PATH", help="File name of standard input, for diagnostics and to find its settings."
 )
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Check N texts beside each other [default: one a core; none for few and small ones].",
+    help="Number of parallel workers [default: CPU count; 1 for small inputs].",
 )
 @click.option(
     "--timeout",
@@ -59,13 +75,15 @@ from ptxkit.report.formats import FORMATS
     default=SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="Give up a text after so much processor time; the others are checked.",
+    help="CPU-time limit per file, in seconds.",
 )
 @click.option(
-    "--cluster", metavar="ADDRESS", help="Check on workers of dask.distributed: tcp://HOST:8786; local:2 is --jobs 2."
+    "--cluster",
+    metavar="ADDRESS",
+    help="Check on the workers of a dask.distributed cluster: tcp://HOST:8786; local:2 is the same as --jobs 2.",
 )
-@click.option("--no-cache", is_flag=True, help="Use no results of earlier runs, and keep none.")
-@click.option("--cache-dir", type=click.Path(file_okay=False), metavar="DIR", help="Keep results there.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor write the result cache.")
+@click.option("--cache-dir", type=click.Path(file_okay=False), metavar="DIR", help="Folder of the result cache.")
 @click.pass_context
 def lint(  # noqa: PLR0913 (options)
     ctx: click.Context,
@@ -95,15 +113,19 @@ def lint(  # noqa: PLR0913 (options)
     cache_dir: str | None,
     **given: object,
 ) -> None:
-    """Check PTX files, every *.ptx in folders, and the PTX inside of fat binaries, objects, libraries, programs and
-    wheels; - is standard input.
+    """Check PTX files and report diagnostics.
 
-    Settings are those of the nearest ptxkit.toml, or pyproject.toml with [tool.ptxkit], above each file, and options
-    stand over them. CODE is a code (PTX401), the beginning of one (PTX4) or a name (missing-proxy-fence); of several
-    that fit a finding the longest counts. Comments such as // ptxkit: ignore[PTX401] why hide findings of a line, of
-    a function, before which they stand, or with ignore-file of the file.
+    PATH is a PTX file, a folder (every *.ptx file in it is checked), or a fat binary, object, library, program or wheel
+    that contains PTX. - reads standard input.
 
-    Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or checked.
+    Settings come from the nearest ptxkit.toml, or pyproject.toml with a [tool.ptxkit] table, in the folder of each file
+    or above it. Command-line options override them. CODE is a rule code (PTX401), a prefix of one (PTX4) or a rule
+    name (missing-proxy-fence); if several match a diagnostic, the longest applies.
+
+    A comment suppresses diagnostics: // ptxkit: ignore[PTX401] REASON on a line or before a function, or
+    ignore-file[PTX401] for the whole file.
+
+    Exit status: 0 no errors or warnings, 1 errors or warnings found, 2 an input could not be read or checked.
     """
     paths = (*paths, *cache_folder_paths(caches))
     if not paths and not show_settings:
@@ -117,7 +139,7 @@ def lint(  # noqa: PLR0913 (options)
     if reason and not add_ignores:
         raise click.UsageError("--reason is for the comments of --add-ignores: add that")
     if unsafe_fixes and not (write_fixes or show_diff):
-        raise click.UsageError("--unsafe-fixes says which mends to apply: add --fix or --diff")
+        raise click.UsageError("--unsafe-fixes says which fixes to apply: add --fix or --diff")
     if write_fixes and not show_diff and STDIN in paths:
         raise click.UsageError("standard input cannot be rewritten in place; --diff prints what would change")
     if statistics and form not in ("full", "concise", "json"):

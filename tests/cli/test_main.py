@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import Result
 
 from ptxkit import __version__
+from ptxkit.cli.commands import cli
+from ptxkit.cli.option_groups import GroupedOptionsCommand
 from tests.cli.support import shell
 
 Run = Callable[..., Result]
@@ -19,12 +23,32 @@ def test_the_version_is_the_packages(ptxkit: Run) -> None:
     assert ptxkit("--version").stdout == f"ptxkit {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["lint", "fmt", "isa", "rule"])
+@pytest.mark.parametrize("command", sorted(cli.commands))
 def test_every_command_has_help(ptxkit: Run, command: str) -> None:
     result = ptxkit(command, "--help")
     assert result.exit_code == 0
     assert command in result.stdout
     assert command in ptxkit("--help").stdout
+
+
+def test_the_help_of_lint_lists_every_option_in_exactly_one_group(ptxkit: Run) -> None:
+    lint = cli.commands["lint"]
+    assert isinstance(lint, GroupedOptionsCommand)
+    with cli.make_context("ptxkit", ["lint"]) as context:
+        options = [each for each in lint.get_params(context) if isinstance(each, click.Option)]
+    names = [max(each.opts, key=len) for each in options]
+    assert sorted(names) == sorted(name for group in lint.option_groups.values() for name in group)
+    headings = re.findall(r"^(\S.*):$", ptxkit("lint", "--help").stdout, re.MULTILINE)
+    assert headings == list(lint.option_groups)
+    assert {"Rule selection", "File selection", "Output", "Fixing", "Performance"} <= set(headings)
+
+
+@pytest.mark.parametrize("command", sorted(cli.commands))
+def test_the_help_of_every_option_is_a_sentence(command: str) -> None:
+    options = [each for each in cli.commands[command].params if isinstance(each, click.Option)]
+    assert options
+    texts = [each.help or "" for each in options]
+    assert [text for text in texts if not re.fullmatch(r"(isa \(default\)|[A-Z]).*[.\]]", text, re.DOTALL)] == []
 
 
 def test_an_unknown_command_suggests_the_nearest(ptxkit: Run) -> None:
