@@ -66,10 +66,15 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     epilog=f'Tab completion: eval "$({COMPLETION_VARIABLE}=bash_source ptxkit)"; also zsh_source and fish_source.',
 )
 @click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and exit.",
 )
 def cli() -> None:
-    """Read PTX, and say what is wrong with it."""
+    """Check, format, run and inspect PTX, the assembly language of NVIDIA GPUs."""
 
 
 cli.commands = _LazyCommands()  # type: ignore[assignment]  # click asks for one that it could change, and never does

@@ -21,22 +21,27 @@ from ptxkit.untrusted_text import escape_path, escape_text
 _MAX_NAME = 200
 
 
-@click.command(short_help="Take the PTX out of libraries, programs, fat binaries and wheels.")
+@click.command(short_help="Extract the PTX embedded in libraries, programs, fat binaries and wheels.")
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...", shell_complete=shell_completion.complete_paths)
-@click.option("--output", "-o", metavar="DIR", help="Write the files there; - prints the only one. Default: here.")
-@click.option("--list", "listed", is_flag=True, help="Write nothing; name what there is.")
-@click.option("--target", metavar="SM", help="Only the PTX for this target, e.g. sm_90a.")
-@click.option("--force", is_flag=True, help="Write over files that are there.")
+@click.option(
+    "--output",
+    "-o",
+    metavar="DIR",
+    help="Output folder; - prints a single PTX text to standard output. Default: the working directory.",
+)
+@click.option("--list", "listed", is_flag=True, help="List the embedded PTX without writing files.")
+@click.option("--target", metavar="SM", help="Extract only the PTX for this target, e.g. sm_90a.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.pass_context
 def extract(
     ctx: click.Context, paths: tuple[str, ...], output: str | None, listed: bool, target: str | None, force: bool
 ) -> None:
-    """Write each PTX inside FILE to a file: libfoo.1.sm_90a.ptx is the first one of libfoo.so.
+    """Write each PTX text embedded in FILE to a file of its own: libfoo.1.sm_90a.ptx is the first one of libfoo.so.
 
-    FILE is a .fatbin, a .cubin compiled with -G, an object, a library (.a, .so), a program, or a zip archive of such,
-    e.g. a wheel; folders are searched for them. `ptxkit lint` reads all of these itself.
+    FILE is a .fatbin, a .cubin compiled with -G, an object, a library (.a, .so), a program, or a zip archive of these,
+    e.g. a wheel. Folders are searched for such files. `ptxkit lint` reads all of these formats directly.
 
-    Exit status: 0 done, 2 something could not be read or written, or there is no PTX.
+    Exit status: 0 success, 2 a file could not be read or written, or no PTX was found.
     """
     status = ExitStatus.CLEAN
     written = 0

@@ -32,17 +32,22 @@ class _FormattedText:
         return self.text != self.source.text
 
 
-@click.command(short_help="Rewrite PTX in its canonical form.")
+@click.command(short_help="Format PTX files.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
-@click.option("--check", is_flag=True, help="Write nothing; name the files that would change, and exit with 1.")
-@click.option("--diff", is_flag=True, help="Write nothing; print what would change, and exit with 1.")
-@click.option("--write", "-w", is_flag=True, help="Rewrite the files in place.")
+@click.option(
+    "--check", is_flag=True, help="List the files that would change without writing them; exit with 1 if there are any."
+)
+@click.option(
+    "--diff", is_flag=True, help="Print the changes as a diff without writing them; exit with 1 if there are any."
+)
+@click.option("--write", "-w", is_flag=True, help="Format the files in place.")
 @click.pass_context
 def fmt(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool, write: bool) -> None:
-    """Print one PTX file (or - for standard input) in its canonical form; with --write, rewrite files and folders.
+    """Format PTX: print one formatted file, or format files and folders in place with --write.
 
-    Comments are kept. A file with a syntax error is left alone. Exit status: 0 done, 1 something would change
-    (--check, --diff), 2 something could not be read, parsed or written.
+    - reads standard input. Comments are kept. A file with a syntax error is not changed.
+
+    Exit status: 0 success, 1 a file would change (--check, --diff), 2 a file could not be read, parsed or written.
     """
     if write and (check or diff):
         raise click.UsageError("--write changes the files; --check and --diff promise not to. Give one or the other.")

@@ -41,33 +41,51 @@ def _parse_seconds(_ctx: click.Context, _parameter: click.Parameter, text: str |
     return float(found[1]) * _UNITS[found[2]]
 
 
-@click.command(short_help="Test ptxkit, ptxas and the GPU against each other with generated PTX.")
-@click.option("--oracle", "oracles", multiple=True, metavar="NAME", help="What is asked (repeatable), see above.")
-@click.option("--time", "seconds", callback=_parse_seconds, metavar="TIME", help="End after 90, 10m or 2h.")
-@click.option("--count", type=click.IntRange(min=1), help="End after so many examples of each oracle.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that ask [default: one for each core].")
+@click.command(short_help="Fuzz ptxkit, ptxas and the GPU against each other with generated PTX.")
+@click.option("--oracle", "oracles", multiple=True, metavar="NAME", help="Oracle to run, see above (repeatable).")
+@click.option(
+    "--time",
+    "seconds",
+    callback=_parse_seconds,
+    metavar="TIME",
+    help="Time limit of the campaign: 90 (seconds), 10m or 2h [default: 60 without --count].",
+)
+@click.option("--count", type=click.IntRange(min=1), help="Number of examples for each oracle.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of worker processes [default: CPU count].")
 @click.option(
     "--corpus",
     type=click.Path(exists=True, file_okay=False),
     multiple=True,
     metavar="DIR",
-    help="Change files of these folders, in the place of generated code (linter, round-trip, ptxas).",
+    help="Mutate the PTX files of this folder instead of generating code (linter, round-trip, ptxas; repeatable).",
 )
 @click.option(
     "--target",
     type=SettingParam(parsers.parse_target_name, "SM"),
-    help="Of generated code [default: many; kernels: sm_90a].",
+    help="Target of generated code [default: various; for kernels sm_90a].",
 )
-@click.option("--hang", type=click.FloatRange(min=1), default=20, show_default=True, help="Seconds for one example.")
-@click.option("--cluster", metavar="ADDRESS", help="Workers of dask.distributed: tcp://HOST:8786; local:2 is --jobs 2.")
-@click.option("--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Ask about a kept example again.")
+@click.option(
+    "--hang",
+    type=click.FloatRange(min=1),
+    default=20,
+    show_default=True,
+    help="Time limit per example, in seconds.",
+)
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Run on the workers of a dask.distributed cluster: tcp://HOST:8786; local:2 is the same as --jobs 2.",
+)
+@click.option(
+    "--replay", type=click.Path(path_type=Path), metavar="FOLDER", help="Run the oracle again on a saved example."
+)
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(".ptxkit/fuzz"),
     show_default=True,
-    help="Of the database and the failures.",
+    help="Folder of the campaign database and the saved failures.",
 )
 @click.pass_context
 def fuzz(  # noqa: PLR0913 (options)
@@ -85,21 +103,21 @@ def fuzz(  # noqa: PLR0913 (options)
     replay: Path | None,
     folder: Path,
 ) -> None:
-    """Put generated or changed PTX to oracles, in processes of their own, until --time or --count is over.
+    """Check oracles against generated or mutated PTX in separate processes, until --time or --count is reached.
 
-    linter: parser, linter and printer survive any text. round-trip: what is printed reads back. ptxas: both accept the
-    same. machine: kernels that are right run clean. verdicts: rules and machine agree on pipelines. litmus: they agree
-    with the memory model. machine-device, optimisation: a GPU leaves the same as the machine, and at every level.
-    Without --oracle: all that need no GPU. package.module:NAME is one of your own
-    (ptxkit.testing.fuzz.campaign_kinds.OracleKind).
+    linter: parser, linter and printer do not crash on any text. round-trip: printed PTX parses back to the same module.
+    ptxas: ptxkit and ptxas accept the same programs. machine: correct kernels run without findings on the reference
+    machine. verdicts: lint and the reference machine agree on pipelines. litmus: both agree with the memory model.
+    machine-device: a GPU computes the same results as the reference machine. optimisation: a GPU computes the same
+    results at every optimisation level. Default: all oracles that need no GPU. package.module:NAME names an oracle of
+    your own (ptxkit.testing.fuzz.campaign_kinds.OracleKind).
 
-    --replay calls an oracle of ptxkit, whatever the folder says. Where the example is for a function of your own, name
-    the same by --oracle.
+    --replay runs only oracles of ptxkit. If the example belongs to an oracle of your own, name that oracle by --oracle.
 
-    A campaign that was ended, or killed, goes on where it was when it is started again with the same options. An
-    example that hangs or breaks its process is recorded. The first failure of each cause is made smaller and kept.
+    An interrupted campaign continues when it is started again with the same options. An example that hangs or crashes
+    its process is recorded. The first failure of each cause is reduced and saved.
 
-    Exit status: 0 nothing failed, 1 something did, now or before, 2 it could not be run.
+    Exit status: 0 no failures, 1 failures in this or an earlier run of the campaign, 2 the campaign could not be run.
     """
     if find_spec("hypothesis") is None:
         raise click.UsageError("hypothesis is not installed: pip install ptxkit[testing]")

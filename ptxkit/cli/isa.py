@@ -1,4 +1,4 @@
-"""`ptxkit isa`: what the instruction table knows of an opcode."""
+"""`ptxkit isa`: the entry of an opcode in the instruction table."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ import click
 from ptxkit.cli.errors import UnknownNameError
 
 
-@click.command(short_help="Print the forms, operands, gates and effects of an instruction.")
+@click.command(short_help="Print the forms, operands, requirements and effects of an instruction.")
 @click.argument("opcode", required=False)
 @click.option(
-    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
+    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="Output format."
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 def isa(opcode: str | None, form: str, as_json: bool) -> None:
-    """Print what the instruction table knows of OPCODE, e.g. mbarrier.init or cp.async.bulk.
+    """Print the entry of OPCODE in the instruction table, e.g. mbarrier.init or cp.async.bulk.
 
-    Modifiers that are given choose among the forms. OPCODE may also be a directive such as .maxntid, a modifier such
-    as .L2::cache_hint, a target such as sm_103a or a special register such as %clusterid. Without OPCODE: the
-    names of all instructions; as JSON the whole table. Exit status: 2 where the table has no such thing.
+    Modifiers restrict the output to the forms that have them. OPCODE may also be a directive such as .maxntid, a
+    modifier such as .L2::cache_hint, a target such as sm_103a or a special register such as %clusterid. Without OPCODE,
+    prints the names of all instructions, or with --format json the whole table.
+
+    Exit status: 0 success, 2 the table has no entry for OPCODE.
     """
     from ptxkit.isa import table
     from ptxkit.isa.describe import describe

@@ -43,20 +43,22 @@ def unique_arguments(arguments: tuple[tuple[str, ArgumentSpec], ...]) -> dict[st
 
 
 _OPTIONS = (
-    click.option("--grid", type=parse_shape, metavar="SHAPE", help="CTAs: 2, 16x8 or 4x4x2."),
-    click.option("--block", type=parse_shape, metavar="SHAPE", help="Threads of a CTA: 128 or 16x8."),
-    click.option("--cluster", type=parse_shape, metavar="SHAPE", help="CTAs of a cluster."),
-    click.option("--shared", type=click.IntRange(min=0), help="Bytes of dynamic shared memory."),
+    click.option("--grid", type=parse_shape, metavar="SHAPE", help="Grid dimensions in CTAs: 2, 16x8 or 4x4x2."),
+    click.option("--block", type=parse_shape, metavar="SHAPE", help="CTA dimensions in threads: 128 or 16x8."),
+    click.option("--cluster", type=parse_shape, metavar="SHAPE", help="Cluster dimensions in CTAs."),
+    click.option("--shared", type=click.IntRange(min=0), help="Dynamic shared memory per CTA, in bytes."),
     click.option(
         "--arg",
         "arguments",
         type=parse_argument_option,
         metavar="NAME=VALUE",
         multiple=True,
-        help="A parameter by name, or #0 for the first: n=37, a=0.5, x=f32[1024]:random (zeros, ones, iota), t=t.npy, "
-        "m=f16[64,64]:box=64x8:swizzle=128 (a tensor map; steps, interleave, oob, or lower, upper, channels, pixels), "
-        "p=2*f32[64] (a table of two), t=texture:f32[48,64]:random:filter=linear:address=wrap:normalized=1 (scaled, "
-        "channels, layered, cube; or surface: and sampler:).",
+        help="Value of a kernel parameter, by its name or its position (#0 is the first; repeatable). Scalars: n=37, "
+        "a=0.5. Arrays: x=f32[1024]:random (or zeros, ones, iota), t=t.npy. Tensor maps: "
+        "m=f16[64,64]:box=64x8:swizzle=128 (also steps, interleave, oob; lower, upper, channels, pixels for im2col). "
+        "Array of two pointers: p=2*f32[64]. Textures: "
+        "t=texture:f32[48,64]:random:filter=linear:address=wrap:normalized=1 (also scaled, channels, layered, cube; "
+        "likewise surface: and sampler:).",
     ),
 )
 

@@ -9,13 +9,13 @@ import click
 from ptxkit.cli.errors import UnknownNameError
 
 
-@click.command(short_help="Serve an editor: findings, hover, definitions, fixes, completion.")
-@click.option("--stdio", is_flag=True, help="Speak over standard input and output; that is what happens anyway.")
+@click.command(short_help="Run the language server: diagnostics, hover, definitions, fixes, completion.")
+@click.option("--stdio", is_flag=True, help="Use stdin/stdout (default).")
 @click.pass_context
 def lsp(ctx: click.Context, stdio: bool) -> None:  # noqa: ARG001 (editors pass it)
-    """Speak the language server protocol over standard input and output, until the editor ends it.
+    """Run the language server over standard input and output, until the editor shuts it down.
 
-    It needs pygls: pip install 'ptxkit[lsp]'.
+    Requires pygls: pip install 'ptxkit[lsp]'.
     """
     try:
         from ptxkit.lsp.server import PtxLanguageServer

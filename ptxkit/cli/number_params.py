@@ -11,7 +11,7 @@ _MAX_SECONDS = 1e9
 """About thirty years; the timers of the system take no more."""
 
 SEED = click.IntRange(min=0)
-"""Of all that chance decides."""
+"""A random seed."""
 
 
 class _Seconds(click.FloatRange):

@@ -1,4 +1,4 @@
-"""`ptxkit rule`: the page of a code, or all of them."""
+"""`ptxkit rule`: the documentation of a rule, or of all rules."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from ptxkit.cli.errors import UnknownNameError
 from ptxkit.results import CodePage
 
 
-@click.command(short_help="Print what a rule finds, why it matters and what to write instead.")
+@click.command(short_help="Print the documentation of a rule.")
 @click.argument("code", required=False, shell_complete=shell_completion.complete_codes)
-@click.option("--all", "every", is_flag=True, help="Print all pages, one after the other.")
+@click.option("--all", "every", is_flag=True, help="Print the documentation of all rules.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "markdown", "json"]),
     default="text",
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 def rule(code: str | None, every: bool, form: str) -> None:
-    """Print the page of CODE, e.g. PTX401 or missing-proxy-fence; without CODE, the list of codes."""
+    """Print the documentation of the rule CODE, e.g. PTX401 or missing-proxy-fence.
+
+    Without CODE, lists the codes and names of all rules.
+    """
     from ptxkit.rules.docs_index import all_pages
 
     if code is not None and every:

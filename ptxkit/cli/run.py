@@ -1,4 +1,4 @@
-"""`ptxkit run`: a kernel once, on the reference machine."""
+"""`ptxkit run`: run a kernel once on the reference machine."""
 
 from __future__ import annotations
 
@@ -35,25 +35,29 @@ from ptxkit.verifier.violation_diagnostics import make_diagnostic
 _MAX_SHOWN_ELEMENTS = 16
 
 
-@click.command(short_help="Run a kernel on the CPU.")
+@click.command(short_help="Run a kernel on the CPU with given arguments.")
 @click.argument("path", metavar="FILE", shell_complete=shell_completion.complete_paths)
-@click.option("--entry", help="The kernel; needed where the file has several.")
+@click.option("--entry", help="Kernel to run; required if the file has several.")
 @click.option(
-    "--out", "outputs", multiple=True, metavar="NAME[=FILE.npy]", help="An array to print, or to keep, after."
+    "--out",
+    "outputs",
+    multiple=True,
+    metavar="NAME[=FILE.npy]",
+    help="Print an array argument after the run, or save it to a file (repeatable).",
 )
 @click.option(
     "--policy",
     type=click.Choice(POLICIES),
     default="eager",
     show_default=True,
-    help="When asynchronous operations take effect.",
+    help="Schedule of asynchronous operations: when they take effect.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
 @click.option(
-    "--seconds", type=SECONDS, default=600.0, show_default=True, help="Of processor time, after which the run ends."
+    "--seconds", type=SECONDS, default=600.0, show_default=True, help="CPU-time limit of the run, in seconds."
 )
-@click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use this settings file alone.")
-@click.option("--isolated", is_flag=True, help="Use no settings file.")
+@click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use only this settings file.")
+@click.option("--isolated", is_flag=True, help="Ignore all settings files.")
 @launch_options
 @click.pass_context
 def run(  # noqa: PLR0913 (options)
@@ -73,12 +77,12 @@ def run(  # noqa: PLR0913 (options)
     shared: int | None,
     arguments: tuple[tuple[str, ArgumentSpec], ...],
 ) -> None:
-    """Run a kernel of a PTX file on the reference machine; - is standard input.
+    """Run a kernel of a PTX file on the reference machine; - reads standard input.
 
-    Every parameter has its `--arg`. What the run shows to be wrong is printed with its witness, as the settings files
-    of lint and comments in the text leave it.
+    Every kernel parameter needs an `--arg`. Errors that the run finds are reported with the threads and accesses
+    involved. The settings files of lint and suppression comments apply.
 
-    Exit status: 0 ran to its end, 1 something is wrong, 2 it could not be run, or not to its end.
+    Exit status: 0 completed without findings, 1 errors or warnings found, 2 not run, or not to completion.
     """
     source = read_text(path)
     if isinstance(source, FileResult):

@@ -1,4 +1,4 @@
-"""The options that say what `[tool.ptxkit]` can say, and the level of settings that they make."""
+"""The command-line options for the settings of `[tool.ptxkit]`, and the settings layer that they make."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ launch_option = click.option(
     "--launch",
     type=SettingParam(parsers.parse_launch, "KERNEL:block=X,cluster=Y"),
     multiple=True,
-    help="Take the geometry of a kernel as given: k:block=16x8,cluster=2; without a name, of all kernels.",
+    help="Launch geometry of a kernel to assume: k:block=16x8,cluster=2. Without a name: of all kernels (repeatable).",
 )
 _CODES = SettingParam(parsers.parse_code_prefix, "CODE,...", several=True)
 _OPTIONS = (
@@ -45,57 +45,60 @@ _OPTIONS = (
         type=_CODES,
         multiple=True,
         shell_complete=shell_completion.complete_codes,
-        help="Report these codes only.",
+        help="Report only these codes.",
     ),
     click.option(
         "--extend-select",
         type=_CODES,
         multiple=True,
         shell_complete=shell_completion.complete_codes,
-        help="Report these codes, too.",
+        help="Also report these codes.",
     ),
     click.option(
         "--ignore",
         type=SettingParam(parsers.parse_ignored_prefix, "CODE,...", several=True),
         shell_complete=shell_completion.complete_codes,
         multiple=True,
-        help="Report all but these.",
+        help="Do not report these codes.",
     ),
     click.option(
         "--severity",
         type=SettingParam(parsers.parse_code_severity, "CODE=LEVEL"),
         multiple=True,
-        help="Call findings of a code error, warning or note.",
+        help="Set the severity of a code: error, warning or note.",
     ),
     click.option(
         "--policy",
         type=click.Choice(POLICIES),
-        help="isa (default): report what the text of the ISA forbids. strict: where it is silent, report as a warning "
-        "too what the published memory model does not allow.",
+        help="isa (default): report what the PTX ISA manual forbids. strict: also warn where the manual is silent and "
+        "the published memory model does not allow the behaviour.",
     ),
     click.option(
         "--notes",
         is_flag=True,
         default=None,
-        help="Say, too, what is there in vain: fences that order nothing, and the like.",
+        help="Also report redundant synchronization (PTX9xx).",
     ),
     click.option(
         "--target",
         type=SettingParam(parsers.parse_target_name, "SM"),
         shell_complete=shell_completion.complete_targets,
-        help="Check against this target, not the module's own.",
+        help="Check against this target instead of the .target of the module.",
     ),
     click.option(
         "--version",
         type=SettingParam(parsers.parse_version, "PTX"),
-        help="Check against this version of PTX, not the module's.",
+        help="Check against this PTX version instead of the .version of the module.",
     ),
     launch_option,
     click.option(
-        "--baseline", type=click.Path(dir_okay=False), metavar="FILE", help="Report no finding that stands there."
+        "--baseline",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        help="Do not report the findings listed in this file.",
     ),
-    click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use this settings file alone."),
-    click.option("--isolated", is_flag=True, help="Use no settings file."),
+    click.option("--config", type=click.Path(dir_okay=False), metavar="FILE", help="Use only this settings file."),
+    click.option("--isolated", is_flag=True, help="Ignore all settings files."),
 )
 
 

@@ -19,22 +19,22 @@ from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.model import ConfigLayer, KernelLaunch
 
 
-@click.command(short_help="List every asynchronous copy: unit, bytes, completion, waits and fences.")
+@click.command(short_help="List the data transfers of kernels: unit, bytes, completion, waits and fences.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
 @click.option(
-    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="How to print."
+    "--format", "form", type=click.Choice(["full", "json"]), default="full", show_default=True, help="Output format."
 )
 @launch_option
 @click.pass_context
 def transfers(ctx: click.Context, paths: tuple[str, ...], form: str, launch: tuple[KernelLaunch, ...]) -> None:
-    """List the transfers of the kernels in PTX files, and in every *.ptx in folders; - is standard input.
+    """List the data transfers of the kernels in PTX files and in every *.ptx file of folders; - reads standard input.
 
-    A row says which line moves bytes from where to where, the unit that does it (LDGSTS: cp.async; TMA: the bulk copy
-    engine, TMA map with a tensor map; plain: loads and stores), the bytes for each executing thread, what tells of its
-    completion, the lines that wait for it (with the groups that may still be pending) and the proxy fence that covers
-    it. Of a copy that could have been done otherwise it says what decided.
+    Each row shows the line of the transfer, its source and destination, the unit that performs it (LDGSTS: cp.async;
+    TMA: bulk copy; TMA map: bulk copy with a tensor map; plain: loads and stores), the bytes per executing thread, the
+    completion mechanism, the lines that wait for it (with the number of groups that may still be pending) and the proxy
+    fence that covers it. Where another unit could have been used, the row gives the reason for the choice.
 
-    Exit status: 0 listed, 1 a file has errors, 2 something could not be read or analysed.
+    Exit status: 0 success, 1 a file has errors, 2 a file could not be read or analysed.
     """
     from ptxkit.report.transfer_table import transfer_report
     from ptxkit.report.transfers_json import transfers_json

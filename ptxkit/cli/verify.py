@@ -30,15 +30,23 @@ from ptxkit.verifier import ArgumentSpec, VerifyRequest, verify_source
 _NAME = re.compile(r"[\w$%]+")
 
 
-@click.command(short_help="Run kernels on the reference machine, and print what is wrong with them.")
+@click.command(short_help="Check PTX files and run their kernels on the reference machine to find errors.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=shell_completion.complete_paths)
-@click.option("--entry", "entries", multiple=True, help="A kernel to run (repeatable); none: all of each file.")
-@click.option("--schedules", type=click.IntRange(min=1), default=20, show_default=True, help="Runs of each kernel.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of all that chance decides.")
-@click.option("--seconds", type=SECONDS, default=60.0, show_default=True, help="Of processor time, for each kernel.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="As for lint.")
-@click.option("--show-undecided", is_flag=True, help="Print the questions that could not be answered, too.")
-@click.option("--trace", type=click.Path(dir_okay=False), help="Draw what was found by running: a page (.html).")
+@click.option("--entry", "entries", multiple=True, help="Kernel to run (repeatable). Default: all.")
+@click.option(
+    "--schedules",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Number of runs of each kernel, each with another schedule.",
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Random seed.")
+@click.option("--seconds", type=SECONDS, default=60.0, show_default=True, help="CPU-time limit per kernel, in seconds.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="full", show_default=True, help="Output format.")
+@click.option("--show-undecided", is_flag=True, help="Also print what could not be decided.")
+@click.option(
+    "--trace", type=click.Path(dir_okay=False), help="Write an HTML page (.html) that shows the findings of the runs."
+)
 @settings_options
 @launch_options
 @click.pass_context
@@ -63,20 +71,20 @@ def verify(  # noqa: PLR0913 (options)
     arguments: tuple[tuple[str, ArgumentSpec], ...],
     **given: object,
 ) -> None:
-    """Check PTX files as lint does, and run their kernels on the CPU, under the weakest behaviour the ISA allows.
+    """Check PTX files as lint does, and run their kernels on the CPU under the weakest behaviour that the ISA allows.
 
-    Asynchronous copies read and write as late, as early and as torn as they may, threads take turns by chance, and
-    memory that nobody wrote is poison. What is found is shown with its witness: the accesses, the threads, the bytes,
-    and the seed that shows it again. Where launch options are missing they are chosen, and printed; what hangs on
-    such a choice is a warning.
+    Asynchronous copies take effect as late, as early and in as small parts as the ISA allows, threads are interleaved
+    at random, and uninitialized memory is poison. Each finding is reported with the accesses, threads and bytes
+    involved and the seed that reproduces it. Missing launch options are chosen automatically and printed; a finding
+    that depends on such a choice is a warning.
 
-    --trace writes one page that needs no other file: for each finding of a run the threads, what they did near it, the
-    copies in flight and the ordering that is missing.
+    --trace writes one self-contained HTML page. For each finding of a run it shows the threads, their recent
+    operations, the copies in flight and the missing ordering.
 
-    Settings are those of lint: files, options and comments that hide findings count for what runs show, too; launches
-    of the settings are run, where --block and --cluster say nothing else.
+    Settings files, options and suppression comments apply as for lint, to the findings of runs as well. Launches in
+    the settings are used unless --block or --cluster overrides them.
 
-    Exit status: 0 clean, 1 errors or warnings found, 2 something could not be read or run.
+    Exit status: 0 no errors or warnings, 1 errors or warnings found, 2 an input could not be read or run.
     """
     if trace is not None and not trace.endswith((".html", ".htm")):
         raise click.UsageError(f"--trace {trace}: the page's name must end in .html, so that no input is overwritten")

@@ -1,4 +1,4 @@
-"""`ptxkit view`: a file as a page: text, findings, control flow and transfers."""
+"""`ptxkit view`: an HTML page with the text, diagnostics, control flow and transfers of a file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ptxkit.settings.errors import SettingsError
 from ptxkit.source import SourceFile
 
 
-@click.command(short_help="Draw a file: control flow, transfers, findings, in one page.")
+@click.command(short_help="Write an HTML page of a file: control flow, transfers and diagnostics.")
 @click.argument("path", metavar="FILE", shell_complete=shell_completion.complete_paths)
-@click.option("--output", "-o", required=True, metavar="PAGE", help="The page (.html); - is standard output.")
+@click.option("--output", "-o", required=True, metavar="PAGE", help="Output file (.html); - writes to standard output.")
 @settings_options
 @click.option(
-    "--stdin-filename", metavar="PATH", help="What standard input is called, and whose settings count for it."
+    "--stdin-filename", metavar="PATH", help="File name of standard input, for diagnostics and to find its settings."
 )
 @click.pass_context
 def view(
@@ -37,16 +37,15 @@ def view(
     stdin_filename: str | None,
     **given: object,
 ) -> None:
-    """Write a page that shows FILE; - is standard input.
+    """Write an HTML page that shows FILE; - reads standard input.
 
-    The page holds the text with what lint finds on its lines, the control-flow graph of each function, and its
-    asynchronous transfers as bars from their issue to their wait, with commits, fences and barriers. It is one file
-    that loads no other and needs no network. Of a library or the like that holds several texts, name one as lint does:
-    libfoo.so!1.sm_90a.ptx.
+    The page shows the text with the diagnostics of lint, the control-flow graph of each function, and the asynchronous
+    transfers as bars from issue to wait, with commits, fences and barriers. It is self-contained and needs no network
+    access. If FILE contains several PTX texts, as a library may, name one of them as lint does: libfoo.so!1.sm_90a.ptx.
 
-    Settings count as for lint.
+    Settings apply as for lint.
 
-    Exit status: 0 the page was written, whatever is found in FILE; 2 FILE could not be read, or the page not written.
+    Exit status: 0 the page was written, even if FILE has errors; 2 FILE could not be read or the page not written.
     """
     if output != "-" and not output.endswith((".html", ".htm")):
         raise click.UsageError(f"--output {output}: the page's name must end in .html, so that no input is overwritten")
