@@ -1,4 +1,4 @@
-"""`ptxkit fmt`: rewrite PTX in its canonical form, comments kept."""
+"""`ptxkit fmt`: format PTX; comments are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ptxkit fuzz`: campaigns of generated and changed PTX, and kept examples once more."""
+"""`ptxkit fuzz`: fuzzing campaigns over generated and mutated PTX, and replay of saved examples."""
 
 from __future__ import annotations
 

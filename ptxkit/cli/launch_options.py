@@ -56,7 +56,7 @@ _OPTIONS = (
         help="Value of a kernel parameter, by its name or its position (#0 is the first; repeatable). Scalars: n=37, "
         "a=0.5. Arrays: x=f32[1024]:random (or zeros, ones, iota), t=t.npy. Tensor maps: "
         "m=f16[64,64]:box=64x8:swizzle=128 (also steps, interleave, oob; lower, upper, channels, pixels for im2col). "
-        "Array of two pointers: p=2*f32[64]. Textures: "
+        "Table of two arrays or maps in memory: p=2*f32[64]. Textures: "
         "t=texture:f32[48,64]:random:filter=linear:address=wrap:normalized=1 (also scaled, channels, layered, cube; "
         "likewise surface: and sampler:).",
     ),

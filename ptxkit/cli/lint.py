@@ -1,4 +1,4 @@
-"""`ptxkit lint`: check PTX, print what was found."""
+"""`ptxkit lint`: check PTX files and report diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of numbers that options of several commands take."""
+"""Number types of options that several commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell offers when the tab key is pressed, where click does not know it by itself."""
+"""Shell completion of parameters that click cannot complete itself: paths, rule codes and targets."""
 
 from __future__ import annotations
 
