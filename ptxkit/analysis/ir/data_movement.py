@@ -1,7 +1,7 @@
-"""What an instruction moves from where to where, as its effects say: no walk is needed for it.
+"""The source and destination of a data transfer, from the effects of its instruction alone, without execution.
 
-A transfer is an instruction that writes memory later (or fetches it nearer), and has its bytes from one place: memory,
-registers, or the hardware. An instruction that combines several sources (a matrix product) is none.
+A transfer is an instruction that writes memory later (or prefetches it), and has its bytes from one source: memory,
+registers, or the hardware. An instruction that combines several sources (a matrix product) is not a transfer.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PRODUCTS = ("wgmma", "tcgen05")
 
 @dataclass(frozen=True, slots=True)
 class DataMovement:
-    """source, destination: state spaces, `registers`, `L2`, `multimem` or `response`. near: the access whose address
-    tells the variable, and whose trace events tell of completion. size: of what is written; read: of what is read.
-    """
+    """source, destination: state spaces, `registers`, `L2`, `multimem` or `response`. tracked_access: the access whose
+    address determines the variable, and whose trace events determine completion. size: of the bytes written; read_size:
+    of the bytes read."""
 
     operation: str
     source: str
@@ -57,7 +57,7 @@ def data_movement_of(step: Step) -> DataMovement | None:
 
 
 def async_product_of(step: Step) -> DataMovement | None:
-    """The route of a multiplication that goes on after its instruction, from shared memory to where its sums are."""
+    """The route of a multiplication that continues after its instruction, from shared memory to its accumulators."""
     match = step.match
     if match is None:
         return None
@@ -76,7 +76,7 @@ def _prefetch_movement(effect: Prefetch) -> DataMovement:
 
 
 def _tensor_memory_movement(access: Access) -> DataMovement:
-    """Tensor Memory to or from the registers of a warp."""
+    """A transfer between Tensor Memory and the registers of a warp."""
     into = access.kind == "read"
     source, destination = (access.space, "registers") if into else ("registers", access.space)
     return DataMovement("copy", source, destination, Unit.TENSOR_CORE, None, None, completion=access.completion or "")
@@ -119,5 +119,5 @@ def _unit(read: Access | None, write: Access, later: list[Access]) -> Unit:
 
 
 def is_modelled(access: Access) -> bool:
-    """Whether walks record an access: one to shared memory, by an address or a descriptor."""
+    """Whether executions record an access: one to shared memory, by an address or a descriptor."""
     return access.via in ("address", "descriptor") and access.space.startswith(("shared", "generic"))

@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 #: Bytes of one bucket; most accesses touch one or two.
 _BUCKET = 256
-#: An item over more buckets than this stands beside them all: a constant size may be any number below 2**64.
+#: An item over more buckets than this is stored outside the buckets: a constant size may be any number below 2**64.
 _WIDE = 4096
 
 
 class IntervalIndex(Generic[T]):
-    """Items by the `[low, high)` they cover, kept in the order they were added."""
+    """Items by the interval `[low, high)` that they cover, in the order of insertion."""
 
     def __init__(self) -> None:
         self._buckets: dict[int, list[tuple[int, int, T]]] = defaultdict(list)
@@ -39,7 +39,7 @@ class IntervalIndex(Generic[T]):
         return bool(self._buckets or self._wide)
 
     def overlapping(self, low: int, high: int) -> tuple[T, ...]:
-        """The items whose range meets `[low, high)`. Loops ask for the same places again: answers are kept."""
+        """The items whose interval overlaps `[low, high)`. Results are cached, since loops repeat the same queries."""
         known = self._query_cache.get((low, high))
         if known is None:
             first, last = low // _BUCKET, (high - 1) // _BUCKET
@@ -61,5 +61,5 @@ class IntervalIndex(Generic[T]):
             for entry in entries:
                 start, end, item = entry
                 if start < high and low < end and id(entry) not in seen:
-                    seen.add(id(entry))  # one that spans buckets is met in each
+                    seen.add(id(entry))  # an item that spans several buckets is found in each
                     yield item

@@ -1,9 +1,9 @@
-"""Where the variables of a function stand: the scopes that name them, and an address for each.
+"""The layout of a function's variables: the scopes that name them, and an address for each.
 
-Only shared, local and parameter memory has addresses here; those of global memory are symbols.
+Only shared, local and parameter memory has addresses here; addresses of global memory are symbols.
 
-Source: PTX ISA, "Variable Declarations", "State Spaces" (a nested block has a scope of its own for registers,
-variables and labels).
+Source: PTX ISA, "Variable Declarations", "State Spaces" (a nested block has a scope of its own for registers, variables
+and labels).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxkit.syntax.tree import Declaration, Declarator
 
 _TYPE_BYTES = {"pred": 1, "b128": 16}
 _SHARED_GAP = 16
-#: Bytes between two variables, so that what runs past the end of one is not taken for the other.
+#: The bytes between two variables, so that an overrun of one is not taken for an access to the other.
 _GUARD = 128
 #: Linkages of variables that may be defined elsewhere.
 _EXTERNAL_LINKAGES = ("extern", "common", "weak")
@@ -71,7 +71,7 @@ class SymbolScope:
         return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
 
     def shadows_special_register(self, name: str) -> bool:
-        """Whether a declared register has the name of a special one, or of the vector that it is an element of."""
+        """Whether a declared register has the name of a special register, or of the vector that contains it."""
         whole = name.partition(".")[0]
         scope: SymbolScope | None = self
         while scope is not None:
@@ -90,7 +90,7 @@ class SymbolScope:
         return None
 
     def label(self, name: str) -> int | None:
-        """The index of the step that a label stands before."""
+        """The index of the step that a label precedes."""
         scope: SymbolScope | None = self
         while scope is not None:
             if name in scope.labels:
@@ -109,7 +109,7 @@ class SymbolScope:
 
 
 class VariableLayout:
-    """Hands out addresses: static shared memory first, then one place that all open arrays share."""
+    """Assigns addresses: static shared memory first, then one address that all open arrays share."""
 
     def __init__(self) -> None:
         self.placed_variables: list[DeclaredVariable] = []
@@ -144,7 +144,7 @@ class VariableLayout:
         return self._next["shared"] > SHARED_END
 
     def copy_for(self, scope: SymbolScope) -> VariableLayout:
-        """The same so far, for a scope in place of the only one that there was."""
+        """A copy of the layout so far, for a scope that replaces its only scope."""
         other = VariableLayout()
         other.placed_variables, other._next = list(self.placed_variables), dict(self._next)
         other._open_arrays = [(scope, variable) for _, variable in self._open_arrays]

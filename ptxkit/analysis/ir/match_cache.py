@@ -1,4 +1,4 @@
-"""What a form of an instruction says by itself, found once for each match: walks compile steps by the thousand."""
+"""Caches properties of an instruction form by its match, because thousands of steps are compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def cached_by_match(function: Callable[[Match], Found]) -> Callable[[Match], Found]:
-    """Remembers what a function says of each match. The table keeps all matches, and they are the same by identity."""
+    """Caches the result of a function for each match. The table keeps all matches alive, so identity is a valid key."""
     known: dict[int, tuple[Match, Found]] = {}
 
     @wraps(function)

@@ -39,10 +39,10 @@ from ptxkit.syntax.tree import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One instruction in its place. `match` is None where the table has no form for it. start: source offset.
+    """One instruction at its position. `match` is None where the table has no form for it. start: source offset.
 
-    box: the bytes that a tensor copy brings, where the module's maker knows them. is_system_call: what it calls is a
-    function of the system that returns and orders nothing.
+    box: the bytes that a tensor copy transfers, where the creator of the module knows them. is_system_call: the callee
+    is a system function that returns and orders nothing.
     """
 
     index: int
@@ -55,21 +55,21 @@ class Step:
 
     @property
     def is_opaque_call(self) -> bool:
-        """Whether it calls a function of which nothing is known but its body, if that is here."""
+        """Whether it calls a function of which only the body is known, if the module has one."""
         return not self.is_system_call and any(isinstance(e, Control) and e.kind == "call" for e in self.effects)
 
     @property
     def effects(self) -> tuple[Effect, ...]:
-        """What it does; nothing where the table has no form for it."""
+        """The effects of the instruction; empty where the table has no form for it."""
         return self.match.effects if self.match is not None else ()
 
 
 @dataclass(frozen=True)
 class Program:
-    """A function with a body, ready for analyses. `scope` is that of its outermost braces.
+    """A function with a body, prepared for analyses. `scope` is that of its outermost braces.
 
-    called: the functions that it calls, and those that they call, by name; empty where nobody asked for them. They
-    and it have the same `variables`, each in a place of its own.
+    callees: the functions that it calls, directly or indirectly, by name; empty where they were not requested. They
+    share the same `variables`, each at a distinct address.
     """
 
     function: Function
@@ -81,7 +81,7 @@ class Program:
 
     @property
     def label_targets(self) -> frozenset[int]:
-        """The indices of the steps that labels stand before."""
+        """The indices of the steps that labels precede."""
         scopes: dict[int, SymbolScope] = {}
         for step in self.steps:
             scope: SymbolScope | None = step.scope
@@ -92,8 +92,8 @@ class Program:
 
     @cached_property
     def effectful_steps(self) -> tuple[Step, ...]:
-        """The steps that do more than give registers values, or for which the table has no form: who looks for effects
-        of one kind need not look at the rest, which is most of a kernel."""
+        """The steps that do more than assign register values, or for which the table has no form. A search for effects
+        of one kind can skip the rest, which is most of a kernel."""
         plain: dict[int, bool] = {}
         found: list[Step] = []
         for step in self.steps:
@@ -113,24 +113,23 @@ class Program:
 
     @property
     def has_locals(self) -> bool:
-        """Whether each of its executions has variables of its own."""
+        """Whether each execution of the function has its own variables."""
         own = {id(scope): scope for scope in (self.scope, *(step.scope for step in self.steps))}
         return any(each.space == "local" for scope in own.values() for each in scope.variables.values())
 
     @cached_property
     def multi_variable_spaces(self) -> frozenset[str]:
-        """The state spaces in which it has more than one variable."""
+        """The state spaces in which the program has more than one variable."""
         spaces = [each.space for each in self.variables]
         return frozenset(space for space in spaces if spaces.count(space) > 1)
 
     @property
     def exceeds_shared_limit(self) -> bool:
-        """Whether the shared variables that it may reach take more memory than a CTA can have."""
+        """Whether the shared variables that the program may access take more memory than a CTA can have."""
         return any(each.space == "shared" and each.address + (each.size or 0) > SHARED_END for each in self.variables)
 
     def variable_at(self, address: int) -> DeclaredVariable | None:
-        """The variable at an offset of `ptxkit.analysis.ir.shared_window`'s picture; launch-sized "
-        "memory reaches to its end."""
+        """The variable at an offset of `ptxkit.analysis.ir.shared_window`; launch-sized memory extends to its end."""
         starts, by_start = self._variable_starts
         index = bisect_right(starts, address) - 1
         found = by_start[index] if index >= 0 else None
@@ -138,9 +137,10 @@ class Program:
 
     @cached_property
     def _variable_starts(self) -> tuple[list[int], list[DeclaredVariable | None]]:
-        """Where each variable starts, or ends that another one overlaps, and the first variable from there on.
+        """The offsets at which a variable starts, or an overlapped one ends, each with the first variable from there
+        on.
 
-        Of those that overlap, as launch-sized ones do, the first that was placed counts.
+        Where variables overlap, as launch-sized ones do, the first that was placed is used.
         """
         bounds = sorted({bound for each in self.variables for bound in (each.address, _end(each))})
         held: dict[int, DeclaredVariable | None] = dict.fromkeys(bounds)
@@ -151,15 +151,15 @@ class Program:
 
 
 def _end(variable: DeclaredVariable) -> int:
-    """The offset behind a variable; launch-sized memory reaches to the end of all shared memory."""
+    """The offset after a variable; launch-sized memory extends to the end of all shared memory."""
     return SHARED_END if variable.size is None else variable.address + variable.size
 
 
 def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: SymbolScope) -> Instruction:
-    """The instruction with the elements of arrays as addresses: `a[3]` of `.b32 a[8]` is `[a+12]`, and the name `a+12`
-    where no address stands; with a register for an index it is `a[%r1*4]`, which counts bytes.
+    """The instruction with array elements as addresses: `a[3]` of `.b32 a[8]` becomes `[a+12]`, and the name `a+12`
+    where the operand is not an address; with a register as index it becomes `a[%r1*4]`, which counts bytes.
 
-    To ptxas an index counts scalars: of vectors, and of arrays of arrays, as well.
+    ptxas interprets an index as a number of scalars, also in vectors and in arrays of arrays.
     """
     forms = match.operands if match is not None else ()
     addresses = [each.kind == "address" for each in forms] or [False] * len(instruction.operands)
@@ -182,7 +182,7 @@ def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: Sym
 
 
 class _Flattener:
-    """Makes steps of statements. defined: the functions that have a body in the module."""
+    """Converts statements to steps. defined: the functions that have a body in the module."""
 
     def __init__(self, layout: VariableLayout, defined: Collection[str] = ()) -> None:
         self.steps: list[Step] = []
@@ -213,7 +213,7 @@ class _Flattener:
                 scope.targets[statement.label] = statement.words
 
     def _with_callee_facts(self, step: Step) -> Step:
-        """The step, with what is known of the function that it calls: one that ends the launch makes it a trap."""
+        """The step with the known properties of its callee: a function that ends the launch makes the call a trap."""
         callee = callee_of(step)
         if callee is None or callee in self._defined_functions or step.match is None:
             return step
@@ -232,10 +232,10 @@ class _Flattener:
 
 
 class ModuleContext:
-    """What stands around the functions of a module: its variables, laid out once for all functions.
+    """The module-level variables that the functions of a module use, laid out once for all functions.
 
-    A module may have more shared variables than a CTA has memory, those of other kernels; then each function has those
-    alone that it mentions, or that functions do that it may call.
+    A module may have more shared variables than a CTA has memory, because they belong to different kernels. Then each
+    function has only those that it, or a function that it may call, refers to.
     """
 
     def __init__(self, module: Module) -> None:
@@ -245,7 +245,7 @@ class ModuleContext:
         self._layout, self._scope = self._lay_out(SymbolScope(), self._declarations)
 
     def layout_for(self, function: Function) -> tuple[VariableLayout, SymbolScope]:
-        """A layout and a scope to go on with, which belong to this function and those that it calls."""
+        """A layout and a scope that this function and its callees can extend."""
         if self._layout.exceeds_shared_limit:
             names = self._reachable_names(function)
             return self._lay_out(
@@ -255,7 +255,7 @@ class ModuleContext:
         return self._layout.copy_for(scope), scope
 
     def _reachable_names(self, function: Function) -> set[str]:
-        """The names that a function mentions, and those that the functions among them do, and so on."""
+        """The names that a function refers to, and those that its callees refer to, transitively."""
         found: set[str] = set()
         waiting = [function.name]
         while waiting:
@@ -278,11 +278,11 @@ class ModuleContext:
 
     @cached_property
     def _unaddressed_scope(self) -> SymbolScope:
-        """The names of all others: where they stand is the same for all functions."""
+        """The names of all other variables, which do not depend on the function."""
         return self._lay_out(SymbolScope(), [each for each in self._declarations if each.space not in FIRST_ADDRESS])[1]
 
     def _lay_out(self, scope: SymbolScope, declarations: Iterable[Declaration]) -> tuple[VariableLayout, SymbolScope]:
-        """A scope with further variables, and where these stand."""
+        """A scope with further variables, and their layout."""
         layout = VariableLayout()
         flattener = _Flattener(layout)
         for declaration in declarations:
@@ -295,7 +295,7 @@ def _copy_scope(scope: SymbolScope) -> SymbolScope:
 
 
 def _select_declarations(declarations: Iterable[Declaration], names: Collection[str]) -> Iterator[Declaration]:
-    """The declarations, of shared variables with a size only those of some names."""
+    """The declarations; of shared variables with a size, only those with the given names."""
     for declaration in declarations:
         declarators = declaration.declarators
         if declaration.space == "shared":
@@ -353,8 +353,8 @@ def _flatten_function(
 
 
 def callee_of(step: Step) -> str | None:
-    """The name of what a call calls: of a function, or of the register that its address is in; None where it is no
-    call."""
+    """The name of the callee of a call: of a function, or of the register that holds its address; None for other
+    steps."""
     if not any(isinstance(effect, Control) and effect.kind == "call" for effect in step.effects):
         return None
     return next((each.text for each in step.instruction.operands if isinstance(each, Name)), None)

@@ -1,17 +1,17 @@
-"""A concrete picture of a CTA's shared memory: where variables stand, and how the windows of generic addresses lie.
+"""A concrete model of a CTA's shared memory: the addresses of variables, and the windows of generic addresses.
 
-Only relations matter: two variables do not overlap, the shared window is not at zero, each CTA of the cluster has its
-own stretch of it. Raw shared addresses stay under 2**18, as matrix descriptors need.
-Source: PTX ISA, "Shared State Space", "Generic Addressing", "mapa".
+Only relations matter: two variables do not overlap, the shared window is not at zero, and each CTA of the cluster has
+its own part of it. Raw shared addresses stay under 2**18, as matrix descriptors require. Source: PTX ISA, "Shared State
+Space", "Generic Addressing", "mapa".
 """
 
 from __future__ import annotations
 
 from ptxkit.fast_dataclasses import dataclass
 
-#: Bits of an address inside one CTA's shared memory; the rank of another CTA of the cluster stands above them.
+#: Bits of an address inside one CTA's shared memory; the bits above them hold the rank of another CTA of the cluster.
 CTA_BITS = 24
-#: What stands above those bits in a mask that leads from an address in either CTA of a pair to one in the even CTA.
+#: The bits above those in a mask that maps an address in either CTA of a pair to one in the even CTA.
 EVEN_CTA = 0xFE
 #: Where the windows of generic addresses begin. The low half is not zero, so that a generic address cut to 32 bits is
 #: still no offset.
@@ -24,11 +24,11 @@ _WINDOWS = {
 }
 _WINDOW_SIZE = _LOW
 _LOWEST = min(_WINDOWS.values())
-#: Where the shared memory of a CTA ends, at the latest.
+#: The upper bound for the end of a CTA's shared memory.
 SHARED_END = 1 << 18
 #: Bytes of it, on the targets that have the most.
 MAX_SHARED_BYTES = 227 << 10
-#: Offsets of the thread's own variables, apart from shared ones, so that an offset tells its space.
+#: Offsets of the thread's private variables, disjoint from shared ones, so that an offset determines its space.
 FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 
 
@@ -68,13 +68,13 @@ class SharedWindow:
         return None
 
     def map_to_rank(self, address: int, rank: int) -> int:
-        """The same place in the shared memory of CTA `rank` of the cluster."""
+        """The same offset in the shared memory of CTA `rank` of the cluster."""
         local = address & ~(0xFF << CTA_BITS)
         return local if rank == self.rank else local | (rank + 1) << CTA_BITS
 
     def map_to_even_cta(self, address: int, kept: int) -> int:
-        """The bits `kept` of an address. Where this clears the lowest bit of the CTA's rank in a shared-memory address,
-        as GPUs lay these out, it is one in the CTA of the pair whose rank is even."""
+        """The bits `kept` of an address. If this clears the lowest bit of the CTA's rank in a shared-memory address,
+        the result is an address in the CTA of the pair whose rank is even."""
         offset = address & kept & (1 << CTA_BITS) - 1
         if not FIRST_ADDRESS["shared"] <= offset < SHARED_END:
             return address & kept

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from ptxkit.source import SourceLine
 from ptxkit.syntax.tree import Block, Body, Directive, Function, Module
 
-#: Calls inlined in one another that are followed.
+#: The maximum depth of nested inlined calls.
 MAX_INLINED = 64
 
 _LocTriple = tuple[int, int, int]
@@ -30,9 +30,9 @@ class SourceLines:
         self._by_function: dict[int, tuple[list[int], list[tuple[SourceLine, ...]]]] = {}
 
     def location(self, function: Function, start: int) -> SourceLine | None:
-        """Where the statement at an offset comes from; None where no `.loc` stands before it in its function.
+        """The source location of the statement at an offset; None where no `.loc` precedes it in its function.
 
-        Of inlined code it is where the outermost call stands.
+        For inlined code it is the location of the outermost call.
         """
         places = self.inline_chain(function, start)
         return places[-1] if places else None
@@ -71,7 +71,7 @@ class SourceLines:
                     places.append(self._inline_chain(own, callers) or previous)
 
     def _inline_chain(self, spot: _LocTriple, callers: dict[_LocTriple, _LocTriple | None]) -> tuple[SourceLine, ...]:
-        """The places from the innermost on; none where the outermost is no line."""
+        """The locations from the innermost on; none where the outermost has no line."""
         spots = [spot]
         for _ in range(MAX_INLINED):
             caller = callers.get(spot)
@@ -86,7 +86,7 @@ class SourceLines:
 
 
 class DebugLocations:
-    """The source places of offsets of a text, whatever function they are in."""
+    """The source locations of offsets of a text, whatever function they are in."""
 
     def __init__(self, module: Module) -> None:
         self._lines = SourceLines(module)
@@ -95,7 +95,7 @@ class DebugLocations:
         self._items = [item for _, item in located]
 
     def locations_at(self, offset: int) -> tuple[SourceLine, ...]:
-        """The line at an offset, then where its function was inlined, and so on; none where no `.loc` says it."""
+        """The line at an offset, then the call sites at which its function was inlined; none without a `.loc`."""
         index = bisect_right(self._starts, offset) - 1
         item = self._items[index] if index >= 0 else None
         return self._lines.inline_chain(item, offset) if isinstance(item, Function) else ()

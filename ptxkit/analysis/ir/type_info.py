@@ -1,4 +1,4 @@
-"""What a type's word, such as `s32`, says by itself: its width, and whether it is of floating-point numbers."""
+"""Properties of a type such as `s32`: its width, and whether it is a floating-point type."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ _FLOATS = ("f", "bf", "e", "tf")
 
 @cache
 def width_of(kind: str) -> int:
-    """Bits of a value of that type; 1 for a predicate."""
+    """The width in bits of a value of the type; 1 for a predicate."""
     digits = "".join(c for c in kind if c.isdigit())
     return int(digits) if digits else 1
 
 
 @cache
 def is_float(kind: str) -> bool:
-    """Whether its values are floating-point numbers."""
+    """Whether the type is a floating-point type."""
     return kind.startswith(_FLOATS)
 
 
 @cache
 def is_signed(kind: str) -> bool:
-    """Whether it is the word of integers with a sign."""
+    """Whether the type is a signed integer type."""
     return kind[:1] == "s" and kind[1:].isdigit()

@@ -1,7 +1,7 @@
-"""What decided conditions say of others: what is at most 3 is not at least 4, and what is in `.shared` not in `.local`.
+"""What decided conditions imply for others: at most 3 is not at least 4, and in `.shared` is not in `.local`.
 
-A guess at one branch settles the branches that ask the same of the same unknown in other words, as the roles of warps
-do. Without that, walks would take paths that no thread can take.
+A guess at one branch decides other branches that test the same unknown in a different form, as tests of the roles of
+warps do. Otherwise, executions would take paths that no thread can take.
 
 Source: PTX ISA, "isspacep", "Generic Addressing" (the windows of state spaces do not overlap, but for that of kernel
 parameters, which lies in `global`), "Shared State Space" (`.shared::cta` lies in `.shared::cluster`).
@@ -20,7 +20,7 @@ _SPACE = "space"
 #: By a state space: the one whose window its own lies in.
 _ENCLOSING_SPACE = {"param": "global", "shared": "shared::cluster", "shared::cta": "shared::cluster"}
 _MAX_COMPARISONS = 8
-"""Comparisons of one unknown that are kept; more are rare, and each costs time."""
+"""The maximum number of comparisons of one unknown that are kept; more are rare, and each costs time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class Comparison:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The least and the largest number of the type."""
+        """The smallest and the largest number of the type."""
         width = _WIDTHS[self.kind[1:]]
         return (-1 << width - 1, (1 << width - 1) - 1) if self.kind[0] == "s" else (0, (1 << width) - 1)
 
     def holds(self, number: int) -> bool:
-        """For a number in place of the unknown, as the type reads it."""
+        """Whether the comparison holds for a number in place of the unknown, interpreted as the type."""
         return evaluate_comparison(self.operator, self.kind, number, self.constant)
 
 
 def comparison_of(key: Hashable) -> Comparison | None:
-    """The comparison that a condition came about by; None for any other condition."""
+    """The comparison that a condition results from; None for any other condition."""
     if not isinstance(key, tuple) or len(key) != 5 or subject_of(key) is None:
         return None
     _, operator, kind, unknown, constant = key
@@ -52,10 +52,11 @@ def comparison_of(key: Hashable) -> Comparison | None:
 
 
 def subject_of(key: Hashable) -> tuple[SymbolicValue, str] | None:
-    """What a condition compares with a constant: the unknown, and the width; or the unknown whose state space it tests,
+    """The unknown that a condition compares with a constant, and the width; or the unknown whose state space it tests,
     wherever in the object it points. None for any other condition.
 
-    (Written out, and apart from the comparison: each lane asks it in each round, and mostly of an unknown of its own.)
+    (It does not use `comparison_of` because it is called for each lane in each iteration, mostly with a distinct
+    unknown.)
     """
     if not isinstance(key, tuple) or len(key) != 5 or key[0] != "compare":
         if isinstance(key, tuple) and len(key) == 3 and key[0] == "is_space" and isinstance(key[2], SymbolicValue):
@@ -69,14 +70,14 @@ def subject_of(key: Hashable) -> tuple[SymbolicValue, str] | None:
 
 @dataclass(slots=True)
 class Implications:
-    """The comparisons and tests of state spaces that were decided in one scenario, by what they are of."""
+    """The comparisons and tests of state spaces that were decided in one scenario, by their subject."""
 
     decided_conditions: dict[tuple[SymbolicValue, str], list[tuple[Hashable, bool]]] = field(default_factory=dict)
     _cache: dict[Hashable, bool | None] = field(default_factory=dict)
-    """What `of` said since the last one was decided: lanes and rounds ask the same again and again."""
+    """The results of `implied_side` since the last decision: lanes and iterations repeat the same queries."""
 
     def note(self, key: Hashable, side: bool) -> None:
-        """A condition was decided."""
+        """Notes that a condition was decided."""
         subject = subject_of(key)
         if subject is not None:
             decided = self.decided_conditions.setdefault(subject, [])
@@ -85,7 +86,7 @@ class Implications:
                 self._cache.clear()
 
     def implied_side(self, key: Hashable) -> bool | None:
-        """What those that were decided say of a condition; None where it may be either."""
+        """The side that the decided conditions imply for a condition; None where it may be either."""
         if not self.decided_conditions:
             return None
         subject = subject_of(key)
@@ -112,14 +113,14 @@ def _implied_side(key: Hashable, before: list[tuple[Hashable, bool]]) -> bool | 
 
 
 def _space_of(key: Hashable) -> str:
-    """The state space that a test of an address asks for; `param::entry` is part of `param`."""
+    """The state space that an address is tested for; `param::entry` is part of `param`."""
     assert isinstance(key, tuple)
     space = str(key[1])
     return "param" if space.startswith("param") else space
 
 
 def _implied_space(asked: str, before: list[tuple[str, bool]]) -> bool | None:
-    """What tests of the state space of the same address say of another one."""
+    """What tests of the state space of an address imply for another test of it."""
     for known, side in before:
         if side and (known == asked or _ENCLOSING_SPACE.get(known) == asked):
             return True
@@ -135,7 +136,7 @@ def _outermost(space: str) -> str:
 
 
 def _sample_points(found: Comparison, decided: list[tuple[Comparison, bool]]) -> Iterator[int]:
-    """A number of each stretch in which all the comparisons come out alike."""
+    """A number from each interval in which all the comparisons have constant results."""
     for comparison in (found, *(each for each, _ in decided)):
         least, largest = comparison.bounds
         yield from (least, largest, 0)

@@ -1,7 +1,7 @@
-"""What threads keep in memory of their own: local memory, and the parameters of calls, as cells that do not overlap.
+"""The private memory of threads: local memory, and the parameters of calls, as cells that do not overlap.
 
-A store ends every cell that it may reach a part of. Bytes are in little-endian order: what is stored as one number is
-loaded in parts, and the other way round, where all of it is known as numbers.
+A store invalidates every cell that it may overlap. Bytes are in little-endian order: a value that is stored as one
+number may be loaded in parts, and vice versa, where all of it is known as numbers.
 
 Source: PTX ISA, "Local State Space", "Parameter State Space", "Operand Size Exceeding Instruction-Type Size".
 """
@@ -26,9 +26,9 @@ _MAX_CELL_BYTES = 16
 
 
 class PrivateMemory:
-    """The memory of a group of threads, by state space or by the name of a parameter, and by place in there.
+    """The memory of a group of threads, by state space or by the name of a parameter, and by address in it.
 
-    A place is a number, or what each thread has, or an unknown; a cell has a number of bytes, and what it holds.
+    An address is a number, one number for each thread, or an unknown; a cell has a size in bytes and a value.
     """
 
     __slots__ = ("_spaces", "_terms")
@@ -58,7 +58,7 @@ class PrivateMemory:
                     cells[first] = lift(partial(_concatenate, self._terms, shape), value), end - first
 
     def load(self, space: str, place: GroupValue, size: int) -> GroupValue | None:
-        """What `size` bytes hold; None where that is not known."""
+        """The value of `size` bytes; None where it is not known."""
         cells = self._spaces.get(space)
         if not cells:
             return None
@@ -68,7 +68,7 @@ class PrivateMemory:
         return self._compose(cells, place, size) if isinstance(place, int) else None
 
     def _compose(self, cells: dict[GroupValue, tuple[GroupValue, int]], place: int, size: int) -> GroupValue | None:
-        """Bytes that are part of a cell, or of several that lie side by side; None where some are in none."""
+        """The value of bytes that are part of a cell, or of several adjacent cells; None where some are in no cell."""
         shape: list[tuple[int, int, int]] = []
         values: list[GroupValue] = []
         at = place
@@ -83,15 +83,15 @@ class PrivateMemory:
         return lift(partial(_concatenate, self._terms, tuple(shape)), *values)
 
     def count(self, space: str) -> int:
-        """How many cells a space has."""
+        """The number of cells in a space."""
         return len(self._spaces.get(space, ()))
 
     def clear(self, space: str) -> None:
-        """Drops all cells of a space: anything may have been stored there."""
+        """Discards all cells of a space, since any value may have been stored there."""
         self._spaces.pop(space, None)
 
     def copy(self, source: str, target: str) -> None:
-        """Passes what a parameter holds on to another one."""
+        """Copies the value of a parameter to another one."""
         for place, (value, size) in list(self._spaces.get(source, {}).items()):
             self.store(target, place, value, size)
 
@@ -125,14 +125,14 @@ def _overlapping_cells(
 
 
 def _range(place: GroupValue, size: int) -> tuple[int | None, int]:
-    """The first byte, and the one behind the last; (None, 0) where that is not known."""
+    """The first byte, and the one after the last; (None, 0) where they are not known."""
     values = place.values if isinstance(place, LaneValues) else [place]
     numbers = [value for value in values if isinstance(value, int)]
     return (min(numbers), max(numbers) + size) if len(numbers) == len(values) else (None, 0)
 
 
 def _truncate(ones: int, value: Value) -> Value:
-    """What of a number fits into a cell."""
+    """A number truncated to the size of a cell."""
     return value & ones if isinstance(value, int) else value
 
 

@@ -1,7 +1,7 @@
-"""What a group of threads holds in its registers; a part of the group takes over what it asks for, when it asks.
+"""The register values of a group of threads; a part of the group copies a value only when it reads it.
 
-Threads part often, and what most registers held then is never read again: to take all of them over each time would
-cost more than the walk. So a part looks through to what the whole group held, which nobody writes any more.
+Threads diverge often, and most registers are never read again: copying all of them each time would cost more than the
+execution. So a part looks values up in the state of the whole group, which is no longer written.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.analysis.values.symbolic_values import GroupValue, select_lanes
 
-#: Groups that a part looks through, one after the other; one that parted more often takes all over.
+#: The maximum number of groups that a lookup visits; a group that diverged more often copies all values.
 MAX_LAYERS = 8
 
 
@@ -26,7 +26,7 @@ class RegisterFile:
         self._layers = 0
 
     def get(self, name: str) -> GroupValue | None:
-        """What a register holds; None where nothing was written to it."""
+        """The value of a register; None where it was never written."""
         held = self._own.get(name)
         if held is None and self._whole is not None:
             if self._layers > MAX_LAYERS:
@@ -42,14 +42,14 @@ class RegisterFile:
         self._own[name] = held
 
     def copy(self) -> RegisterFile:
-        """The same, to be written to apart."""
+        """A copy that can be written independently."""
         other = RegisterFile()
         other._own = dict(self._own)
         other._whole, other._indices, other._layers = self._whole, self._indices, self._layers
         return other
 
     def subset(self, indices: Sequence[int]) -> RegisterFile:
-        """What a part of the group holds, given the indices of its threads; these here are not written to any more."""
+        """The registers of a part of the group, given the indices of its threads; the original is no longer written."""
         part = RegisterFile()
         part._whole, part._indices, part._layers = self, indices, self._layers + 1
         return part
@@ -62,7 +62,7 @@ class RegisterFile:
         self._whole, self._indices, self._layers = None, (), 0
 
     def _look_up_in_group(self, name: str) -> GroupValue | None:
-        """What a register held in the last group that wrote it, as this part of it sees it."""
+        """The value of a register in the last group that wrote it, restricted to this part."""
         layer: RegisterFile | None = self
         passed: list[Sequence[int]] = []
         held: GroupValue | None = None

@@ -1,4 +1,4 @@
-"""What a walk takes as given: the launch, the integer arguments, and the side of each undecidable branch."""
+"""The assumptions of an execution: the launch, the integer arguments, and the side of each undecidable branch."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 
-#: Threads of a block where the kernel declares none.
+#: The number of threads in a block where the kernel declares none.
 DEFAULT_THREADS = 128
-#: Threads that a block has at most.
+#: The maximum number of threads in a block.
 MAX_BLOCK_THREADS = 1024
-#: More CTAs than the cluster of any GPU has.
+#: An upper bound for the CTAs in a cluster on any GPU.
 MAX_CLUSTER_CTAS = 1024
-#: What integer parameters are taken to be, one exploration each: whole tiles, and a size that leaves a remainder.
+#: The values of integer parameters, one exploration each: a multiple of the tile, and a size that leaves a remainder.
 SAMPLES = (512, 19)
-#: A size for few rounds, tried where no walk of a cluster's CTA with another one comes to its end.
+#: A size for few iterations, tried where no execution of a cluster's CTA together with another one terminates.
 SMALL_SIZE = 5
-#: Further sizes, tried where sizes decide whether code is reached that no walk has reached: first one for few rounds,
+#: Further sizes, tried where sizes decide whether unreached code is executed: first one for few iterations,
 #: then one with another remainder.
 MORE_SAMPLES = (SMALL_SIZE, 22, 99, 1, 4096)
-#: Sizes that comparisons on the way to such code name are tried before those: so many that are larger than the first
+#: Sizes in comparisons on the path to such code are tried before those: at most this many larger than the first
 #: samples, and no larger than this.
 MAX_LARGE_SAMPLES, MAX_SAMPLE = 2, 1 << 16
-#: How many of these in a row may reach nothing new.
+#: The number of consecutive sizes that may reach nothing new.
 MAX_FRUITLESS_SAMPLES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchConfig:
-    """Geometry. block and cluster: (x, y, z); the grid has two clusters in x.
+    """The geometry of a launch. block and cluster: (x, y, z); the grid has two clusters in x.
 
-    is_exact: the kernel says how large its blocks are; is_limit: it says how large they are at most.
+    is_exact: the kernel declares the size of its blocks; is_limit: it declares their maximum size.
     """
 
     block: tuple[int, int, int]
@@ -47,7 +47,7 @@ class LaunchConfig:
         return self.block[0] * self.block[1] * self.block[2]
 
     def with_other_size(self) -> LaunchConfig:
-        """Another launch that a kernel allows which leaves the size of its blocks open: twice, or half the threads."""
+        """Another launch that is valid for a kernel without a declared block size: twice, or half the threads."""
         x, y, z = self.block
         return LaunchConfig((max(x // 2, 1) if self.is_limit else 2 * x, y, z), self.cluster, is_exact=False)
 
@@ -60,12 +60,14 @@ class LaunchConfig:
 class Scenario:
     """One exploration: `sample` for integer parameters, `rank` of the CTA in its cluster, decisions by condition.
 
-    ordering: the unknown conditions whose both sides deserve a look, as they guarded a fence, a wait, a commit or an
-    arrival, or stand for what other lanes voted; a dict for its order.
+    flippable_conditions: the unknown conditions both of whose sides should be explored, as they guard a fence, a wait,
+    a commit or an arrival, or represent the votes of other lanes; a dict to keep the order.
 
-    sampled: some walk has read an integer parameter. samples: how many samples this is the scenario of, where none has.
+    reads_sample: some execution has read an integer parameter. sample_count: the number of samples that this scenario
+    represents, where none has.
 
-    asked: by condition, the step that first hung on it. implications: what the decisions say of other conditions.
+    branch_of_condition: by condition, the first step that depends on it. implications: what the decisions imply for
+    other conditions.
     """
 
     launch: LaunchConfig
@@ -79,14 +81,14 @@ class Scenario:
     implications: Implications = field(default_factory=Implications)
 
     def reset_decisions(self, decisions: dict[SymbolicValue, bool]) -> None:
-        """Takes back all that walks have decided and asked, but for some decisions."""
+        """Discards what executions have decided, except for the given decisions."""
         self.decisions = dict(decisions)
         self.flippable_conditions, self.branch_of_condition, self.implications = {}, {}, Implications()
 
 
 def launch_config_of(program: Program) -> LaunchConfig:
-    """The geometry that the kernel's directives give; one dimension of DEFAULT_THREADS where they say nothing, or of
-    blocks that no GPU launches, and one CTA for such clusters."""
+    """The geometry that the kernel's directives declare. It is one dimension of DEFAULT_THREADS where they declare no
+    block, or one that no GPU launches, and one CTA where the cluster cannot be launched."""
     function = program.function
     block, ctas = (
         launch_extents(function, *BLOCK_DIRECTIVES),
@@ -100,6 +102,6 @@ def launch_config_of(program: Program) -> LaunchConfig:
 
 
 def representative_threads(tids: tuple[int, ...]) -> list[int]:
-    """Threads of a group that stand for it: two neighbours, one of the next warp, and the last."""
+    """The representative threads of a group: two neighbours, one of the next warp, and the last."""
     elsewhere = [tid for tid in tids if tid // 32 != tids[0] // 32]
     return sorted({*tids[:2], *elsewhere[:1], tids[-1]})

@@ -1,6 +1,6 @@
-"""The special registers whose values a launch fixes.
+"""The special registers whose values a launch determines.
 
-Source: PTX ISA, "Special Registers". The grid has two clusters in x; a walk is in the first of them.
+Source: PTX ISA, "Special Registers". The grid has two clusters in x; the executed CTAs are in the first of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.analysis.values.symbolic_values import GroupValue, bit_mask, group_value_of, lift
 
-#: Bytes of shared memory that a launch asks for, and what a CTA has in all.
+#: The bytes of dynamic shared memory that a launch requests, and of all shared memory of a CTA.
 _DYNAMIC, _TOTAL = 96 << 10, 128 << 10
 
 #: By name: the value in a thread, given its linear number and the launch.
@@ -37,7 +37,7 @@ class SpecialRegisters:
         self._known: dict[str, GroupValue] = dict(_of_cta(launch, rank))
 
     def get(self, name: str) -> GroupValue | None:
-        """The value of a register; None where the launch does not fix it."""
+        """The value of a register; None where the launch does not determine it."""
         known = self._known.get(name)
         if known is None and name in _OF_THREAD:
             known = self._known[name] = lift(_OF_THREAD[name], self._threads, self._launch)

@@ -1,11 +1,9 @@
-"""Values that an analysis does not know as numbers, kept so that equal ones are recognised as equal.
+"""Values that an analysis does not know as numbers, represented so that equal ones are recognised as equal.
 
-A value is a Python int (two's complement, already cut to its width) or a `SymbolicValue`: an unknown identified by how
-it came
-about, plus a constant. Terms are hash-consed in a `SymbolicValueTable` store: the same operation on the same operands
-is the same
-term, so two branches on one condition take the same side. What a register holds for a group of threads is a value that
-all of them have, or `Lanes`, one value for each.
+A value is a Python int (two's complement, already truncated to its width) or a `SymbolicValue`: an unknown identified
+by its origin, plus a constant. Terms are hash-consed in a `SymbolicValueTable`: the same operation on the same operands
+gives the same term, so two branches on one condition take the same side. What a register holds for a group of threads
+is a value that all of them have, or `LaneValues`, one value for each.
 """
 
 from __future__ import annotations
@@ -22,18 +20,18 @@ class _Unknown(NamedTuple):
 
 
 class SymbolicValue(_Unknown):
-    """An unknown plus `offset`. pointer: it is an address of a live object, so it is not null. Never changed.
+    """An unknown plus `offset`. It is immutable. pointer: it is the address of a live object, so it is not null.
 
-    space: the state space that it surely is an address in, `generic` for the generic address of something outside
-    `global`, None where nobody knows; a view of the same unknown, so that it does not count in comparisons.
+    space: the state space in which it certainly is an address, `generic` for the generic address of something outside
+    `global`, None where it is unknown. It is a view of the same unknown, so comparisons ignore it.
 
-    (A tuple, since walks look up terms by terms all the time: Python compares and hashes those by itself.)
+    (It is a tuple because executions look up terms by terms very often: Python compares and hashes tuples natively.)
     """
 
     space: str | None = None
 
     def plus(self, amount: int) -> SymbolicValue:
-        """This term, moved by a constant."""
+        """This term plus a constant."""
         return self.with_offset(self.offset + amount) if amount else self
 
     def with_offset(self, offset: int) -> SymbolicValue:
@@ -52,24 +50,25 @@ class SymbolicValue(_Unknown):
         return view
 
 
-#: Makes a term from its fields, faster than `SymbolicValue` with its defaults: walks make them by the million.
+#: Makes a term from its fields, faster than `SymbolicValue` with its defaults: executions create millions of them.
 _new_value = tuple.__new__
 
 Value: TypeAlias = int | SymbolicValue
 
-#: Lanes that depend on so long a chain of others are not computed by recursion.
+#: The length of a dependence chain of lanes from which on they are not computed by recursion.
 MAX_DEPTH = 100
 _NUMBERS = frozenset((int, bool))
-#: So many values are computed one by one; who asks for one more gets those of all threads.
+#: The number of values that are computed one by one; one further read computes the values of all threads.
 _SMALL_GROUP = 6
 
 
 class LaneValues:
-    """One value for each of the `count` threads of a group, in its order; computed where somebody asks.
+    """One value for each of the `count` threads of a group, in its order; computed on demand.
 
-    Most threads' addresses are never asked for, so a value is kept as what makes it: a function and its arguments, some
-    of them `Lanes` too. Who asks for several gets them made for all threads at once, which costs far less for each;
-    least by a `bulk` function, which takes the arguments but for the first, where all lanes are numbers.
+    Most threads' addresses are never read, so a value is stored as its computation: a function and its arguments, some
+    of them `LaneValues` too. A reader of several values gets them computed for all threads at once, which costs far
+    less for each; it is cheapest with a `bulk` function, which takes all arguments but the first, where all lanes are
+    numbers.
     """
 
     __slots__ = ("_all", "_arguments", "_bulk", "_depth", "_function", "_known", "_numbers", "_truths", "count")
@@ -97,7 +96,7 @@ class LaneValues:
 
     @property
     def predicate_values(self) -> tuple[bool, ...] | None:
-        """What all threads have as a predicate; None where that is not known for each."""
+        """The values of all threads as predicates; None where they are not all known."""
         if self._truths is None:
             values = self.values
             if self.are_numbers:
@@ -106,19 +105,19 @@ class LaneValues:
 
     @property
     def are_numbers(self) -> bool:
-        """Whether all threads have numbers."""
+        """Whether the values of all threads are numbers."""
         if self._numbers is None:
             self._numbers = _NUMBERS.issuperset(map(type, self.values))
         return self._numbers
 
     @property
     def is_computed(self) -> bool:
-        """Whether what all threads have was asked for before."""
+        """Whether the values of all threads were computed before."""
         return self._all is not None
 
     @property
     def values(self) -> list[Value]:
-        """What all threads have; not to be changed."""
+        """The values of all threads; callers must not modify the list."""
         if self._all is None:
             if self._depth > MAX_DEPTH:
                 self._resolve_iteratively(lambda lanes: lanes._all is None, LaneValues._compute)
@@ -127,7 +126,7 @@ class LaneValues:
         return self._all
 
     def at(self, index: int) -> Value:
-        """What the thread at an index of the group has."""
+        """The value of the thread at an index of the group."""
         if self._all is not None:
             return self._all[index]
         known = self._known.get(index)
@@ -143,7 +142,7 @@ class LaneValues:
         return known
 
     def _compute(self) -> None:
-        """Computes what all threads have, given that of the arguments."""
+        """Computes the values of all threads, given those of the arguments."""
         if self._bulk is not None and all(not isinstance(a, LaneValues) or a.are_numbers for a in self._arguments):
             self._all = self._bulk(*[a.values if isinstance(a, LaneValues) else a for a in self._arguments[1:]])  # type: ignore[assignment]
             if self._all is not None:
@@ -182,7 +181,7 @@ class _LaneIndices(LaneValues):
 
 
 class _LaneSubset(LaneValues):
-    """What a part of a group has, given the indices of its threads."""
+    """The values of a part of a group, given the indices of its threads."""
 
     __slots__ = ("_indices",)
 
@@ -208,7 +207,7 @@ def lanes_by_index(count: int, function: Callable[[int], Value]) -> LaneValues:
 
 
 def lift(function: Callable[..., Value], *arguments: Any) -> GroupValue:
-    """What a function of values gives, for each thread where some arguments are `Lanes`."""
+    """Applies a function of values, for each thread where some arguments are `LaneValues`."""
     for argument in arguments:
         if isinstance(argument, LaneValues):
             return LaneValues(argument.count, function, arguments)
@@ -216,7 +215,7 @@ def lift(function: Callable[..., Value], *arguments: Any) -> GroupValue:
 
 
 def group_value_of(values: Sequence[Value]) -> GroupValue:
-    """What threads with these values hold: one value where all have the same."""
+    """The group value of threads with these values: one value where all are equal."""
     return (
         _common_value(values)
         if values.count(values[0]) == len(values)
@@ -225,7 +224,7 @@ def group_value_of(values: Sequence[Value]) -> GroupValue:
 
 
 def _common_value(values: Iterable[Value]) -> Value:
-    """The one value that these all are: as an address in a state space only where all of them say so."""
+    """The value that all of these are equal to; it has a state space only where all of them have that space."""
     first, *others = values
     if isinstance(first, SymbolicValue) and any(
         isinstance(other, SymbolicValue) and other.space != first.space for other in others
@@ -235,7 +234,7 @@ def _common_value(values: Iterable[Value]) -> Value:
 
 
 def select_lanes(held: GroupValue, indices: Sequence[int]) -> GroupValue:
-    """What a part of a group holds, given the indices of its threads: one value where all have the same."""
+    """The group value of a part of a group, given the indices of its threads: one value where all are equal."""
     if not isinstance(held, LaneValues):
         return held
     if held.is_computed:
@@ -249,19 +248,19 @@ def select_lanes(held: GroupValue, indices: Sequence[int]) -> GroupValue:
 
 
 def value_of_lane(held: GroupValue, index: int) -> Value:
-    """What the thread at an index of the group holds."""
+    """The value of the thread at an index of the group."""
     return held.at(index) if isinstance(held, LaneValues) else held
 
 
 class SymbolicValueTable:
-    """The store of unknowns of one exploration."""
+    """The table of the unknowns of one exploration."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, SymbolicValue] = {}
         self._keys: list[Hashable] = []
 
     def intern(self, key: Hashable, *, pointer: bool = False) -> SymbolicValue:
-        """The term of that key, made on first sight."""
+        """The term of a key, created on first use."""
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = _new_value(SymbolicValue, (len(self._known), 0, pointer))
@@ -272,7 +271,7 @@ class SymbolicValueTable:
         return len(self._keys)
 
     def key_of(self, term: SymbolicValue) -> Hashable:
-        """How an unknown came about, whatever was added to it since."""
+        """The origin of an unknown, independent of its offset."""
         return self._keys[term.identity]
 
 

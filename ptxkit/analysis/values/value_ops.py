@@ -1,8 +1,8 @@
-"""The value operations of the instruction table's `value` effects, on ints and terms.
+"""The value operations of the instruction table's `value` effects, on integers and symbolic values.
 
-Each function takes evaluated arguments; strings are widths, types and modes that the table fixed. An operation that
-cannot be computed gives the term of its operands. Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and
-Shift Instructions", "Comparison and Selection Instructions", "prmt", "cvt", "cvta".
+Each function takes evaluated arguments; strings are widths, types and modes that the table fixes. An operation that
+cannot be computed gives a term of its operands. Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift
+Instructions", "Comparison and Selection Instructions", "prmt", "cvt", "cvta".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ptxkit.analysis.values.value_ops_vectorized import VECTORIZED_OPS, Vectoriz
 Argument: TypeAlias = int | str | bool | SymbolicValue | None
 Operation: TypeAlias = Callable[..., Value]
 
-#: Which of the eight source bytes each mode of `prmt` picks for byte `place` of the result, by its two-bit control.
+#: Which of the eight source bytes each mode of `prmt` selects for byte `place` of the result, by its two-bit control.
 _PRMT_SELECTORS: dict[str, Callable[[int, int], int]] = {
     "f4e": lambda control, place: control + place,
     "b4e": lambda control, place: (control - place) % 8,
@@ -42,12 +42,12 @@ def _interpret(value: int, width: int, is_signed: bool) -> int:
 
 
 def _add_offset(term: SymbolicValue, amount: int, width: int) -> SymbolicValue:
-    """A term plus a constant; sums wrap at the width, so that a whole turn is no distance."""
+    """A term plus a constant. Sums wrap at the width, so that a multiple of the modulus is no distance."""
     return term.with_offset(to_signed(term.offset + amount, width))
 
 
 def _common_space(a: SymbolicValue, b: SymbolicValue) -> str | None:
-    """The state space of a sum: that of the one summand which is an address."""
+    """The state space of a sum: that of the only summand that is an address."""
     if a.space is None or b.space is None:
         return a.space or b.space
     return None
@@ -59,7 +59,7 @@ def _truncated_quotient(a: int, b: int) -> int:
 
 
 class SymbolicOps:
-    """The operations over one store of terms; `find(name)` gives a function of them."""
+    """The operations over one table of symbolic values; `find(name)` gives the function of an operation."""
 
     def __init__(self, terms: SymbolicValueTable, window: SharedWindow) -> None:
         self._terms = terms
@@ -68,15 +68,15 @@ class SymbolicOps:
 
     @classmethod
     def find(cls, name: str) -> Operation:
-        """The function of a value operation, which takes the operations and the arguments.
+        """The function of a value operation, which takes this object and the arguments.
 
-        For one without meaning here it gives its operands' term.
+        An operation that is not implemented here gives a term of its operands.
         """
         found: Operation | None = getattr(cls, f"op_{name}", None)
         return found or (lambda operations, *arguments: operations._uninterpreted(name, *arguments))
 
     def apply(self, operation: Operation, *arguments: Argument | LaneValues) -> GroupValue:
-        """What an operation gives for a group of threads; the same lanes again for the same operands."""
+        """Applies an operation for a group of threads. The same operands give the same lanes again."""
         for argument in arguments:
             if isinstance(argument, LaneValues):
                 spaces = tuple([each.space for each in arguments if isinstance(each, SymbolicValue)])
@@ -303,14 +303,14 @@ class SymbolicOps:
         if isinstance(a, SymbolicValue):
             if width_of(result) < 32:
                 return self._uninterpreted("convert", source, result, a)
-            # What is left of a 64-bit address in 32 bits is one in shared or local memory, and none anywhere else.
+            # A 64-bit address truncated to 32 bits is still an address in shared or local memory, but not elsewhere.
             return a.with_space(None) if width_of(result) < 64 and a.space in ("global", "generic") else a
         return _interpret(a, width_of(source), source.startswith("s")) & bit_mask(width_of(result))
 
     # ------------------------------------------------------------------------------------ state spaces
 
     def op_to_generic(self, space: str, a: Value) -> Value:
-        """A generic address; of `global` it is the address itself."""
+        """A generic address; a `global` address is its own generic address."""
         if isinstance(a, int):
             return self._window.to_generic(space, a)
         return a.with_space("global" if space == "global" else "generic")
@@ -326,7 +326,7 @@ class SymbolicOps:
         return self._uninterpreted("is_space", space, a)
 
     def op_in_shared(self, space: str, a: Value) -> Value:
-        """An address as an offset in shared memory; a term where it is none, or where nobody knows."""
+        """An address as an offset in shared memory; a term where it lies elsewhere, or where this is unknown."""
         if not isinstance(a, int):
             return a
         if self._window.space_of_generic(a) == "shared":

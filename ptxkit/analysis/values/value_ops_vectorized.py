@@ -1,9 +1,9 @@
-"""The value operations that kernels use most, for all threads of a group at once, where every value is a number.
+"""The most frequent value operations, for all threads of a group at once, where every value is a number.
 
-`ptxkit.analysis.values.value_ops` says what an operation gives for one thread; what stands here gives the same numbers,
-which a test compares, and costs a tenth. An operation takes what the table fixed (widths, types), and an iterable of
-numbers for each operand, an endless one where all threads have the same; it gives None where somebody must ask for each
-thread.
+`ptxkit.analysis.values.value_ops` defines the result of an operation for one thread; the functions here give the same
+numbers, which a test verifies, at a tenth of the cost. An operation takes what the table fixes (widths, types), and an
+iterable of numbers for each operand, an infinite one where all threads have the same; it gives None where the caller
+must compute the value of each thread separately.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ptxkit.analysis.ir.type_info import is_float, width_of
 Numbers: TypeAlias = Iterable[int]
 VectorizedOp: TypeAlias = Callable[..., "list[int] | None"]
 
-#: The bits of a shift's amount that count.
+#: The bits of a shift's amount that are used.
 _SHIFT_AMOUNT_MASK = (1 << 32) - 1
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
@@ -123,7 +123,7 @@ def _in_shared(space: str, a: Numbers) -> list[int] | None:
 
 
 def _interpret(values: Numbers, width: int, is_signed: bool) -> Numbers:
-    """The numbers as their type reads them: mostly as they are."""
+    """The numbers as their type interprets them: mostly unchanged."""
     if isinstance(values, repeat):
         (value,) = _interpret([next(values)], width, is_signed)
         return repeat(value)
