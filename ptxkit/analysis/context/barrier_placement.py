@@ -77,11 +77,11 @@ def find_ordering_barrier(world: ScenarioFacts, first: PathPoint, last: PathPoin
     """The narrowest barrier that orders one access before another."""
     if first.tid // WARP == last.tid // WARP:
         return OrderingBarrier(WARP_BARRIER)
-    told = find_unordered_release(
+    unordered = find_unordered_release(
         first.tid, first.events, first.position, first.position, last.path.release_acquire_points, last.position
     )
-    if told is not None:
-        return OrderingBarrier(None, release=told.step, is_relaxed=True)
+    if unordered is not None:
+        return OrderingBarrier(None, release=unordered.step, is_relaxed=True)
     release = _release_by_warp_mate(world, first, last)
     if release is not None:
         return OrderingBarrier(WARP_BARRIER, release=release)

@@ -47,8 +47,11 @@ class BoxSizeConflict:
 
 @dataclass(frozen=True, slots=True)
 class _TensorCopy:
-    """A tensor copy of a path. end: the position behind which its thread may tell that it is over. low, high: what it
-    may touch beyond the smallest box."""
+    """A tensor copy of a path.
+
+    end_position: the position after which its thread may release the completed copy. low, high: the bytes that it may
+    access beyond the smallest box.
+    """
 
     path: WarpPath
     position: int

@@ -184,50 +184,53 @@ class HappensBefore:
     def _path_of(self) -> dict[int, WarpPath]:
         return {tid: path for path in self.paths for tid in path.tids}
 
-    def may_precede(self, giver: WarpPath, since: int, taker: WarpPath, until: int) -> bool:
+    def may_precede(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
         """Whether the releasing path's position `since` may be ordered before the acquiring path's position `until`."""
         return (
-            self.may_converge(giver, since, taker, until) or self.first_ordered_position(giver, since, taker) <= until
+            self.may_converge(releaser, since, acquirer, until)
+            or self.first_ordered_position(releaser, since, acquirer) <= until
         )
 
-    def may_converge(self, giver: WarpPath, since: int, taker: WarpPath, until: int) -> bool:
+    def may_converge(self, releaser: WarpPath, since: int, acquirer: WarpPath, until: int) -> bool:
         """Whether lanes of one warp may converge between two positions.
 
         `first_ordered_position` implies this answer, but it examines all other warps as well.
         """
         return (
-            taker is not giver
-            and taker.warp == giver.warp
-            and self._warp_ordered_position(giver, since, taker) <= until
+            acquirer is not releaser
+            and acquirer.warp == releaser.warp
+            and self._warp_ordered_position(releaser, since, acquirer) <= until
         )
 
     def first_ordered_position(
-        self, giver: WarpPath, since: int, taker: WarpPath, barrier: GroupValue | None = None
+        self, releaser: WarpPath, since: int, acquirer: WarpPath, barrier: GroupValue | None = None
     ) -> int:
         """Returns the acquiring path's first position that may be ordered after the releasing path's position `since`.
 
         The result is NEVER where there is no such position. barrier: the mbarrier that signals the completion of the
         operation that the releasing path starts there.
         """
-        key = (giver, since, barrier)
+        key = (releaser, since, barrier)
         found = self._ordered_positions_cache.get(key)
         if found is None:
-            found = self._ordered_positions_cache[key] = self._ordered_positions(giver, since, barrier)
-        return found.get(taker, NEVER)
+            found = self._ordered_positions_cache[key] = self._ordered_positions(releaser, since, barrier)
+        return found.get(acquirer, NEVER)
 
-    def _ordered_positions(self, giver: WarpPath, since: int, barrier: GroupValue | None) -> dict[WarpPath, int]:
+    def _ordered_positions(self, releaser: WarpPath, since: int, barrier: GroupValue | None) -> dict[WarpPath, int]:
         """Maps each path to its first position that may be ordered after a position of the releasing path."""
         rounds: dict[Hashable, int] = {}
-        mates = {mate: self._warp_ordered_position(giver, since, mate) for mate in self._paths_by_warp[giver.warp]}
+        mates = {
+            mate: self._warp_ordered_position(releaser, since, mate) for mate in self._paths_by_warp[releaser.warp]
+        }
         for mate, there in mates.items():
             self._record_releases(mate, there, rounds)
         if isinstance(barrier, int):
             key = ("mbarrier", barrier)
-            event = giver.group.events[since]
+            event = releaser.group.events[since]
             told = (
                 0
                 if key in self._uncountable_barriers
-                else giver.completion_phases.get((key, event.step, event.visit), 0)
+                else releaser.completion_phases.get((key, event.step, event.visit), 0)
             )
             rounds[key] = min(rounds.get(key, NEVER), told)
         elif barrier is not None:
@@ -237,7 +240,9 @@ class HappensBefore:
         if found is None:
             self._budget.pair_checks -= len(self.paths) * PAIR_CHECK_COST
             found = self._propagation_cache[known] = self._propagate(rounds)
-        return found | {mate: min(there, found.get(mate, NEVER)) for mate, there in mates.items() if mate is not giver}
+        return found | {
+            mate: min(there, found.get(mate, NEVER)) for mate, there in mates.items() if mate is not releaser
+        }
 
     def _propagate(self, rounds: dict[Hashable, int]) -> dict[WarpPath, int]:
         """Computes where each path first acquires the given rounds, directly or through releases of other paths."""
@@ -245,9 +250,9 @@ class HappensBefore:
         pending = list(rounds)
         while pending:
             key = pending.pop()
-            for taker, at in self._acquirers(key, rounds[key]):
-                for mate in self._paths_by_warp[taker.warp]:
-                    there = self._warp_ordered_position(taker, at, mate)
+            for acquirer, at in self._acquirers(key, rounds[key]):
+                for mate in self._paths_by_warp[acquirer.warp]:
+                    there = self._warp_ordered_position(acquirer, at, mate)
                     if there < found.get(mate, NEVER):
                         found[mate] = there
                         pending.extend(self._record_releases(mate, there, rounds))

@@ -143,9 +143,9 @@ class ScenarioFacts:
     def _executes_all_cache(self) -> dict[tuple[type, ...], bool]:
         return {}
 
-    def sync_edges(self, giver: ThreadView, since: int, taker: ThreadView, until: int) -> Iterator[SyncEdge]:
+    def sync_edges(self, releaser: ThreadView, since: int, acquirer: ThreadView, until: int) -> Iterator[SyncEdge]:
         """Yields the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
-        return find_sync_edges(giver.release_acquire_points, since, taker.release_acquire_points, until)
+        return find_sync_edges(releaser.release_acquire_points, since, acquirer.release_acquire_points, until)
 
     def may_acquire_from_truncated(self, thread: ThreadView, position: int) -> bool:
         """Whether a thread may acquire, before a position, from an unexplored part of a truncated thread.
@@ -156,17 +156,17 @@ class ScenarioFacts:
         if all(group.end_reason != "budget" for group in self.groups):
             return False
         event = thread.trace.events[position]
-        taker = self.happens_before.path_of(thread.tid)
-        used = self.happens_before.positions_by_execution(taker.group).get((event.step, event.visit))
+        acquirer = self.happens_before.path_of(thread.tid)
+        used = self.happens_before.positions_by_execution(acquirer.group).get((event.step, event.visit))
         return any(
-            used is None or self.happens_before.may_precede(path, len(path.group.events), taker, used)
+            used is None or self.happens_before.may_precede(path, len(path.group.events), acquirer, used)
             for path in self.happens_before.paths
-            if path is not taker and path.group.end_reason == "budget"
+            if path is not acquirer and path.group.end_reason == "budget"
         )
 
-    def is_cyclic_edge(self, giver: ThreadView, way: SyncEdge, taker: ThreadView) -> bool:
+    def is_cyclic_edge(self, releaser: ThreadView, edge: SyncEdge, acquirer: ThreadView) -> bool:
         """Whether the release of an edge is ordered after its own acquire, so that neither ever executes."""
-        return any(True for _ in self.sync_edges(taker, way.acquire_position, giver, way.release_position))
+        return any(True for _ in self.sync_edges(acquirer, edge.acquire_position, releaser, edge.release_position))
 
 
 class KernelFacts:

@@ -1,8 +1,8 @@
-"""A quick look at all accesses of a CTA to shared memory: mostly it shows that no two threads can conflict.
+"""A fast filter over all accesses of a CTA to shared memory that proves most kernels free of races.
 
-Barriers of the whole CTA part what threads do into stretches: accesses in two stretches are ordered. Within one, most
-threads stay with bytes of their own, or share them inside a warp with something in between that may order its lanes.
-Where all accesses are like that, `ptxkit.analysis.context.races` need not look at pairs of threads.
+Barriers of the whole CTA divide execution into intervals, and accesses in different intervals are ordered. Within an
+interval, most threads access only their own bytes, or share bytes within a warp with something in between that may
+order its lanes. Where this holds for all accesses, `ptxkit.analysis.context.races` need not examine pairs of threads.
 
 Source: PTX ISA, "Conflict and Data-Races", "bar, barrier".
 """
@@ -23,11 +23,11 @@ from ptxkit.analysis.values.symbolic_values import LaneValues
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier
 
-#: In place of a thread, or of the lanes of a warp: several have the same bytes.
+#: Stands for a thread, or the lanes of a warp, where several of them access the same bytes.
 _MULTIPLE = -1
-#: In place of the number of a barrier that nobody knows.
+#: Stands for an unknown barrier number.
 _UNKNOWN = -1
-#: Pairs of accesses, and of paths, that are looked at closely, at most.
+#: The maximum number of pairs of accesses, and of paths, that are examined in detail.
 MAX_EXACT_CHECKS = 3_000
 
 
@@ -35,7 +35,7 @@ MAX_EXACT_CHECKS = 3_000
 class FootprintPart:
     """`size` bytes from each of `lows` on, by the `threads`; `warps`: the lanes of the group that each is among.
 
-    One thread stands in both for all of the group where these touch the same bytes: `_SEVERAL`, if it has several.
+    Where all threads of the group access the same bytes, one entry represents them: `_SEVERAL` if there are several.
     """
 
     size: int
@@ -44,7 +44,7 @@ class FootprintPart:
     warps: list[int]
 
     def addresses_by_unit(self, unit: int) -> Iterator[list[int]]:
-        """What is touched in units of bytes, one of each thread at a time."""
+        """Yields the accessed units of `unit` bytes, one for each thread at a time."""
         yield self.lows
         for moved in range(unit, self.size, unit):
             yield [low + moved for low in self.lows]
@@ -52,9 +52,10 @@ class FootprintPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccessFootprint:
-    """An access of a group. end: the position from which on its threads may tell others that it is over.
+    """An access of a group.
 
-    low, high: the bytes from the lowest to the highest.
+    end_position: the first position from which its threads may release the completed access. low, high: the range of
+    its bytes over all threads.
     """
 
     group: GroupTrace
@@ -66,16 +67,16 @@ class AccessFootprint:
     high: int
 
 
-#: A read, with the units of bytes that others write, and the thread that reads each.
+#: A read with the units that other threads write, and the thread that reads each unit.
 ForeignRead: TypeAlias = tuple[AccessFootprint, list[tuple[int, int]]]
 
 
 def compute_footprints(
     group: GroupTrace, accesses: Iterable[tuple[int, TraceEvent | GroupEvent, int | None]]
 ) -> Iterator[AccessFootprint]:
-    """Accesses as they are looked at here, without those of which it is not known where any thread touches memory.
+    """Returns the footprints of accesses, without the accesses whose addresses are unknown for every thread.
 
-    accesses: each with its position, and that of the wait that tells of its end; None where it is over at once.
+    accesses: each with its position, and that of the wait that completes it; None where it is synchronous.
     """
     threads = list(group.tids)
     warps = [threads[0] << 10 | tid >> 5 for tid in threads]
@@ -117,11 +118,13 @@ def _footprint_parts(event: TraceEvent | GroupEvent, threads: list[int], warps: 
 
 
 class BarrierIntervals:
-    """By position in the events of a group: how many barriers of the whole CTA its threads have met."""
+    """Counts, by position in the events of a group, the barriers of the whole CTA that its threads have executed."""
 
     def __init__(self, groups: Sequence[GroupTrace], acting: Iterable[GroupTrace]) -> None:
-        """acting: those of the groups that are asked about. The barrier that counts is the first at which all of these
-        meet all others, whenever they come there."""
+        """acting: the groups with relevant accesses.
+
+        The counted barrier is the first one at which each of them waits for all other threads at every use.
+        """
         met = {id(group): _barrier_positions_by_number(group) for group in groups}
         vague = {number for found in met.values() for number, positions in found.items() if None in positions}
         common = set.intersection(*(set(met[id(group)]) for group in acting)) - vague
@@ -131,12 +134,12 @@ class BarrierIntervals:
         }
 
     def interval_at(self, group: GroupTrace, position: int) -> int:
-        """The number of a stretch: what two groups do in different ones is ordered."""
+        """Returns the number of an interval; accesses of two groups in different intervals are ordered."""
         return bisect_left(self._barrier_positions[id(group)], position)
 
 
 def _barrier_positions_by_number(group: GroupTrace) -> Mapping[int, list[int | None]]:
-    """The positions of the barriers of the CTA in a walk by their numbers; None where not all threads meet there."""
+    """Returns the positions of a group's CTA barriers by number; None where a barrier is not of all threads."""
     found: dict[int, list[int | None]] = defaultdict(list)
     for position, event in enumerate(group.events):
         if isinstance(event, UnknownCall) or not isinstance(event.effect, Barrier) or event.effect.level != "cta":
@@ -154,10 +157,10 @@ def _barrier_positions_by_number(group: GroupTrace) -> Mapping[int, list[int | N
 
 
 class RaceFilter:
-    """What shows that the accesses of a CTA's groups do not conflict.
+    """Proves that the accesses of a CTA's groups do not race.
 
-    path_of: the path of a thread. meetings: what the lanes of a group do together. are_ordered: whether a write on one
-    path and a read on another one may be ordered.
+    The functions that it is given return the path of a thread, the convergence points of a group, and whether a write
+    on one path and a read on another path may be ordered.
     """
 
     def __init__(
@@ -174,7 +177,7 @@ class RaceFilter:
         self._remaining_checks = MAX_EXACT_CHECKS
 
     def proves_race_free(self, writes: Sequence[AccessFootprint], reads: Sequence[AccessFootprint]) -> bool:
-        """Whether no write and no read of the same bytes by another thread are without order between them."""
+        """Whether every write is ordered with every read of the same bytes by another thread."""
         if not writes or not reads:
             return True
         stretches = BarrierIntervals(self._groups, {id(each.group): each.group for each in (*writes, *reads)}.values())
@@ -204,7 +207,7 @@ class RaceFilter:
         return not strange or self._paths_may_be_ordered(writes, strange, unit)
 
     def _lanes_may_be_ordered(self, write: AccessFootprint, read: AccessFootprint, unit: int) -> bool:
-        """Whether anything that the lanes of a warp do between two accesses may order them, where lanes share bytes."""
+        """Whether something between two accesses may order the lanes of a warp, where lanes share bytes."""
         group = write.group
         if group is not read.group:
             return True
@@ -218,9 +221,9 @@ class RaceFilter:
         )
 
     def _paths_may_be_ordered(self, writes: Sequence[AccessFootprint], reads: Sequence[ForeignRead], unit: int) -> bool:
-        """Whether the paths of accesses that share bytes may be ordered; lanes of one path are looked at apart.
+        """Whether the paths of accesses that share bytes may be ordered; lanes of one path are examined separately.
 
-        reads: those of bytes that another warp or group may write, with these bytes.
+        reads: the reads of bytes that another warp or group may write, with these bytes.
         """
         writers = _writers_by_unit(writes, {place for _, places in reads for place, _ in places}, unit)
         for read, places in reads:
@@ -262,7 +265,7 @@ def _warps_of(part: FootprintPart) -> list[int]:
 def _writer_by_unit(
     writes: Iterable[AccessFootprint], unit: int, who: Callable[[FootprintPart], list[int]]
 ) -> dict[int, int]:
-    """By unit: who writes it. who: whether threads count, or warps."""
+    """Maps each unit to its writer, by thread or by warp."""
     owner: dict[int, int] = {}
     for part in (part for write in writes for part in write.parts):
         own = who(part)
@@ -282,14 +285,14 @@ def _writer_by_unit(
 def _foreign_units(
     owner: Mapping[int, int], read: AccessFootprint, unit: int, who: Callable[[FootprintPart], list[int]]
 ) -> Iterator[tuple[int, int]]:
-    """The units of a read that another one writes, each with the thread that reads it."""
+    """Returns the units of a read that another thread or warp writes, each with the thread that reads it."""
     return (place for part in read.parts for place in _units_of_others(owner, part, who(part), unit))
 
 
 def _units_of_others(
     owner: Mapping[int, int], part: FootprintPart, own: list[int], unit: int
 ) -> Iterator[tuple[int, int]]:
-    """The units that another one writes, each with the thread that reads it."""
+    """Yields the units that another thread or warp writes, each with the thread that reads it."""
     for units in part.addresses_by_unit(unit):
         has = list(map(owner.get, units))
         if has != own or _MULTIPLE in own:
@@ -301,7 +304,7 @@ def _units_of_others(
 def _writers_by_unit(
     writes: Iterable[AccessFootprint], places: set[int], unit: int
 ) -> Mapping[int, list[tuple[AccessFootprint, int]]]:
-    """By unit, for some of them: the writes that touch it, each with its thread."""
+    """Maps each of some units to the writes that access it, each with its thread."""
     found: dict[int, list[tuple[AccessFootprint, int]]] = defaultdict(list)
     for write in writes:
         for part in write.parts:
@@ -313,12 +316,12 @@ def _writers_by_unit(
 
 
 def _common_unit(accesses: Iterable[AccessFootprint]) -> int:
-    """The bytes of a unit, of which all accesses touch whole ones."""
+    """Returns the largest unit, in bytes, such that all accesses consist of whole units."""
     return gcd(*(number for each in accesses for part in each.parts for number in (part.size, *part.lows)))
 
 
 def _overlapping_threads(write: AccessFootprint, read: AccessFootprint, unit: int) -> set[tuple[int, int]]:
-    """Threads that write bytes, each with another one that reads them."""
+    """Returns pairs of a thread that writes bytes and another thread that reads them."""
     owners: dict[int, set[int]] = defaultdict(set)
     for part in write.parts:
         for units in part.addresses_by_unit(unit):

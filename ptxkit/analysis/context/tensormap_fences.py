@@ -164,14 +164,14 @@ class ModifiedTensorMaps:
         last = use.thread.tid, use.copy.event
         return not self._may_precede(*first, *last) and not self._may_precede(*last, *first)
 
-    def _may_precede(self, giver: int, event: TraceEvent, taker: int, other: TraceEvent) -> bool:
+    def _may_precede(self, releaser: int, event: TraceEvent, acquirer: int, other: TraceEvent) -> bool:
         """Whether what a thread does may be ordered before what another one does; yes, where nobody knows."""
         causality, paths = self._happens_before, self._path_by_thread
-        if giver not in paths or taker not in paths or self._facts.budget.is_exhausted:
+        if releaser not in paths or acquirer not in paths or self._facts.budget.is_exhausted:
             return True
-        since = causality.positions_by_execution(paths[giver].group).get((event.step, event.visit))
-        until = causality.positions_by_execution(paths[taker].group).get((other.step, other.visit))
-        return since is None or until is None or causality.may_precede(paths[giver], since, paths[taker], until)
+        since = causality.positions_by_execution(paths[releaser].group).get((event.step, event.visit))
+        until = causality.positions_by_execution(paths[acquirer].group).get((other.step, other.visit))
+        return since is None or until is None or causality.may_precede(paths[releaser], since, paths[acquirer], until)
 
     @cached_property
     def _happens_before(self) -> HappensBefore:

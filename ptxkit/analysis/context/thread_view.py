@@ -1,4 +1,4 @@
-"""One thread of a kernel with the facts that rules read of it, made on demand."""
+"""One thread of a kernel with the facts that rules read about it, computed on demand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, release_acquir
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.isa.effects import Access, ProxyFence
 
-#: The one-way fences between proxies: what one orders needs the other as well.
+#: The one-way fences between proxies: a release orders nothing without the acquire.
 _ONE_WAY_DIRECTIONS = ("release", "acquire")
 
 CopiesByStep: TypeAlias = tuple[tuple[Step, list[AsyncCopy]], ...]
@@ -34,41 +34,41 @@ CopiesByStep: TypeAlias = tuple[tuple[Step, list[AsyncCopy]], ...]
 
 
 class PairBudget:
-    """Bounds how often a rule looks at what repeats itself, and how much it looks at in all."""
+    """Bounds how often a rule examines the same pair of places, and how many pairs it examines in total."""
 
     def __init__(self, budget: AnalysisBudget) -> None:
         self._counts: dict[Hashable, int] = defaultdict(int)
         self._budget = budget
 
     def allow(self, key: Hashable) -> bool:
-        """Whether to look once more at this pair of places."""
+        """Whether to examine this pair of places once more."""
         self._counts[key] += 1
         self._budget.pair_checks -= PAIR_CHECK_COST
         return self._counts[key] <= MAX_EXECUTION_PAIRS and not self._budget.is_exhausted
 
 
 class ThreadView:
-    """A trace with its derived facts."""
+    """The trace of a thread with its derived facts."""
 
-    def __init__(self, trace: ThreadTrace, rehearsed: Callable[[ThreadTrace], Mapping[int, int]] | None = None) -> None:
+    def __init__(self, trace: ThreadTrace, phases_of: Callable[[ThreadTrace], Mapping[int, int]] | None = None) -> None:
         self.trace = trace
         self.tid = trace.tid
-        self._phases_of = rehearsed
+        self._phases_of = phases_of
         self._reads_by_issuer: dict[int, list[tuple[int, TraceEvent, CopiesByStep]]] = {}
 
     @cached_property
     def release_acquire_points(self) -> ReleaseAcquirePoints:
-        """Where the thread gives and takes order."""
+        """The positions at which the thread releases and acquires."""
         return release_acquire_points(self.trace, self.phases)
 
     @cached_property
     def phases(self) -> Mapping[int, int]:
-        """By position: the phase of an mbarrier in which an arrival or a copy counts, or of which a wait tells."""
+        """The mbarrier phase, by position, in which an arrival or a copy counts, or that a wait observes."""
         return {} if self._phases_of is None else self._phases_of(self.trace)
 
     @cached_property
     def copies(self) -> list[AsyncCopy]:
-        """Its asynchronous accesses to shared memory, those that rules look at."""
+        """Its asynchronous accesses to shared memory that rules examine."""
         looked_at = {position for position, _ in self.accesses}
         copies = [copy for copy in self._copies if not is_outside_shared(copy.event)]
         return [copy for copy in copies if copy.position in looked_at or not isinstance(copy.event.address, int)]
@@ -80,7 +80,7 @@ class ThreadView:
 
     @cached_property
     def map_addresses(self) -> dict[tuple[Step, int], Value | None]:
-        """Where the map of each of its tensor copies stands, by instruction and execution."""
+        """The address of the tensor map of each of its tensor copies, by instruction and execution."""
         return {(copy.event.step, copy.event.visit): copy.event.address for copy in self.map_reads}
 
     @cached_property
@@ -89,7 +89,7 @@ class ThreadView:
 
     @cached_property
     def accesses(self) -> list[tuple[int, TraceEvent]]:
-        """Its accesses to shared memory by number, with positions: of each instruction the first and last ones."""
+        """The first and last accesses of each instruction to constant shared memory addresses, with positions."""
         known = [(position, event) for position, event in self.positions(Access) if access_range(event) is not None]
         last = {event.step: event.visit for _, event in known}
         return [(position, event) for position, event in known if _is_sampled(event, last[event.step])]
@@ -123,13 +123,12 @@ class ThreadView:
         return {direction: sorted(found) for direction, found in fences.items()}
 
     def may_fence_between(self, since: int, until: int) -> bool:
-        """Whether a fence orders its accesses to shared memory before async ones, or may, at one of the positions from
-        `since` on and before `until`."""
+        """Whether a fence from `since` on and before `until` may order its shared memory accesses before async ones."""
         first = bisect_left(self._fences, since)
         return first < len(self._fences) and self._fences[first] < until
 
     def first_fence_since(self, since: int) -> Step | None:
-        """The first of the fences that order its accesses to shared memory before async ones, from `since` on."""
+        """Returns the first fence, from `since` on, that orders its shared memory accesses before async ones."""
         later = (self.trace.events[at] for at in self._fences if at >= since)
         return next(
             (each.step for each in later if not isinstance(each, UnknownCall) and orders_shared_before_async(each)),
@@ -137,7 +136,7 @@ class ThreadView:
         )
 
     def first_one_way_fence(self, direction: str, since: int, until: int) -> int | None:
-        """The first of the one-way fences (`release` or `acquire`) from `since` on and before `until`."""
+        """Returns the first one-way fence (`release` or `acquire`) from `since` on and before `until`."""
         fences = self._one_way_fences[direction]
         first = bisect_left(fences, since)
         return fences[first] if first < len(fences) and fences[first] < until else None
@@ -149,7 +148,7 @@ class ThreadView:
 
     @cached_property
     def reads_by_range(self) -> dict[tuple[int, int], list[tuple[int, TraceEvent]]]:
-        """Its `reads` by the bytes they touch: loops come back to the same few places."""
+        """Its `reads` by the bytes that they access, since loops repeat the same few ranges."""
         found: dict[tuple[int, int], list[tuple[int, TraceEvent]]] = defaultdict(list)
         for position, event in self.reads:
             place = access_range(event)
@@ -168,7 +167,7 @@ class ThreadView:
         return index
 
     def reads_of(self, issuer: ThreadView, budget: AnalysisBudget) -> list[tuple[int, TraceEvent, CopiesByStep]]:
-        """Its reads of bytes that another thread's `fills` write, in order, each with these copies."""
+        """Returns its reads of bytes that another thread's copies write, in order, each with these copies."""
         known = self._reads_by_issuer.get(issuer.tid)
         if known is None:
             known = self._reads_by_issuer[issuer.tid] = []
@@ -188,7 +187,7 @@ class ThreadView:
 
     @cached_property
     def async_writes(self) -> list[tuple[int, TraceEvent]]:
-        """Its asynchronous writes of shared memory by number, with positions."""
+        """Its asynchronous writes to constant addresses of shared memory, with positions."""
         return [(position, event) for position, event in self.accesses if is_async_write(event)]
 
     @cached_property
@@ -200,12 +199,12 @@ class ThreadView:
         return found
 
     def positions(self, *kinds: type) -> list[tuple[int, TraceEvent]]:
-        """The events whose effect is of one of these classes, with positions, class by class."""
+        """Returns the events whose effect is of one of these classes, with positions, class by class."""
         return [item for kind in kinds for item in self._by_effect.get(kind, ())]
 
     @cached_property
     def first_waits(self) -> dict[int | None, int]:
-        """By mbarrier (None for one at an unknown address): from where on the thread's first wait on it orders."""
+        """The position from which the first wait on each mbarrier orders; the key None is for unknown addresses."""
         found: dict[int | None, int] = {}
         for key, positions in self.release_acquire_points.acquires.items():
             match key:
@@ -215,7 +214,7 @@ class ThreadView:
         return found
 
     def has_observed(self, barrier: int, phase: int, until: int) -> bool:
-        """Whether the thread has learnt before a position, by its own waits, that a phase of an mbarrier is over."""
+        """Whether the thread's own waits have observed, before a position, that an mbarrier phase is complete."""
         return self.release_acquire_points.observed_phases(("mbarrier", barrier), until) >= phase
 
 

@@ -33,8 +33,10 @@ class PathDecision:
 
 @dataclass(frozen=True, slots=True)
 class PathSelection:
-    """decisions: of the steps that some trials reach and others do not. reached: by some trial. worlds: those trials
-    that reach more than the walks before did, to be looked at like these.
+    """The result of the trials.
+
+    decisions: the conditions of the steps that some trials reach and others do not. reached_steps: the steps that some
+    trial reaches. scenarios: the trials that reach more steps than the previous explorations, to be examined like them.
     """
 
     decisions: Mapping[Step, PathDecision] = field(default_factory=dict)

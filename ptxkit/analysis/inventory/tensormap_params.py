@@ -17,7 +17,7 @@ from ptxkit.syntax.tree import Address, Integer, Name
 
 @dataclass(frozen=True, slots=True)
 class TensorMapParameter:
-    """How copies use the map at a parameter. rank: dimensions; is_im2col: its mode; brings: whether any copies in."""
+    """How copies use the map at a parameter. rank: dimensions; is_im2col: its mode; is_loaded: a copy loads by it."""
 
     rank: int
     is_im2col: bool

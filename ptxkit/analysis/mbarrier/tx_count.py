@@ -24,7 +24,7 @@ BoxCounts: TypeAlias = tuple[tuple[SymbolicValue, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class TxEntry:
-    """Bytes announced (`expected`) or started on an object; arrives: the announcement is an arrival too."""
+    """Bytes expected (`is_expect`) or copied on an mbarrier; is_arrival: the expect-tx is also an arrival."""
 
     event: TraceEvent
     size: Value | None
@@ -101,7 +101,7 @@ class PhaseTx:
 
 @dataclass(slots=True)
 class TxLedger:
-    """What one thread announces and starts on one object, in order. complete: the walk reached the thread's end."""
+    """One thread's expect-tx and copies on one mbarrier, in order. is_complete: its trace reached the thread's end."""
 
     tid: int
     is_complete: bool

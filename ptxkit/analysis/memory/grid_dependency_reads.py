@@ -18,7 +18,7 @@ from ptxkit.isa.effects import Access, Grid
 
 @dataclass(frozen=True, slots=True)
 class EarlyRead:
-    """A read that comes before the wait of its thread. again: a read of the same place behind a wait; wait: its own."""
+    """A read before the `wait` of its thread. repeated_read: a read of the same location after a wait."""
 
     thread: ThreadView
     position: int

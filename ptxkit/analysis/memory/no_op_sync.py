@@ -1,7 +1,7 @@
-"""What is there in vain: waits that find nothing to wait for, groups without operations, fences that order nothing.
+"""Finds synchronisation without effect: waits without pending operations, empty groups, fences that order nothing.
 
-Nothing is said unless all that a kernel does was walked, without a guess, by all threads of its CTA: a wait that is in
-vain in one scenario may be what another one needs.
+Findings require that all threads of the CTA explored the whole kernel without a guess: a wait that is redundant in one
+scenario may be necessary in another one.
 
 Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group",
 "Async Proxy", "membar / fence".
@@ -23,7 +23,7 @@ from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, Effect, Gr
 
 
 def is_fully_executed(kernel: KernelFacts) -> bool:
-    """Whether every instruction that does something was walked, by all threads, and no walk had to guess."""
+    """Whether all threads explored every instruction with an effect, and no exploration had to guess."""
     covered = kernel.explorer.covered_steps()
     for step in kernel.program.steps:
         effects = step.effects

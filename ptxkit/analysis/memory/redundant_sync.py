@@ -19,7 +19,7 @@ _READ_ONLY = ("const", "param")
 
 @dataclass(frozen=True, slots=True)
 class RedundantSync:
-    """Two instructions in a row. needless: the one that does no more than the other. what: `fence` or `barrier`."""
+    """Two adjacent instructions. redundant: the one that the other one subsumes. kind: `fence` or `barrier`."""
 
     redundant: Step
     other: Step

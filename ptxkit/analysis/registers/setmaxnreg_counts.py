@@ -22,7 +22,7 @@ CTA_REGISTERS, REGISTER_STEP, MAX_THREAD_REGISTERS = 1 << 16, 8, 256
 
 @dataclass(frozen=True, slots=True)
 class SetmaxnregExecution:
-    """One execution of `setmaxnreg` by a thread. before: what the thread had set earlier, None where nothing."""
+    """One execution of `setmaxnreg` by a thread. previous: the count that the thread set before, None where none."""
 
     position: int
     event: TraceEvent

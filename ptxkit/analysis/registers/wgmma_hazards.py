@@ -47,8 +47,11 @@ class WgmmaHazard:
 
 @dataclass(slots=True)
 class _BatchOutcome:
-    """What became of a batch: touches by step; where a wait, or something unknown, ended its flight; left: some path
-    ends in flight."""
+    """The outcome of a batch in flight.
+
+    hazards: the accesses to its registers, by step. end_steps: the waits or unknown steps that end its flight.
+    exits_inflight: some path exits while the batch is in flight.
+    """
 
     hazards: dict[Step, WgmmaHazard] = field(default_factory=dict)
     end_steps: set[Step] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""Which asynchronous copies of a thread are in flight, group by group, as its trace goes on.
+"""Tracks the asynchronous copies of a thread that are in flight, by group, along its trace.
 
 Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.commit_group",
 "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group".
@@ -24,17 +24,17 @@ from ptxkit.isa.effects import (
     WaitGroup,
 )
 
-#: The completion mechanisms that work by groups.
+#: The completion mechanisms that use groups.
 GROUP_MECHANISMS = ("cp.async", "bulk", "wgmma")
 
 
 @dataclass(slots=True)
 class AsyncCopy:
-    """One access of an asynchronous operation, and the positions at which the issuing thread learnt more of it.
+    """One access of an asynchronous operation, and the positions at which its state changes for the issuing thread.
 
-    committed: its group was closed. read: its source may be reused. done: it is complete, as seen by this thread.
-    tracked: an mbarrier arrival depends on it (`cp.async.mbarrier.arrive`), at the mbarrier `tracker`. phase: of the
-    mbarrier that it completes on or that tracks it, from 1, where that is known.
+    commit_position: its group is committed. source_free_position: its source may be reused. completion_position: the
+    thread observes its completion. track_position: `cp.async.mbarrier.arrive` makes an arrival at `tracking_mbarrier`
+    depend on it. phase: the phase, from 1, of the mbarrier that it completes on or that tracks it, where it is known.
     """
 
     position: int
@@ -49,7 +49,7 @@ class AsyncCopy:
 
     @property
     def barrier(self) -> Value | None:
-        """The mbarrier that tells of its end."""
+        """The mbarrier that signals its completion."""
         return self.event.barrier if self.track_position is None else self.tracking_mbarrier
 
 
@@ -80,9 +80,9 @@ class _CopyGroups:
 
 
 def async_copies_of(trace: ThreadTrace, phases: Mapping[int, int] | None = None) -> list[AsyncCopy]:
-    """Every access to shared memory by an asynchronous operation of this thread, with what became of it.
+    """Returns every access to shared memory by an asynchronous operation of this thread, with its state changes.
 
-    phases: by position, the phase in which a completion counts, or of which a wait tells.
+    phases: by position, the phase in which a completion counts, or that a wait observes.
     """
     flight = _InflightTracker(phases or {})
     for position, event in enumerate(trace.events):
@@ -92,7 +92,7 @@ def async_copies_of(trace: ThreadTrace, phases: Mapping[int, int] | None = None)
 
 
 class _InflightTracker:
-    """What is under way, event by event. asked: waits on mbarriers that a relaxed order leaves to the next fence."""
+    """Tracks the operations in flight, event by event; a relaxed wait takes effect at the next fence."""
 
     def __init__(self, phases: Mapping[int, int]) -> None:
         self.copies: list[AsyncCopy] = []
@@ -102,7 +102,7 @@ class _InflightTracker:
         self._pending_waits: list[tuple[object, int | None]] = []
 
     def observe(self, position: int, event: TraceEvent) -> None:
-        """The next event of the thread."""
+        """Processes the next event of the thread."""
         match event.effect:
             case Access(completion=str(completion)):
                 self._start(AsyncCopy(position, event, completion))
@@ -122,12 +122,12 @@ class _InflightTracker:
                 if order != "relaxed":
                     self._complete_awaited(position)
             case MbarrierInit() | MbarrierInvalidate():
-                self._by_mbarrier.pop(event.address, None)  # the next one in its place tells of other copies
+                self._by_mbarrier.pop(event.address, None)  # a later mbarrier at this address tracks other copies
             case MemoryFence():
                 self._complete_awaited(position)
 
     def _track(self, position: int, event: TraceEvent) -> None:
-        """An mbarrier is told when the copies so far are complete; what another one tells of already, stays with it."""
+        """Lets an mbarrier track all copies so far; a copy that another mbarrier tracks already stays with that one."""
         for copy in _inflight_copies(self._groups["cp.async"]):
             if copy.track_position is None:
                 copy.track_position, copy.tracking_mbarrier, copy.phase = (
@@ -150,7 +150,7 @@ class _InflightTracker:
         self._groups[effect.group].wait(pending, position, effect.read_only)
 
     def _complete_awaited(self, position: int) -> None:
-        """Ends the copies of the phases that waits told of; all that are under way where phases are not known."""
+        """Completes the copies of the observed phases, or all copies in flight where the phases are unknown."""
         for barrier, phase in self._pending_waits:
             left: list[AsyncCopy] = []
             for copy in self._by_mbarrier.pop(barrier, ()):

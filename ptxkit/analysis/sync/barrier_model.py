@@ -1,6 +1,6 @@
-"""Barriers as a rehearsal plays them: who has come, and when they open.
+"""Models barriers in a simulated schedule: which threads have arrived, and when a phase of a barrier completes.
 
-Each CTA has barriers of its own, and each warp one; the threads of all CTAs of a cluster share one more.
+Each CTA has its own barriers, each warp has one barrier, and the threads of all CTAs of a cluster share one more.
 Source: PTX ISA, "bar, barrier", "barrier.cluster", "bar.warp.sync".
 """
 
@@ -24,11 +24,13 @@ BarrierKey: TypeAlias = tuple[str, int, int]
 
 @dataclass(slots=True)
 class BarrierState:
-    """A barrier. opened: how often it did. arrived: threads that have come since. wanted: the number of threads that it
-    waits for and the event that said so; None for all. rounds: by warp, in which round each of its arrivals counts.
-    parts: the warps of which only some lanes have come, and do not count yet. own: by actor, how often it arrived, and
-    in which round it did so last. waited: by actor, how often it did. members: the actors that a barrier of all waits
-    for.
+    """The state of a barrier.
+
+    members: the actors that a barrier of all threads waits for. completed_phases: the number of complete phases.
+    arrived_threads: the threads that have arrived in the current phase. declared_threads: the thread count, and the
+    event that declares it; None for all threads. arrival_phases: by warp, the phase in which each arrival counts.
+    partial_warps: the warps of which only some lanes have arrived, which do not count yet. last_arrivals: by actor, how
+    often it arrived, and the phase of its last arrival. wait_counts: by actor, how often it waited.
     """
 
     members: tuple[int, ...]
@@ -40,21 +42,21 @@ class BarrierState:
     last_arrivals: dict[int, tuple[int, int]] = field(default_factory=dict)
     wait_counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     remaining_threads: int | None = None
-    """The threads of its members that are still there; None where nobody has counted them since one left."""
+    """The number of member threads that have not exited; None where it must be recomputed after an exit."""
 
 
 class BarrierModel:
-    """All barriers of one rehearsal.
+    """All barriers of one simulated schedule.
 
-    has_left: whether an actor has left the kernel, so that nobody waits for it. uneven: events at one barrier that name
-    different numbers of threads. vague: something could not be played as it is. opened: those that have since somebody
-    looked.
+    has_left: whether an actor has exited, so that no barrier waits for it. `count_mismatches` holds events at one
+    barrier that declare different thread counts, and `is_approximate` is set where something could not be simulated
+    exactly. `released_barriers` holds the barriers that completed a phase since it was last read.
     """
 
     def __init__(self, actors: Sequence[ThreadClass], has_left: Callable[[int], bool]) -> None:
         self._thread_classes = actors
         self._warps = [sorted(each.warps) for each in actors]
-        self._with_lanes_of: dict[tuple[int, int], list[int]] = defaultdict(list)  # actors, by CTA and warp
+        self._with_lanes_of: dict[tuple[int, int], list[int]] = defaultdict(list)  # the actors, by CTA and warp
         for index, each in enumerate(actors):
             for warp in self._warps[index]:
                 self._with_lanes_of[(each.rank, warp)].append(index)
@@ -65,7 +67,7 @@ class BarrierModel:
         self.released_barriers: list[BarrierState] = []
 
     def arrive(self, actor: int, effect: Barrier, event: TraceEvent) -> tuple[BarrierState, int] | None:
-        """Plays an actor's part in a barrier; the barrier, and the round of it that the actor waits for now."""
+        """Simulates a barrier operation of an actor; returns the barrier and the phase that the actor waits for."""
         key = self._barrier_key(self._thread_classes[actor], effect, event)
         if key is None:
             return None
@@ -73,7 +75,7 @@ class BarrierModel:
         if meeting is None:
             meeting = self._barriers[key] = BarrierState(self._members(key))
         if effect.level == "cluster" and not _alternates(meeting, actor, effect.action):
-            self.is_approximate = True  # PTX613 speaks of it
+            self.is_approximate = True  # PTX613 reports it
         if effect.action != "wait":
             self._note_declared_threads(meeting, effect, event)
             self._count_arrivals(actor, meeting)
@@ -82,29 +84,30 @@ class BarrierModel:
         meeting.wait_counts[actor] += 1
         return meeting, meeting.last_arrivals.get(actor, (0, 1))[1]
 
-    def _barrier_key(self, told: ThreadClass, effect: Barrier, event: TraceEvent) -> BarrierKey | None:
-        """Which barrier it is; None where some lanes only meet: nobody here is held up by that."""
+    def _barrier_key(self, thread_class: ThreadClass, effect: Barrier, event: TraceEvent) -> BarrierKey | None:
+        """Returns the key of the barrier; None for a barrier of some lanes of a warp, which blocks no actor."""
         if effect.level == "warp":
             mask = event.amount  # -1 is as wide as an immediate is
             whole = mask is None or (isinstance(mask, int) and mask & _FULL == _FULL)
-            return ("warp", told.rank, told.tids[0] // 32) if whole else None
+            return ("warp", thread_class.rank, thread_class.tids[0] // 32) if whole else None
         if effect.level == "cluster":
             return ("cluster", 0, 0)
         if isinstance(event.amount, int):
-            return ("cta", told.rank, event.amount)
+            return ("cta", thread_class.rank, event.amount)
         self.is_approximate |= event.amount is not None
-        return ("cta", told.rank, 0)
+        return ("cta", thread_class.rank, 0)
 
     def _members(self, key: BarrierKey) -> tuple[int, ...]:
         level, rank, number = key
         return tuple(
             index
-            for index, told in enumerate(self._thread_classes)
-            if level == "cluster" or (told.rank == rank and (level == "cta" or told.tids[0] // 32 == number))
+            for index, thread_class in enumerate(self._thread_classes)
+            if level == "cluster"
+            or (thread_class.rank == rank and (level == "cta" or thread_class.tids[0] // 32 == number))
         )
 
     def _note_declared_threads(self, meeting: BarrierState, effect: Barrier, event: TraceEvent) -> None:
-        """Notes how many threads the barrier is said to wait for."""
+        """Records the number of threads that the barrier is declared to wait for."""
         if effect.threads is None:
             return
         if not isinstance(event.size, int):
@@ -119,8 +122,11 @@ class BarrierModel:
             meeting.declared_threads = (event.size, event)
 
     def _count_arrivals(self, actor: int, meeting: BarrierState) -> None:
-        """Counts the threads of an actor. A barrier that waits for a number of threads takes warps as a whole: when the
-        last of its lanes comes, or when nobody else can move."""
+        """Counts the threads of an actor.
+
+        A barrier with a thread count counts whole warps: when the last lane of the warp arrives, or when no actor can
+        advance.
+        """
         before, _ = meeting.last_arrivals.get(actor, (0, 0))
         last = meeting.completed_phases + 1
         if meeting.declared_threads is None:
@@ -143,7 +149,7 @@ class BarrierModel:
         self.release(meeting)
 
     def _is_whole(self, meeting: BarrierState, warp: int, comes: int) -> bool:
-        """Whether all lanes of a warp have come to what it is at, but for those that have left, when an actor comes."""
+        """Whether, with the arrival of an actor, all lanes of a warp that have not exited have arrived."""
         times = len(meeting.arrival_phases[warp])
         return all(
             meeting.last_arrivals.get(member, (0, 0))[0] + (member == comes) >= times or self._has_exited(member)
@@ -151,14 +157,14 @@ class BarrierModel:
         )
 
     def _count_warp(self, meeting: BarrierState, warp: int) -> None:
-        """A warp has come. In which round, its first lanes were told when they came."""
+        """Counts the arrival of a warp; its phase was determined when the first lanes of the warp arrived."""
         meeting.partial_warps.discard(warp)
         self.is_approximate |= meeting.arrival_phases[warp][-1] != meeting.completed_phases + 1
         meeting.arrived_threads += 32
         self.release(meeting)
 
     def count_partial_warp(self) -> bool:
-        """Counts a warp of which the other lanes do not come; whether there was one."""
+        """Counts a warp whose remaining lanes do not arrive, and returns whether there was one."""
         for meeting in self._barriers.values():
             if meeting.partial_warps:
                 self._count_warp(meeting, min(meeting.partial_warps))
@@ -166,7 +172,7 @@ class BarrierModel:
         return False
 
     def release(self, meeting: BarrierState) -> bool:
-        """Opens a barrier that all have come to; whether it did."""
+        """Completes the phase of a barrier at which all expected threads have arrived; returns whether it did."""
         if not meeting.arrived_threads or meeting.arrived_threads < self.expected_threads(meeting):
             return False
         self.released_barriers.append(meeting)
@@ -175,12 +181,12 @@ class BarrierModel:
         return True
 
     def release_all(self) -> bool:
-        """Opens the barriers that nobody else comes to, since the others have left; whether there were any."""
+        """Completes the barriers whose missing threads have exited, and returns whether there were any."""
         opened = [self.release(meeting) for meeting in self._barriers.values()]
         return any(opened)
 
     def expected_threads(self, meeting: BarrierState) -> int:
-        """How many threads must come. Those that have left the kernel are not waited for."""
+        """Returns how many threads must arrive. A barrier does not wait for exited threads."""
         if meeting.declared_threads is not None:
             return meeting.declared_threads[0]
         if meeting.remaining_threads is None:
@@ -191,12 +197,12 @@ class BarrierModel:
         return meeting.remaining_threads
 
     def note_exit(self) -> None:
-        """Takes note that an actor has left the kernel: it is not waited for any more."""
+        """Records that an actor has exited, so that barriers no longer wait for it."""
         for meeting in self._barriers.values():
             meeting.remaining_threads = None
 
 
 def _alternates(meeting: BarrierState, actor: int, action: str) -> bool:
-    """Whether an actor arrives and waits in turn."""
+    """Whether an actor's arrivals and waits alternate."""
     arrived, waited = meeting.last_arrivals.get(actor, (0, 0))[0], meeting.wait_counts[actor]
     return arrived == waited if action == "arrive" else arrived == waited + 1

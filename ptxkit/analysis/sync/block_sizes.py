@@ -1,8 +1,8 @@
-"""Sizes that a block may have besides those that are walked, where a kernel says at most how large it is.
+"""Chooses block sizes to explore in addition, where a kernel declares only the maximum size of its blocks.
 
-What goes wrong in the largest block may be right in a smaller one, for which the kernel is meant. The counts that it
-gives its barriers and mbarriers tell which sizes these may be: one arrival a thread, a warp or a warpgroup, and a warp
-or a warpgroup more that makes none.
+A kernel that is wrong in the largest block may be correct in the smaller block for which it is intended. The counts of
+its barriers and mbarriers suggest such sizes: one arrival for each thread, warp or warpgroup, and optionally a further
+warp or warpgroup that does not arrive.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from ptxkit.isa.effects import Barrier, MbarrierInit
 
 #: Threads of a warp and of a warpgroup.
 _WARP, _WARPGROUP = 32, 128
-#: Sizes that are tried at most, and threads of the largest block that any GPU takes.
+#: The maximum number of sizes that are tried, and the number of threads of the largest block that any GPU supports.
 MAX_SIZES, MAX_BLOCK_SIZE = 8, 1024
 
 
 def alternative_launches(
     launch: LaunchConfig, actors: Iterable[ThreadClass], tried: Iterable[int]
 ) -> list[LaunchConfig]:
-    """Launches of other sizes than those `tried` that the counts of barriers suggest, or that are a part of the
-    largest block: whole warps, no more of them than the launch allows."""
+    """Returns launches of sizes other than those `tried`: sizes that counts suggest, or fractions of the largest.
+
+    Each size is a number of whole warps within the limit of the launch.
+    """
     most = launch.threads if launch.is_limit else MAX_BLOCK_SIZE
     sizes = [size for count in _arrival_counts(actors) for size in _suggested_sizes(count)]
     sizes += [launch.threads >> shift for shift in range(1, MAX_BLOCK_SIZE.bit_length())]
@@ -42,7 +44,7 @@ def _suggested_sizes(count: int) -> tuple[int, ...]:
 
 
 def _arrival_counts(actors: Iterable[ThreadClass]) -> list[int]:
-    """The arrivals, or threads, that mbarriers and barriers are said to wait for."""
+    """Returns the declared counts of mbarriers (arrivals) and barriers (threads)."""
     found: dict[int, None] = {}
     for actor in actors:
         for event in actor.events:

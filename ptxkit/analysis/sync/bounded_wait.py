@@ -1,7 +1,8 @@
-"""Waits that give up: loops that ask an mbarrier for its phase, and are left by something else as well.
+"""Recognises bounded waits: loops that test an mbarrier phase and also have another exit condition.
 
-A loop that only asks, and ends when a count or a clock has come to its end, goes on though the phase never does. It is
-told from one that waits by what decides over its ways out: a register that some answer of a wait leads to, or another.
+A loop that ends when a counter or a clock reaches its limit continues although the phase never completes. It is
+distinguished from an unbounded wait by the registers that decide its exit edges: whether they depend on the result of a
+wait.
 
 Source: PTX ISA, "mbarrier.test_wait / mbarrier.try_wait" (neither has to wait until the phase is complete).
 """
@@ -19,7 +20,7 @@ from ptxkit.isa.effects import Access, Effect, MbarrierWait
 
 
 def is_bounded_wait(program: Program, wait: Step) -> bool:
-    """Whether a thread may go on behind a wait of a function that never answers true."""
+    """Whether a thread may continue after a wait that never returns true."""
     if wait.index >= len(program.steps) or program.steps[wait.index] is not wait:
         return False  # of a function that is called
     flow = ControlFlowGraph(program)
@@ -36,14 +37,14 @@ def is_bounded_wait(program: Program, wait: Step) -> bool:
 
 
 def _is_idle(effect: Effect) -> bool:
-    """Whether an effect is none that other threads may wait for."""
+    """Whether no other thread may wait for an effect."""
     if isinstance(effect, Access):
         return effect.kind == "read"
     return isinstance(effect, MbarrierWait) or not is_sync_effect(effect)
 
 
 def _depends_on_wait_result(definitions: ReachingDefinitions, branch: Step) -> bool:
-    """Whether the answer of some wait decides over a branch."""
+    """Whether a branch depends on the result of some wait."""
     seen: set[tuple[Step, str]] = set()
     waiting = [(branch, register) for register in _guard(branch)]
     while waiting:

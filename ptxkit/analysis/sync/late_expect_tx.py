@@ -1,6 +1,7 @@
-"""What a thread announces to an mbarrier and starts there: whether that keeps its phase open, and what comes too late.
+"""Finds expect-tx operations that come too late: the phase of the mbarrier may have completed before them.
 
-Behind the last arrival a phase goes on as long as its tx-count is not zero: bytes announced by then still belong to it.
+After the last arrival, a phase continues as long as its tx-count is not zero; bytes expected by then still belong to
+it.
 Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.expect_tx", "Tracking asynchronous operations by the mbarrier
 object".
 """
@@ -27,9 +28,9 @@ from ptxkit.isa.effects import (
 
 @dataclass(slots=True)
 class PendingTx:
-    """What one thread announced to a phase of an mbarrier, and what it started there.
+    """The bytes that one thread expects in a phase of an mbarrier, less those of the copies that it started there.
 
-    bytes: those announced without those started; None where one of them is not known.
+    bytes: the difference; None where one of the sizes is unknown.
     """
 
     bytes: int | None = 0
@@ -37,12 +38,12 @@ class PendingTx:
     has_copies: bool = False
 
     def add_expected(self, size: Value | None) -> None:
-        """Adds bytes that the phase waits for."""
+        """Adds bytes that the phase expects."""
         self.has_expects |= size != 0
         self._add(size, 1)
 
     def add_copied(self, size: Value | None) -> None:
-        """Takes off the bytes of an operation that completes on the mbarrier."""
+        """Subtracts the bytes of an operation that completes on the mbarrier."""
         self.has_copies |= size != 0
         self._add(size, -1)
 
@@ -51,13 +52,15 @@ class PendingTx:
 
     @property
     def keeps_phase_open(self) -> bool:
-        """Whether the phase goes on for bytes that are announced and not started; sizes that nobody knows are taken to
-        be made up by any operation."""
+        """Whether expected bytes whose copy was not started keep the phase open.
+
+        Any operation is assumed to supply an unknown number of expected bytes.
+        """
         return self.bytes > 0 if self.bytes is not None else self.has_expects and not self.has_copies
 
 
 def expected_tx_of(event: TraceEvent) -> Value | None:
-    """The bytes that an announcement or an arrival adds to those that its phase waits for; None: nobody knows."""
+    """Returns the bytes that an expect-tx or an arrival adds to the tx-count of its phase; None where unknown."""
     match event.effect:
         case MbarrierExpect():
             return event.size
@@ -68,8 +71,10 @@ def expected_tx_of(event: TraceEvent) -> Value | None:
 
 @dataclass(frozen=True, slots=True)
 class LateExpectTx:
-    """An announcement, at a position of its thread's trace, and what before it may have ended its phase: the arrival,
-    or the operation behind it that may have brought the last of the bytes announced by then."""
+    """An expect-tx, at a position of its thread's trace, and the earlier event that may have completed its phase.
+
+    That event is the arrival, or an operation after it that may have supplied the last of the bytes expected by then.
+    """
 
     position: int
     expect: TraceEvent
@@ -78,24 +83,25 @@ class LateExpectTx:
 
 @dataclass(slots=True)
 class _PhaseState:
-    """What a thread knows of the phase of an object. arrived: it did so. end: what may have ended the phase."""
+    """A thread's knowledge of a phase. has_arrived: it arrived. phase_end: what may have completed the phase."""
 
     pending_tx: PendingTx
     has_arrived: bool = False
     phase_end: TraceEvent | None = None
 
     def record_possible_end(self, event: TraceEvent) -> None:
-        """Notes that an event may have ended the phase, if it may."""
+        """Records an event as the possible end of the phase, if it can complete the phase."""
         if self.has_arrived and self.phase_end is None and self.pending_tx.bytes == 0:
             self.phase_end = event
 
 
 def find_late_expect_tx(trace: ThreadTrace, single: Set[int]) -> Iterator[LateExpectTx]:
-    """The announcements that come too late. single: objects whose phases need one arrival, and to which nobody else
-    announces bytes: an arrival ends the phase unless its own thread announced bytes that may still be to come.
+    """Yields the expect-tx operations that come too late.
 
-    Whatever the thread waits for between the two may be what keeps the phase open, or begins the next one. Traces do
-    not show what it reads of memory that tells it as much.
+    single: mbarriers whose phases need one arrival, and on which no other thread executes an expect-tx. An arrival
+    there completes the phase unless its own thread expects bytes that may still be pending. Any wait of the thread
+    between the two events may keep the phase open or observe the next one. Traces do not show synchronisation through
+    reads of memory.
     """
     phases: dict[int, _PhaseState] = defaultdict(lambda: _PhaseState(PendingTx()))
     for position, event in enumerate(trace.events):
@@ -114,12 +120,12 @@ def find_late_expect_tx(trace: ThreadTrace, single: Set[int]) -> Iterator[LateEx
             phase.pending_tx.add_expected(expected_tx_of(event))
         elif isinstance(effect, MbarrierComplete):
             phase = phases[address]
-            phase.pending_tx.add_copied(event.size if event.ctas is None else None)  # a mask may leave this CTA out
+            phase.pending_tx.add_copied(event.size if event.ctas is None else None)  # a mask may exclude this CTA
             phase.record_possible_end(event)
         elif isinstance(effect, MbarrierTrack) or (isinstance(effect, MbarrierArrive) and effect.asynchronous):
-            phases[address] = _PhaseState(PendingTx(None))  # nobody knows when this one arrives
+            phases[address] = _PhaseState(PendingTx(None))  # the time of this arrival is unknown
         elif isinstance(effect, MbarrierArrive):
-            if phases[address].has_arrived:  # one ends a phase, so this one is of the next
+            if phases[address].has_arrived:  # an earlier arrival completed a phase, so this one belongs to the next
                 del phases[address]
             phase = phases[address]
             phase.pending_tx.add_expected(expected_tx_of(event))
@@ -128,6 +134,6 @@ def find_late_expect_tx(trace: ThreadTrace, single: Set[int]) -> Iterator[LateEx
 
 
 def _may_acquire(event: TraceEvent) -> bool:
-    """Whether a thread may wait there for what others do."""
+    """Whether a thread may wait for other threads at an event."""
     effect = event.effect
     return isinstance(effect, MbarrierWait) or (isinstance(effect, Barrier) and effect.action != "arrive")

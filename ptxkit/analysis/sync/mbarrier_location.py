@@ -1,4 +1,4 @@
-"""Which mbarriers of a cluster an operation is about.
+"""Determines which mbarriers of a cluster an operation uses.
 
 Source: PTX ISA, "mapa", "Data Movement and Conversion Instructions: cp.async.bulk.tensor" (`.multicast::cluster`,
 `.cta_group`), "tcgen05.commit".
@@ -19,7 +19,7 @@ _OFFSET = (1 << CTA_BITS) - 1
 
 
 def location_at(rank: int, address: Value | None) -> MbarrierLocation | None:
-    """The place of an address as CTA `rank` sees it; None where that is not known."""
+    """Returns the location of an address from the view of CTA `rank`; None where it is unknown."""
     if not isinstance(address, int):
         return None
     above = address >> CTA_BITS
@@ -27,12 +27,12 @@ def location_at(rank: int, address: Value | None) -> MbarrierLocation | None:
 
 
 def location_of(rank: int, event: TraceEvent) -> MbarrierLocation | None:
-    """The place that the operand of an event names, as CTA `rank` sees it; None where that is not known."""
+    """Returns the location that the operand of an event names, from the view of CTA `rank`; None where unknown."""
     return location_at(rank, event.address)
 
 
 def locations_of(rank: int, event: TraceEvent) -> tuple[MbarrierLocation, ...] | None:
-    """The places of the mbarriers that an event operates on: one in each CTA of its mask, where it has one."""
+    """Returns the locations of the mbarriers of an event: one in each CTA of its mask, where it has a mask."""
     named = location_of(rank, event)
     effect = event.effect
     if named is None or getattr(effect, "multicast", None) is None:

@@ -1,6 +1,6 @@
-"""mbarriers as a rehearsal plays them: what their phases wait for, who arrives, and what waits are told.
+"""Models mbarriers in a simulated schedule: the counts of their phases, arrivals, and the results of waits.
 
-An object is at a `Place`: the rank of its CTA in the cluster, and where it is in that CTA's shared memory.
+An mbarrier is at an `MbarrierLocation`: the rank of its CTA in the cluster, and its place in that CTA's shared memory.
 Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
 "mbarrier.test_wait / mbarrier.try_wait".
 """
@@ -19,20 +19,23 @@ from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 
-#: Bytes that an mbarrier may be due at most.
+#: The maximum tx-count of an mbarrier, in bytes.
 MAX_TX_COUNT = (1 << 20) - 1
 
-#: What made an object: an instruction, the number of its execution, and the warps that execute it.
+#: What initialised an mbarrier: an instruction, the number of its execution, and the warps that execute it.
 Initializer: TypeAlias = tuple[Step, int, frozenset[int]]
 
 
 @dataclass(slots=True)
 class MbarrierState:
-    """An mbarrier. count: arrivals that a phase needs. pending: those still to come. bytes: those still to come;
-    copies of unknown size (`boxes`) bring what is left. phase: phases that are complete. past: those that objects
-    at its place began before. observed: the latest that some wait has told of. arrivals: the events that arrived in
-    the current phase; last: those of the phase before. expected: the bytes announced in the current phase, by
-    `expects`. touched: when it was last arrived at, or told to expect.
+    """The state of an mbarrier.
+
+    count: the expected arrivals of a phase. pending_arrivals: the arrivals that the current phase still needs.
+    tx_count: the bytes that it still needs; `unknown_size_copies` copies of unknown size supply the rest.
+    completed_phases: the number of complete phases. earlier_phases: the phases that earlier mbarriers at its location
+    began. observed_phases: the latest phase that some wait has observed. arrivals: the events that arrived in the
+    current phase; previous_arrivals: those of the phase before. expected_bytes: the bytes that `expect_events` added in
+    the current phase. last_update: the time of its last arrival or expect-tx.
     """
 
     count: int
@@ -56,10 +59,10 @@ class MbarrierState:
 
 @dataclass(frozen=True, slots=True)
 class ExcessArrival:
-    """An arrival that its phase has no room for.
+    """An arrival that exceeds the count of its phase.
 
-    phase: the number of the phase, from 1. others: the arrivals before it. unobserved: the phase began before any
-    thread had observed the one before; else all arrivals of the phase were there already.
+    phase: the number of the phase, from 1. earlier_arrivals: the arrivals before it. is_unobserved: the phase began
+    before any thread had observed the previous one; otherwise all arrivals of the phase had already occurred.
     """
 
     thread_class: int
@@ -72,13 +75,13 @@ class ExcessArrival:
 
 
 class MbarrierModel:
-    """All mbarriers of one rehearsal.
+    """All mbarriers of one simulated schedule.
 
-    excess: arrivals that were too many, once where some come together. overfull: announcements after which an object
-    was due more bytes than it can count, with these bytes. vague: something could not be played as it is. changed:
-    objects that a phase or their life has ended of since somebody looked. now: how many events were played, which says
-    what was touched last. is_cut: some actor has come to where its walk was cut short, so that no later arrival is
-    surely too many.
+    `excess_arrivals` holds the arrivals that exceed the count of a phase, one for simultaneous arrivals. `tx_overflows`
+    holds the first expect-tx after which a tx-count exceeded its range, with that count. `is_approximate` is set where
+    something could not be simulated exactly. `changed_mbarriers` holds the mbarriers that completed a phase or were
+    invalidated since it was last read. `clock` is the number of simulated events, which orders updates. `is_truncated`
+    is set where an actor has reached the end of a truncated exploration, after which no arrival is surely excessive.
     """
 
     def __init__(self, actors: Sequence[ThreadClass]) -> None:
@@ -95,15 +98,15 @@ class MbarrierModel:
         self.is_truncated = False
 
     def unbalanced_locations(self) -> list[MbarrierLocation]:
-        """Where objects are still due bytes, or have had some that nobody announced."""
+        """Returns the mbarriers whose tx-count is not zero: bytes are missing, or arrived without an expect-tx."""
         return [place for place, known in self._mbarriers.items() if known.tx_count and not known.unknown_size_copies]
 
     def get(self, place: MbarrierLocation) -> MbarrierState | None:
-        """The live object at a place."""
+        """Returns the valid mbarrier at a location."""
         return self._mbarriers.get(place)
 
     def initialize(self, place: MbarrierLocation, count: Value | None, maker: Initializer | None = None) -> None:
-        """Makes an object; lanes of one warp that do so in one execution make it together, once."""
+        """Initialises an mbarrier; lanes of one warp that execute the same initialisation do so only once."""
         known = self._mbarriers.get(place)
         if known is not None:
             if maker is not None and known.initializer == maker:
@@ -116,7 +119,7 @@ class MbarrierModel:
         )
 
     def invalidate(self, place: MbarrierLocation) -> None:
-        """Ends the life of an object, and what was known of its phases."""
+        """Invalidates an mbarrier, and discards what threads observed of its phases."""
         ended = self._mbarriers.pop(place)
         self.changed_mbarriers.append(ended)
         self._earlier_phases[place] = ended.earlier_phases + ended.completed_phases + bool(ended.arrivals)
@@ -124,7 +127,7 @@ class MbarrierModel:
             known.pop(place, None)
 
     def expect_tx(self, known: MbarrierState, event: TraceEvent, size: Value | None, times: int) -> None:
-        """Announces bytes."""
+        """Adds expected bytes to the tx-count."""
         known.last_update = self.clock
         known.expect_events.append(event)
         if isinstance(size, int):
@@ -136,12 +139,12 @@ class MbarrierModel:
             self.is_approximate = True
 
     def begin_copy(self, known: MbarrierState, size: Value | None, times: int) -> None:
-        """Starts what will complete bytes."""
+        """Starts a copy that completes bytes on the mbarrier."""
         if not isinstance(size, int):
             known.unknown_size_copies += times
 
     def end_copy(self, known: MbarrierState, size: Value | None, times: int) -> None:
-        """Completes bytes; the last of the copies of unknown size, all that are left."""
+        """Completes the bytes of a copy; the last copy of unknown size completes all remaining bytes."""
         if isinstance(size, int):
             known.tx_count -= size * times
         else:
@@ -151,7 +154,7 @@ class MbarrierModel:
         self._complete_phase_if_ready(known)
 
     def arrive(self, actor: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState) -> None:
-        """Arrives at once, with every thread of an actor."""
+        """Arrives synchronously with every thread of an actor."""
         effect = event.effect
         assert isinstance(effect, MbarrierArrive)
         each = event.amount if isinstance(event.amount, int) else None
@@ -171,16 +174,16 @@ class MbarrierModel:
     def count_arrivals(
         self, known: MbarrierState, arrivals: int, actor: int, event: TraceEvent, place: MbarrierLocation
     ) -> None:
-        """Counts arrivals, those of one phase at a time."""
+        """Counts arrivals, one phase at a time."""
         known.last_update = self.clock
-        told = False
+        is_observed = False
         while arrivals > 0:
-            if told and known.pending_arrivals == known.count > 0:
+            if is_observed and known.pending_arrivals == known.count > 0:
                 arrivals = self._complete_whole_phases(known, arrivals, event)
                 continue
             if known.completed_phases > known.observed_phases:
-                told = True
-                # Who has asked may have been told; what it did then is not what this walk does.
+                is_observed = True
+                # A thread that tested the phase may have observed it, and would then have taken another path.
                 if (event.step, event.visit) not in self._thread_classes[actor].polled_arrivals:
                     self._record_excess(known, actor, event, place, known.previous_arrivals, unobserved=True)
                 known.observed_phases = known.completed_phases
@@ -194,7 +197,7 @@ class MbarrierModel:
             self._complete_phase_if_ready(known)
 
     def _complete_whole_phases(self, known: MbarrierState, arrivals: int, event: TraceEvent) -> int:
-        """Ends all phases that arrivals of one event fill, however many; the arrivals that are left."""
+        """Completes all phases that the arrivals of one event fill, and returns the number of remaining arrivals."""
         whole, left = divmod(arrivals, known.count)
         if not whole:
             known.observed_phases = known.completed_phases
@@ -223,7 +226,7 @@ class MbarrierModel:
         self.excess_arrivals.append(ExcessArrival(actor, event, place, phase, before, unobserved, known.count))
 
     def _complete_phase_if_ready(self, known: MbarrierState) -> None:
-        """Ends the phase when all of it is there."""
+        """Completes the phase when no arrival and no byte is pending."""
         if known.is_complete:
             self.changed_mbarriers.append(known)
             known.completed_phases += 1
@@ -234,7 +237,7 @@ class MbarrierModel:
     def test_wait(
         self, actor: int, effect: MbarrierWait, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
     ) -> bool:
-        """Whether a wait answers true; then its phase is observed."""
+        """Returns the result of a wait; where it is true, the actor observes the phase."""
         seen = self._observed_phases[actor]
         if effect.by == "state":
             passes = known.completed_phases > self._tokens[actor][place]

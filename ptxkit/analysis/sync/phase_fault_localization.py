@@ -1,10 +1,11 @@
-"""Which one parity, or one count, is to blame where threads wait for phases of mbarriers for ever, or arrive too often.
+"""Locates the single wrong parity or count that explains a deadlock at mbarriers, or excess arrivals.
 
-In a ring everybody waits for everybody else, and any of them could be blamed. Here one thing is supposed to be wrong,
-the parity of all waits of one instruction or the count of the mbarriers that the same instructions arrive at; and it is
-to blame if the threads, played again with another one, all come to their ends. A fresh mbarrier lets a wait for parity
-1 pass: that is for who fills memory behind it, never for who reads there what is not filled yet. So of a ring in which
-producer and consumer both begin with parity 0, the producer is wrong.
+In a ring, every thread waits for another one, and a deadlock alone does not show which wait is wrong. This module tests
+hypotheses of a single fault: the parity of all waits of one instruction, or the count of the mbarriers at which the
+same instructions arrive. A hypothesis is accepted if all threads reach their ends in a simulation with the other value.
+On a fresh mbarrier, a wait for parity 1 succeeds immediately. This suits a thread that writes memory after the wait,
+but not one that reads memory which is not yet written. In a ring where producer and consumer both begin with parity 0,
+the fault is therefore in the producer.
 
 Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait", "mbarrier.init".
 """
@@ -23,13 +24,13 @@ from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierInit, MbarrierTrack, MbarrierWait
 
-#: Parities and counts that are supposed to be wrong, each: every one is played anew with each kind of actor first.
+#: The maximum number of hypotheses of each kind; each is simulated anew with priority for each kind of actor.
 MAX_HYPOTHESES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class WrongParity:
-    """The waits of one instruction ask for the wrong parity. parity: what the first of them should ask for."""
+    """The waits of one instruction use the wrong parity. parity: the parity that the first of them should use."""
 
     wait: Step
     parity: int
@@ -37,7 +38,7 @@ class WrongParity:
 
 @dataclass(frozen=True, slots=True)
 class WrongCount:
-    """The mbarriers at some places, made with `old` arrivals a phase by `inits`, have `count`."""
+    """A wrong count in the initialisation of the mbarriers at some locations, with the count that it should be."""
 
     inits: tuple[Step, ...]
     locations: frozenset[MbarrierLocation]
@@ -46,20 +47,23 @@ class WrongCount:
 
 
 class PhaseFaultLocalizer:
-    """The suppositions about one cast. groups: by rank, the walks of all threads. rehearsals: by who comes first."""
+    """Tests hypotheses of a single fault for a set of actors.
+
+    groups: the traces of all threads, by rank. schedules: the simulated schedules, by priority actor.
+    """
 
     def __init__(
         self,
         actors: Sequence[ThreadClass],
         groups: Sequence[Sequence[GroupTrace]],
-        rehearsals: Mapping[int, ScheduleResult],
+        schedules: Mapping[int, ScheduleResult],
     ) -> None:
         self._thread_classes = actors
         self._groups = groups
-        self._schedules = rehearsals
+        self._schedules = schedules
 
     def find(self) -> WrongParity | WrongCount | None:
-        """What is to blame; None where nothing is wrong, or no one thing alone explains it."""
+        """Returns the fault; None where nothing is wrong, or no single fault explains the failures."""
         played = self._schedules.values()
         if not any(each.blocked_threads or each.excess_arrivals for each in played) or any(
             a.end_reason != "exit" for a in self._thread_classes
@@ -76,7 +80,7 @@ class PhaseFaultLocalizer:
         return None
 
     def _parity_hypotheses(self) -> Iterator[tuple[WrongParity, list[ThreadClass]]]:
-        """Each instruction that waits, with the other parity; those first at which somebody waits for ever."""
+        """Yields each waiting instruction with the other parity, beginning with those of deadlocked threads."""
         waits = [e for actor in self._thread_classes for e in actor.events if _waits_for_known_parity(e)]
         stuck = {stuck.event.step for played in self._schedules.values() for stuck in played.blocked_threads}
         for step in sorted({e.step for e in waits}, key=lambda step: (step not in stuck, step.start)):
@@ -85,7 +89,7 @@ class PhaseFaultLocalizer:
             yield WrongParity(step, 1 - (first & 1)), self._with_changed_events(partial(_flip_parity, step))
 
     def _count_hypotheses(self) -> Iterator[tuple[WrongCount, list[ThreadClass]]]:
-        """The objects at which phases do not end, or have too many arrivals, with as many as arrive there."""
+        """Yields the mbarriers with incomplete phases or excess arrivals, with the actual number of arrivals."""
         arrivals: dict[MbarrierLocation, dict[Step, int]] = defaultdict(lambda: defaultdict(int))
         inits: dict[MbarrierLocation, TraceEvent] = {}
         for actor in self._thread_classes:
@@ -114,7 +118,7 @@ class PhaseFaultLocalizer:
                     yield fault, self._with_changed_events(partial(_replace_count, alike, count))
 
     def _unbalanced_mbarriers(self) -> dict[MbarrierLocation, int]:
-        """The objects whose phases lack arrivals, or have too many, and how many came in the last one."""
+        """Returns the mbarriers with missing or excess arrivals, and the number of arrivals in the last phase."""
         found: dict[MbarrierLocation, int] = {}
         for played in self._schedules.values():
             for stuck in played.blocked_threads:
@@ -126,12 +130,15 @@ class PhaseFaultLocalizer:
         return found
 
     def _with_changed_events(self, other: Callable[[int, TraceEvent], TraceEvent]) -> list[ThreadClass]:
-        """The actors with other events. other: makes one of the rank of the CTA and what is there."""
+        """Returns the actors with replaced events. other: maps the rank of the CTA and an event to the new event."""
         return [replace(each, events=tuple(other(each.rank, e) for e in each.events)) for each in self._thread_classes]
 
     def _completes(self, actors: Sequence[ThreadClass], changed: Step | None) -> bool:
-        """Whether all come to their ends, whoever is first, and nobody reads behind a wait that a fresh object lets
-        pass. changed: the wait with another parity: behind that one, memory must be filled."""
+        """Whether all actors reach their ends for each priority, without a read of memory that is not yet written.
+
+        changed: the wait with the changed parity. Where it succeeds on a fresh mbarrier, memory must be written after
+        it, not read.
+        """
         for first in self._schedules:
             played = simulate_schedule(actors, first, len(self._groups))
             if (
@@ -151,7 +158,7 @@ class PhaseFaultLocalizer:
         return True
 
     def _first_access_after(self, actor: ThreadClass, wait: TraceEvent) -> str | None:
-        """What the first access to memory of the cluster between a wait and the next one does; None without any."""
+        """Returns the kind of the first access to cluster memory between a wait and the next; None without any."""
         group = next(group for group in self._groups[actor.rank] if actor.tids[0] in group.tids)
         events = iter(group.events)
         for event in events:
@@ -166,17 +173,17 @@ class PhaseFaultLocalizer:
 
 
 def _flip_parity(step: Step, _: int, event: TraceEvent) -> TraceEvent:
-    """A wait of one instruction for the other parity; all else as it is."""
+    """Flips the parity of the waits of one instruction, and returns other events unchanged."""
     is_wrong = event.step is step and _waits_for_known_parity(event)
     return replace(event, amount=1 - (event.amount & 1)) if is_wrong else event  # type: ignore[operator]
 
 
 def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: TraceEvent) -> TraceEvent:
-    """An initialisation at one of some places with another count; all else as it is."""
+    """Replaces the count of an initialisation at some locations, and returns other events unchanged."""
     is_made = isinstance(event.effect, MbarrierInit) and not places.isdisjoint(locations_of(rank, event) or ())
     return replace(event, amount=count) if is_made else event
 
 
 def _waits_for_known_parity(event: TraceEvent) -> bool:
-    """Whether an event waits for a parity that is known."""
+    """Whether an event waits for a known parity."""
     return isinstance(event.effect, MbarrierWait) and event.effect.by == "parity" and isinstance(event.amount, int)

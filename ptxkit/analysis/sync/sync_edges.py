@@ -92,9 +92,9 @@ def release_acquire_points(
         elif isinstance(effect, MbarrierWait):
             key = ("mbarrier", event.address)
             marks.acquires[key].append(_effective_acquire(effect.order == "relaxed", position, fences))
-            told = known.get(position)
+            observed = known.get(position)
             marks.acquire_phases[key].append(
-                _observed_phase(marks.acquire_phases[key], effect, event) if told is None else told
+                _observed_phase(marks.acquire_phases[key], effect, event) if observed is None else observed
             )
     for positions in marks.acquires.values():
         _propagate_to_earlier(positions)
@@ -113,8 +113,8 @@ def _effective_acquire(relaxed: bool, position: int, fences: list[int]) -> int:
     """Returns the position from which an acquire orders: for a relaxed one, the next fence."""
     if not relaxed:
         return position
-    behind = bisect_left(fences, position)
-    return fences[behind] if behind < len(fences) else NEVER
+    following = bisect_left(fences, position)
+    return fences[following] if following < len(fences) else NEVER
 
 
 def _propagate_to_earlier(positions: list[int]) -> None:
@@ -150,20 +150,20 @@ class SyncEdge:
 
 
 def find_sync_edges(
-    giver: ReleaseAcquirePoints, since: int, taker: ReleaseAcquirePoints, until: int
+    releaser: ReleaseAcquirePoints, since: int, acquirer: ReleaseAcquirePoints, until: int
 ) -> Iterator[SyncEdge]:
     """Returns the edges that order the releasing thread's `since` before the acquiring thread's `until`."""
-    for key, positions in giver.releases.items():
+    for key, positions in releaser.releases.items():
         first = bisect_left(positions, since)
         if first == len(positions):
             continue
-        observed = taker.observed_phases(key, until)
-        rounds = giver.release_phases.get(key) or range(1, len(positions) + 1)
+        observed = acquirer.observed_phases(key, until)
+        rounds = releaser.release_phases.get(key) or range(1, len(positions) + 1)
         if rounds[first] > observed:
             continue
         last = bisect_right(rounds, observed) - 1
         for index in {first, max(first, last)}:
-            acquired = taker.first_acquire(key, rounds[index])
+            acquired = acquirer.first_acquire(key, rounds[index])
             if acquired is not None and acquired < until:
                 yield SyncEdge(positions[index], acquired)
 
@@ -177,7 +177,12 @@ class UnorderedRelease:
 
 
 def find_unordered_release(
-    tid: int, events: Iterable[tuple[int, TraceEvent]], since: int, over: int, taker: ReleaseAcquirePoints, until: int
+    tid: int,
+    events: Iterable[tuple[int, TraceEvent]],
+    since: int,
+    over: int,
+    acquirer: ReleaseAcquirePoints,
+    until: int,
 ) -> UnorderedRelease | None:
     """Returns the first release after `since` that is acquired before `until` and does not order `over`.
 
@@ -196,6 +201,10 @@ def find_unordered_release(
         if releases:
             seen[key] += 1
             is_relaxed = effect.order == "relaxed"
-            if since < position and (position < over or is_relaxed) and taker.observed_phases(key, until) >= seen[key]:
+            if (
+                since < position
+                and (position < over or is_relaxed)
+                and acquirer.observed_phases(key, until) >= seen[key]
+            ):
                 return UnorderedRelease(event.step, is_relaxed)
     return None

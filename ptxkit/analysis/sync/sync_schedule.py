@@ -224,11 +224,11 @@ class _ScheduleSimulator:
         return True
 
     def _has_exited(self, actor: int) -> bool:
-        told = self.thread_classes[actor]
+        thread_class = self.thread_classes[actor]
         return (
             self.awaited_barriers[actor] is None
-            and self.positions[actor] >= len(told.events)
-            and told.end_reason == "exit"
+            and self.positions[actor] >= len(thread_class.events)
+            and thread_class.end_reason == "exit"
         )
 
     def _note_possible_exit(self, actor: int) -> None:
@@ -254,15 +254,17 @@ class _ScheduleSimulator:
     def _find_blocked_threads(self) -> list[BlockedThread]:
         """Returns the actors that are blocked."""
         found: list[BlockedThread] = []
-        for actor, told in enumerate(self.thread_classes):
+        for actor, thread_class in enumerate(self.thread_classes):
             waiting = self.awaited_barriers[actor]
             if waiting is not None:
                 number, meeting = self.positions[actor] - 1, waiting[0]
                 wanted = self.barriers.expected_threads(meeting)
-                found.append(BlockedThread(actor, told.events[number], number, None, meeting.arrived_threads, wanted))
-            elif self.positions[actor] < len(told.events):
-                event = told.events[self.positions[actor]]
-                place = location_of(told.rank, event)
+                found.append(
+                    BlockedThread(actor, thread_class.events[number], number, None, meeting.arrived_threads, wanted)
+                )
+            elif self.positions[actor] < len(thread_class.events):
+                event = thread_class.events[self.positions[actor]]
+                place = location_of(thread_class.rank, event)
                 known = None if place is None else self.mbarriers.get(place)
                 found.append(BlockedThread(actor, event, self.positions[actor], known))
         return found

@@ -133,11 +133,11 @@ class SyncSimulation:
     def _equivalent_classes(self) -> list[int]:
         """Maps each actor to the first one that executes the same events, apart from barriers of its warp."""
         seen: dict[tuple[int, ...], int] = {}
-        told = [
+        sequences = [
             (actor.rank, *(id(e) for e in actor.events if is_sync_effect(e.effect, warp=False)))
             for actor in self.thread_classes
         ]
-        return [seen.setdefault(events, number) for number, events in enumerate(told)]
+        return [seen.setdefault(events, number) for number, events in enumerate(sequences)]
 
     def phases_of(self, rank: int, trace: ThreadTrace) -> Mapping[int, int]:
         """Returns the phases of a thread's trace, by position, in the schedule that gives its threads priority."""
@@ -149,13 +149,13 @@ class SyncSimulation:
             return {}
         phases = self.schedules[first].phases
         events = enumerate(self.thread_classes[first].events)
-        told = [phases.get((first, index)) for index, e in events if is_sync_effect(e.effect, warp=False)]
+        observed = [phases.get((first, index)) for index, e in events if is_sync_effect(e.effect, warp=False)]
         own = [
             at
             for at, e in enumerate(trace.events)
             if isinstance(e, TraceEvent) and is_sync_effect(e.effect, warp=False)
         ]
-        return {position: phase for position, phase in zip(own, told, strict=True) if phase is not None}
+        return {position: phase for position, phase in zip(own, observed, strict=True) if phase is not None}
 
 
 def _is_full_barrier(effect: Effect) -> bool:

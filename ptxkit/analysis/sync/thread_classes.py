@@ -84,9 +84,9 @@ def _split_by_behaviour(group: GroupTrace, rank: int) -> Iterator[ThreadClass]:
         guessed = sum(not isinstance(event, UnknownCall) and is_sync_effect(event.effect) for event in before)
     by_story: dict[Hashable, list[int]] = defaultdict(list)
     # An event that all threads share does not distinguish them.
-    told = [event for event in events if isinstance(event, GroupEvent)]
+    differing = [event for event in events if isinstance(event, GroupEvent)]
     for index in range(len(group.tids)):
-        by_story[tuple(_own_fields(event, index) for event in told)].append(index)
+        by_story[tuple(_own_fields(event, index) for event in differing)].append(index)
     for indices in by_story.values():
         own = [_own_event(event, indices[0]) for event in events]
         sure = None if guessed is None else sum(event is not None for event in own[:guessed])

@@ -1,8 +1,8 @@
-"""Accesses to Tensor Memory in one scenario: where they overlap, and how one thread learns that another's are complete.
+"""Accesses to Tensor Memory in one scenario: their overlap, and how a thread observes that they are complete.
 
-Addresses are relative to the unknown that an allocation gave: two accesses are compared where they start from the same
-one. What a multiplication writes begins at its address; how many columns it takes is in its descriptor, so that only
-the first is counted on.
+Addresses are offsets from the unknown base that an allocation returned: two accesses are compared where their bases are
+the same. The result of a multiplication begins at its address. Its number of columns is in the descriptor, so that the
+analysis assumes only the first column.
 
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations", "Tensor Memory Addressing".
 """
@@ -39,9 +39,9 @@ _COLUMN_MASK = (1 << LANE_BITS) - 1
 WARP_LANES = 32
 #: Bytes of one column of so many lanes.
 _COLUMN_BYTES = 4 * WARP_LANES
-#: Executions of one instruction that are looked at: the rounds behind repeat themselves.
+#: The maximum number of executions of one instruction that are examined, since later rounds repeat.
 MAX_EXECUTIONS = 6
-#: Pairs of executions of two instructions, by threads of two paths, that are looked at.
+#: The maximum number of pairs of executions of two instructions, by threads of two paths, that are examined.
 MAX_TMEM_PAIRS = 4
 
 
@@ -60,7 +60,7 @@ class TmemUse:
 
     @property
     def completion(self) -> str | None:
-        """The mechanism that tells of its completion: `tcgen05` (a commit), `tcgen05.ld`, `tcgen05.st`."""
+        """The mechanism that signals its completion: `tcgen05` (a commit), `tcgen05.ld`, `tcgen05.st`."""
         return self.access.completion if self.access is not None else None
 
     @property
@@ -96,14 +96,14 @@ class TmemUse:
 
 
 class TmemPairBudget:
-    """Bounds how many pairs of uses are looked at: threads of one path do alike."""
+    """Bounds how many pairs of uses are examined, since threads of one path behave identically."""
 
     def __init__(self, world: ScenarioFacts) -> None:
         self._pair_budget = PairBudget(world.budget)
         self._counts_by_pair: Counter[tuple[object, ...]] = Counter()
 
     def allow(self, first: TmemUse, second: TmemUse) -> bool:
-        """Whether to look at two uses."""
+        """Whether to examine two uses."""
         own = first.thread is second.thread
         key = (own, first.path_leader, second.path_leader, first.event.step, second.event.step)
         self._counts_by_pair[key] += 1
@@ -141,15 +141,17 @@ def share_columns(first: TmemUse, second: TmemUse) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TmemCommit:
-    """A commit that takes an operation in: its position, and the mbarrier it arrives at, None where unknown."""
+    """A commit that covers an operation: its position, and the mbarrier at which it arrives, None where unknown."""
 
     position: int
     mbarrier: int | None
 
 
 def commits_of(use: TmemUse) -> list[TmemCommit]:
-    """The commits of the thread behind an operation, the first at each mbarrier: each takes in all that comes before
-    it, so that a later one at the same mbarrier tells no more."""
+    """Returns the commits of the thread after an operation, the first for each mbarrier.
+
+    Each commit covers all operations before it, so that a later one for the same mbarrier adds nothing.
+    """
     found: dict[int | None, TmemCommit] = {}
     for position, event in use.thread.positions(MbarrierArrive):
         if position > use.position and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
@@ -222,7 +224,7 @@ def _observations_by_threads(
 
 
 def has_waiter(world: ScenarioFacts, issued: TmemUse) -> bool:
-    """Whether some thread waits on the mbarrier of a commit that takes an operation in, or may."""
+    """Whether some thread waits, or may wait, on the mbarrier of a commit that covers an operation."""
     barriers = {commit.mbarrier for commit in commits_of(issued)}
     return None in barriers or any(
         first_wait_after(thread, barrier, -1, len(thread.trace.events)) is not None
@@ -233,8 +235,10 @@ def has_waiter(world: ScenarioFacts, issued: TmemUse) -> bool:
 
 
 def is_complete(world: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | None:
-    """Whether what a commit must show to be complete is so before another thread, or the same, uses its columns; None
-    where the two may have nothing to do with each other."""
+    """Whether an operation is observed to be complete, by a commit, before a thread uses its columns.
+
+    The result is None where the two uses may be unrelated.
+    """
     commits = commits_of(write)
     own = write.thread is use.thread
     ordered = own or any(world.sync_edges(write.thread, write.position, use.thread, use.position))
@@ -245,7 +249,7 @@ def is_complete(world: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | No
     if told is None or told:
         return None if told is None else True
     if not own and not is_whole:
-        return None  # a commit behind the end of its walk may be the one that is waited for
+        return None  # the wait may be for a commit after the end of its truncated trace
     if ordered:
         return False
     return False if world.is_exhaustive_for(MbarrierWait) and not has_waiter(world, write) else None
@@ -260,7 +264,7 @@ def depends_on_truncation(world: ScenarioFacts, write: TmemUse, use: TmemUse) ->
 
 
 def may_acquire_from_truncated(world: ScenarioFacts, use: TmemUse) -> bool:
-    """Whether threads whose walk was cut short may tell the thread of a use something before it."""
+    """Whether the thread of a use may acquire, before the use, from threads whose exploration was truncated."""
     return world.may_acquire_from_truncated(use.thread, use.position)
 
 
