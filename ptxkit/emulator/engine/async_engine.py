@@ -1,9 +1,9 @@
-"""Asynchronous operations of a launch: when they happen, and who is told.
+"""Asynchronous operations of a launch: when they take effect, and how their completion is signalled.
 
-The policy says when an operation reads and writes: at once (`eager`), not before somebody waits for it (`late`), one
-half each (`torn`), or as chance decides (`random`). A wait of the thread for its groups completes what the ISA says and
-nothing else. What an mbarrier tells is completed when nobody can go on otherwise, first that for which somebody waits.
-Copies that were committed to no group are never complete.
+The policy decides when an operation reads and writes: immediately (`eager`), not before a thread waits for it (`late`),
+one half at each of these times (`torn`), or at random times (`random`). A wait of a thread for its groups completes
+what the ISA requires and nothing else. Operations that an mbarrier tracks are completed when no thread can make
+progress otherwise; those that a thread waits for come first. Copies that were committed to no group never complete.
 
 Source: PTX ISA, "Asynchronous Operations", "Async-group mechanism", "Mbarrier-based mechanism".
 """
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
     from ptxkit.emulator.threads.waitable import Waitable
 
 _MAX_FUTILE_POLLS = 64
-"""Times that all who wait are told `not yet` and nothing changes, until it is a deadlock."""
+"""After this many failed polls of all waiting threads without any change, the wait counts as a deadlock."""
 _MAX_POLL_STATES = 4096
-"""The same while they count, or read a clock, until nobody knows whether it ends."""
+"""The same limit for threads that count or read a clock; after it, whether the wait ends is unknown."""
 _READ_NOW_CHANCE, _WRITE_NOW_CHANCE, _SIGNAL_NOW_CHANCE = 0.5, 0.4, 0.25
-"""Chances under `random`."""
+"""The probabilities under the `random` policy."""
 _SPIN_LIMITS = {"late": 4, "torn": 2}
 _MAX_SPIN_LIMIT = 6
 
 
 class AsyncEngine:
-    """What is under way."""
+    """The asynchronous operations in flight."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine, self.policy = machine, machine.policy
@@ -64,19 +64,18 @@ class AsyncEngine:
         self._wgmma_commits: dict[Cta, WarpgroupCommit] = {}
         self._futile_polls = 0
         self._poll_states: set[int] = set()
-        self._progress = 0
 
     # -------------------------------------------------------------------------------------------------- issuing
 
     def committed_groups(self, cta: Cta, kind: str) -> Any:
-        """How many groups each thread has committed."""
+        """Return how many groups each thread has committed."""
         found = self._committed_groups.get((cta, kind))
         if found is None:
             found = self._committed_groups[cta, kind] = numpy.zeros(cta.threads, numpy.int64)
         return found
 
     def issue(self, operation: AsyncOperation) -> None:
-        """Begin an operation."""
+        """Start an operation."""
         self._serial += 1
         operation.serial = self._serial
         self.inflight.add(operation)
@@ -105,7 +104,7 @@ class AsyncEngine:
             self.complete(operation)
 
     def defer_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, kind: str = CP_ASYNC) -> None:
-        """Arrive at an object once for each thread when its operations of a kind so far are complete."""
+        """Arrive at an mbarrier once for each thread when the thread's earlier operations of a kind are complete."""
         for part in self._split_arrivals(index):
             arrival = DeferredArrival(group, part, barrier, self._serial, kind)
             self.machine.observer.on_deferred_arrive(arrival)
@@ -114,7 +113,7 @@ class AsyncEngine:
                 self._complete_arrival(arrival)
 
     def _split_arrivals(self, index: Any) -> list[Any]:
-        """Threads whose arrivals come together, as the policy has it."""
+        """Split the threads into those whose arrivals occur together under the policy."""
         if self.policy == "torn" and len(index) > 1:
             return [index[::2], index[1::2]]
         if self.policy == "random" and len(index) > 1:
@@ -140,7 +139,7 @@ class AsyncEngine:
     # ------------------------------------------------------------------------------------------------ completing
 
     def complete(self, operation: AsyncOperation, rows: Any = None, through: Mbarrier | None = None) -> None:
-        """Complete rows of an operation, or all. through: the mbarrier that tells of it."""
+        """Complete rows of an operation, or all of them. through: the mbarrier that signals the completion."""
         rows = operation.pending_writes if rows is None else rows & operation.pending_writes
         if through is None and operation.signals:
             through = operation.signals[0][0]
@@ -209,7 +208,7 @@ class AsyncEngine:
     # ---------------------------------------------------------------------------------------------------- groups
 
     def commit(self, group: ThreadGroup, kind: str) -> None:
-        """Close the threads' groups."""
+        """Commit the current groups of the threads."""
         self.committed_groups(group.cta, kind)[group.lanes.index] += 1
         self.machine.observer.on_group_commit(group, kind)
         awaited = self._wgmma_commits.get(group.cta)
@@ -217,9 +216,10 @@ class AsyncEngine:
             awaited.wake()
 
     def wait(self, group: ThreadGroup, kind: str, pending: Any, *, reads_only: bool = False) -> Waitable | None:
-        """Complete the threads' groups but for the last so many; what to wait for where that cannot be yet.
+        """Complete all groups of the threads except the last `pending`; return what to wait for if that must be
+        delayed.
 
-        Groups of multiplications are the warpgroup's: all of its warps must have committed theirs.
+        Groups of wgmma operations belong to the warpgroup: all of its warps must have committed their groups.
         """
         cta, index = group.cta, group.lanes.index
         limits = numpy.full(cta.threads, -1, numpy.int64)
@@ -244,7 +244,7 @@ class AsyncEngine:
         return None
 
     def _deferred_arrivals_of(self, operation: AsyncOperation) -> list[DeferredArrival]:
-        """The arrivals to come that tell of rows of an operation."""
+        """Return the pending arrivals that signal the completion of rows of an operation."""
         return [
             each
             for each in self._pending_signals
@@ -253,10 +253,10 @@ class AsyncEngine:
             and operation.serial <= each.serial
         ]
 
-    # ------------------------------------------------------------------------------------------------ going on
+    # ------------------------------------------------------------------------------------------------ making progress
 
     def make_progress(self) -> bool:
-        """Nobody can go on: complete something; whether there was anything."""
+        """Complete an operation when no thread can proceed. Return whether there was any."""
         for barrier in [each for each in self._pending_by_mbarrier if each.waiters]:
             while barrier.waiters and barrier in self._pending_by_mbarrier:
                 self._complete_pending(self._select_pending(self._pending_by_mbarrier[barrier]))
@@ -275,7 +275,7 @@ class AsyncEngine:
         return self.random.choice(list(waiting)) if self.policy == "random" else next(reversed(waiting))
 
     def progress_background(self) -> bool:
-        """A round of all CTAs has ended: what nothing tells of happens some time. Whether anything did."""
+        """Complete untracked operations after a round of all CTAs. Return whether any completed."""
         if self._unsignalled:
             self._complete_pending(self._unsignalled[0])
         elif self.policy == "random" and self._pending_signals:
@@ -291,7 +291,7 @@ class AsyncEngine:
             self.complete(chosen)
 
     def _repeat_polls(self) -> bool:
-        """Tell those who wait at an mbarrier `not yet`: they may do something else then, but not for ever."""
+        """Let waits at an mbarrier return false: the threads may do something else then, up to the poll limit."""
         blocked = [each for cluster in self.machine.clusters for cta in cluster.ctas for each in cta.blocked_groups]
         asking = [(group, on) for group, on in blocked if isinstance(on, Mbarrier)]
         if not asking or not self._may_stop_polling([group for group, _ in asking]):
@@ -301,8 +301,8 @@ class AsyncEngine:
         return True
 
     def _may_stop_polling(self, groups: Iterable[ThreadGroup]) -> bool:
-        """Whether threads that were told `not yet` may come to something else: they count, or read a clock, or it is
-        early. BudgetError where they have done so for long."""
+        """Return whether threads whose poll failed may leave the loop: they count, or read a clock, or have polled only
+        a few times. Raises BudgetError where they have polled too often."""
         held = hash(frozenset((group.cta, group.pc, group.register_state()) for group in groups))
         if held in self._poll_states:
             self._futile_polls += 1
@@ -313,11 +313,11 @@ class AsyncEngine:
         return True
 
     def spin_limit(self) -> int:
-        """How often threads are told `not yet` before they wait."""
+        """The number of failed polls after which threads block."""
         return self.random.randrange(_MAX_SPIN_LIMIT) if self.policy == "random" else _SPIN_LIMITS.get(self.policy, 1)
 
     def on_mbarrier_change(self) -> None:
-        """An mbarrier changed."""
+        """Handle a change of an mbarrier."""
         self._reset_polls()
 
     def _reset_polls(self) -> None:
@@ -327,7 +327,7 @@ class AsyncEngine:
     # ------------------------------------------------------------------------------------------------- the end
 
     def on_cta_exit(self, cta: Cta) -> None:
-        """All threads of a CTA have ended: what it has in flight is complete, or lost."""
+        """Handle the exit of all threads of a CTA: its operations in flight are completed, or lost."""
         for kind in GROUPED:
             closed = self.committed_groups(cta, kind)
             for operation in list(self._groups.get((cta, kind), ())):
@@ -354,7 +354,7 @@ class AsyncEngine:
             self._check_shared_in_use(cta)
 
     def _check_shared_in_use(self, cta: Cta) -> None:
-        """The shared memory of a CTA that ends is nothing that others in the cluster still read or write."""
+        """Check that no other CTA of the cluster still reads or writes the shared memory of a CTA that exits."""
         begin, end = cta.rank * cta.cluster.stride, (cta.rank + 1) * cta.cluster.stride
         for operation in list(self._pending_signals):
             if not isinstance(operation, AsyncOperation):
@@ -372,7 +372,7 @@ class AsyncEngine:
                         self._report(operation, "PTX612", f"`{operation.name}` {what}")
 
     def on_cluster_exit(self, cluster: Cluster) -> None:
-        """The shared memory of a cluster is gone."""
+        """Handle the release of a cluster's shared memory."""
         for operation in list(self._pending_signals):
             if isinstance(operation, AsyncOperation) and any(
                 each.target is cluster.shared_buffer or each.source is cluster.shared_buffer

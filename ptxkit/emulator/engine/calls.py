@@ -1,6 +1,6 @@
-"""Calls: arguments go to the callee's parameters, results come back when it returns.
+"""Calls: arguments are copied to the callee's parameters, and results are copied back when it returns.
 
-Parameters in `.param` space lie in the frames of caller and callee; they are copied from one to the other. Those in
+Parameters in `.param` space are located in the frames of caller and callee and are copied between these. Those in
 `.reg` space are registers.
 
 Source: PTX ISA, "Function Declarations and Definitions", "Control Flow Instructions: call", "Abstracting the ABI".
@@ -37,7 +37,9 @@ _FRAME_ALIGNMENT = 128
 
 @dataclass(frozen=True, slots=True)
 class PassedOperand:
-    """An argument or a place for a result. symbol: a variable in the caller's frame; else `source` is read."""
+    """An argument or a result's destination. symbol: a variable in the caller's frame; without one, `source` is
+    read.
+    """
 
     symbol: VariableSymbol | None
     register: RegisterSlots | None
@@ -46,14 +48,14 @@ class PassedOperand:
 
 @dataclass(frozen=True, slots=True)
 class CallSite:
-    """What a call passes, and where its results go."""
+    """The arguments of a call and the destinations of its results."""
 
     arguments: tuple[PassedOperand, ...]
     results: tuple[PassedOperand, ...]
 
 
 def call_step(operands: OperandAccess) -> Step:
-    """What executes a call."""
+    """Return the step that executes a call."""
     match, instruction = operands.match, operands.instruction
     site = CallSite(
         tuple(_passed_operand(each, operands) for each in _operand_list(match.operand("parameters", instruction))),
@@ -127,7 +129,7 @@ def enter_call(group: ThreadGroup, code: DecodedFunction, site: CallSite) -> Act
 def _pass_argument(
     group: ThreadGroup, passed: PassedOperand, formal: RegisterSlots | VariableSymbol, activation: Activation, base: Any
 ) -> None:
-    """One argument."""
+    """Pass one argument."""
     cta, index = group.cta, group.lanes.index
     if isinstance(formal, RegisterSlots):
         value = passed.source(formal.type).read(group)
@@ -144,7 +146,7 @@ def _pass_argument(
 
 
 def return_from_call(group: ThreadGroup, site: CallSite) -> None:
-    """Bring the results of a callee back to its caller, for the threads of a group that is still the callee's."""
+    """Copy the results of a callee to its caller, for the threads of a group that still executes the callee."""
     activation = group.activation
     caller, code, cta = activation.caller, activation.function, group.cta
     assert caller is not None

@@ -1,7 +1,7 @@
-"""Instructions that all threads of a warp or warpgroup execute, and what they do to numbers of registers.
+"""Checks of instructions that all threads of a warp or warpgroup must execute, and of their register counts.
 
-What a CTA's threads executed is compared when all of them have ended, and the numbers of their registers whenever all
-have met.
+The executions of a CTA's threads are compared when all of them have exited, and their register counts whenever all
+threads have synchronized.
 
 Source: PTX ISA, "Warpgroup", "wgmma.fence", "setmaxnreg", "Performance-Tuning Directives", "tcgen05.alloc,
 tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "tcgen05.ld", "tcgen05.st", "tcgen05.wait".
@@ -41,11 +41,11 @@ Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 
 WARP_SIZE, WARPGROUP_SIZE = 32, 128
 REGISTERS_PER_CTA, REGISTER_GRANULE, MAX_REGISTERS = 1 << 16, 8, 256
-"""Registers of a multiprocessor, of which a CTA has all at most; a thread's come in eights, and are 256 at most."""
+"""The registers of a multiprocessor, an upper bound for a CTA. Those of a thread are a multiple of 8, at most 256."""
 
 
 def counted_step(step: Step, instruction: Instruction, match: Match) -> Step:
-    """A step that is counted where all threads of a warpgroup must execute it."""
+    """Wrap a step to count its executions if all threads of a warpgroup must execute it."""
     setting = next((each for each in match.effects if isinstance(each, RegisterCount)), None)
     if setting is not None:
         return _count_register_setting(step, setting.action == "increase", _register_count(setting, instruction, match))
@@ -54,7 +54,7 @@ def counted_step(step: Step, instruction: Instruction, match: Match) -> Step:
 
 
 def _team_of(effect: Effect) -> _Team | None:
-    """Who executes an instruction with an effect together."""
+    """Return the team of threads that must execute an instruction with this effect together."""
     if isinstance(effect, TensorMemory):
         return _TMEM_ALLOC_TEAM
     if isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup):
@@ -95,7 +95,7 @@ def _location_of(group: ThreadGroup) -> tuple[DecodedFunction, int]:
 
 
 class _ExecutionCounts(dict[tuple["DecodedFunction", int], Any]):
-    """By place, how often each thread executed an instruction."""
+    """How often each thread executed an instruction, by the position of the instruction."""
 
     def __init__(self, threads: int) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class _ExecutionCounts(dict[tuple["DecodedFunction", int], Any]):
 
 @dataclass(frozen=True, slots=True)
 class _Team:
-    """Threads that execute something together, and the rule that says so."""
+    """A kind of thread group that executes an instruction together, and the rule that requires it."""
 
     size: int
     rule: str
@@ -120,10 +120,10 @@ _TMEM_ACCESS_TEAM, _TMEM_ALLOC_TEAM = _Team(WARP_SIZE, "PTX707", "a warp"), _Tea
 
 
 class CollectiveTracker:
-    """What the threads of a CTA executed of what teams execute together. executed: multiplications and the like.
+    """The executions of collective instructions by the threads of a CTA. executed: counts of wgmma and similar ones.
 
-    settings: of numbers of registers. has: how many each thread has, -1 where nobody says. met: whether the thread has
-    met others since it set its number.
+    settings: counts of setmaxnreg. has: the register count of each thread, -1 where it is unknown. met: whether the
+    thread has synchronized with others since it set its count.
     """
 
     def __init__(self, cta: Cta) -> None:
@@ -136,7 +136,7 @@ class CollectiveTracker:
         self.has_synchronized = numpy.ones(cta.threads, bool)
 
     def set_registers(self, group: ThreadGroup, increases: bool, wanted: int) -> None:
-        """Threads set their number of registers."""
+        """Record that threads set their register count."""
         index = group.lanes.index
         has, was_set = self.registers[index], self.is_register_count_set[index]
         known = (has >= 0) & (was_set | (not increases))
@@ -155,7 +155,7 @@ class CollectiveTracker:
         self.registers[index], self.is_register_count_set[index], self.has_synchronized[index] = wanted, True, False
 
     def check_at_exit(self) -> None:
-        """All threads have ended: what some of a team executed, and others did not."""
+        """Report, after all threads have exited, instructions that only some threads of a team executed."""
         for place, counts in self.execution_counts.items():
             team = self.teams[place]
             self._compare_counts(place, counts, team.size, team.rule, team.name)
@@ -170,7 +170,7 @@ class CollectiveTracker:
         self.check_register_total()
 
     def check_register_total(self) -> None:
-        """All threads of the CTA have met, or ended: what they have now, they have at once."""
+        """Check the sum of the register counts when all threads of the CTA have synchronized or exited."""
         total = int(self.registers.sum())
         if (
             self.initial_registers is not None
@@ -189,9 +189,9 @@ class CollectiveTracker:
 
     @staticmethod
     def _find_outlier(counts: Any, size: int, *, is_whole: bool = True) -> tuple[int, int] | None:
-        """A thread that executed something, and one of its team that did not or less often; -1 where there is none.
+        """Find a thread that executed something, and one of its team that did so less often; -1 where there is none.
 
-        is_whole: whether teams must be; a CTA of five warps may well set the registers of the last.
+        is_whole: whether teams must be complete; a CTA of five warps may set the registers of the last warp.
         """
         for first in range(0, len(counts), size):
             team = counts[first : first + size]
@@ -215,7 +215,7 @@ def _describe_difference(found: tuple[int, int], team: str) -> str:
 
 
 def max_initial_registers(entry: Function, threads: int) -> int | None:
-    """The registers of a thread at the start, at most; None where no directive says it, and numbers may not count."""
+    """Return the maximum register count of a thread at the start; None where no directive specifies it."""
     limit = entry.directive("maxnreg")
     if limit is not None:
         return min(-(-_first_constant(limit) // REGISTER_GRANULE) * REGISTER_GRANULE, MAX_REGISTERS)

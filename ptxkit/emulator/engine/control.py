@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def control_step(control: Control, operands: OperandAccess) -> Step:
-    """What executes a change of control."""
+    """Return the step that executes a change of control."""
     match control.kind:
         case "branch":
             jump = JumpSignal(_label_target(operands, operands.node(control.target or "target")))
@@ -74,7 +74,7 @@ def _raise_trap(group: ThreadGroup) -> None:
 
 
 def callee_name(node: Operand, operands: OperandAccess) -> str | None:
-    """The function that a call names; None where a register holds its address."""
+    """Return the name of the called function; None where a register holds its address."""
     if isinstance(node, Name):
         found = operands.scope.lookup(node.text)
         if isinstance(found, Function):

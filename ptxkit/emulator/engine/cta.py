@@ -1,8 +1,9 @@
-"""A CTA: its threads in groups, and the order in which the groups go on.
+"""A CTA: its threads in groups, and the order in which the groups are scheduled.
 
-The group at the lowest place goes first (that of the deepest call before all), so that threads which parted meet again
-where their ways join; groups at one place become one. A group that turns back again and again lets others pass, so that
-threads which wait for others in a loop starve nobody. With a seed, chance decides instead.
+The group with the lowest program counter runs first (that of the deepest call before all others), so that diverged
+threads reconverge where their paths join; groups at the same position are merged. A group that takes many backward
+jumps yields to the others, so that threads which wait for others in a loop starve none of them. With a seed, the order
+is random instead.
 
 Source: PTX ISA, "Independent Thread Scheduling", "Control Flow Instructions".
 """
@@ -43,26 +44,26 @@ if TYPE_CHECKING:
 
 WARP_SIZE = 32
 _MAX_BACKWARD_JUMPS = 256
-"""Times that a group turns back before others go first."""
+"""The number of backward jumps after which a group yields to others."""
 _SLICE_STEPS = 4096
-"""Steps of groups after which a CTA lets others go on, where its threads only turn back."""
+"""The number of steps after which a CTA yields to others if its threads only run in loops."""
 _IDLE_CHECK_AFTER = 2
-"""Turns after which a group is looked at: whether it changes anything by turning."""
+"""The number of backward jumps after which the CTA checks whether the loop of a group changes any state."""
 _SEPARATE_WARPS_CHANCE = 0.5
-"""The chance, where chance decides, that the warps of a CTA never go together."""
+"""The probability, under a random schedule, that the warps of a CTA always run separately."""
 PERTURBED_PATTERN = 0x3C5A
-"""A number in most types, and an address in none."""
+"""A bit pattern that is a number in most types and a valid address in no space."""
 _MAX_GLOBAL_ACCESSES = (1, 1, 1, 8)
-"""How many accesses to global memory others may have to wait for, where chance decides."""
+"""The maximum number of accesses to global memory in one time slice under a random schedule."""
 _MIN_LOCAL_BYTES = 1024
 _MAX_LOCAL_BYTES = 512 << 10
 _UNLIMITED = 1 << 62
 _MAX_STEPS_PER_CHECK = 1 << 7
-"""Steps of a group between looks at the clock."""
+"""The number of steps of a group between two checks of the time limit."""
 
 
 class Cta:
-    """Some threads of a grid, with shared memory in common. rank: in its cluster; threads: how many."""
+    """A CTA of the grid. rank: its rank in its cluster; threads: the number of its threads."""
 
     def __init__(self, machine: Machine, cluster: Cluster, ctaid: tuple[int, int, int], rank: int) -> None:
         self.machine, self.cluster, self.ctaid, self.rank = machine, cluster, ctaid, rank
@@ -99,10 +100,10 @@ class Cta:
         ):
             self.runnable_groups.append(ThreadGroup(self, root, LaneSet(each, self.threads)))
 
-    # ------------------------------------------------------------------------------------------- what it has
+    # ------------------------------------------------------------------------------------------- its state
 
     def initial_register(self, width: int) -> Bits:
-        """What a register holds that nobody wrote."""
+        """Return the value of a register that was never written."""
         found = self._initial_registers.get(width)
         if found is None:
             shape = (self.threads, 2) if width == WIDE else (self.threads,)
@@ -113,22 +114,22 @@ class Cta:
         return found
 
     def filled_register(self, width: int, pattern: int = PERTURBED_PATTERN) -> Bits:
-        """A register of other bits, each byte the low one of a pattern."""
+        """Return a register with different bits: each byte is the low byte of a pattern."""
         shape = (self.threads, 2) if width == WIDE else (self.threads,)
         found = numpy.zeros(shape, unsigned_dtype(width))
         found.view(numpy.uint8).fill(pattern & 0xFF if width > 1 else 1)
         return found
 
     def constant_special(self, name: str, width: int) -> Bits:
-        """A special register that does not change while the CTA runs."""
+        """Return the value of a special register that does not change while the CTA runs."""
         return constant_special_value(self, name, width)
 
     def changing_special(self, name: str, group: ThreadGroup) -> Bits:
-        """A special register as it is now."""
+        """Return the present value of a special register."""
         return changing_special_value(self, name, group)
 
     def reserve_local(self, size: int) -> None:
-        """Have local memory of so many bytes for each thread."""
+        """Reserve local memory of `size` bytes for each thread."""
         if size <= self.local_size:
             return
         wanted = max(_MIN_LOCAL_BYTES, 1 << (size - 1).bit_length())
@@ -174,12 +175,12 @@ class Cta:
         return not self.runnable_groups and not self.blocked_groups
 
     def run(self) -> None:
-        """Go on until all threads have ended, or wait, or turn and change nothing, or others should go on."""
+        """Run until all threads have exited, or block, or loop without a change of state, or others should run."""
         for _ in self.run_slices():
             pass
 
     def run_slices(self) -> Iterator[bool]:
-        """The same in parts, between which other CTAs may go on."""
+        """Run as `run` does, in time slices between which other CTAs may run."""
         limit, left = self.steps + _SLICE_STEPS, len(self.runnable_groups)
         while self.runnable_groups:
             group, stop = self._select_group()
@@ -192,7 +193,7 @@ class Cta:
             yield True
 
     def _select_group(self) -> tuple[ThreadGroup, int]:
-        """The group that goes on, taken from the list, and the place where it may meet another."""
+        """Remove the group to run next from the list; return it and the position where it may merge with another."""
         runnable = self.runnable_groups
         is_alone = len(runnable) == 1
         if is_alone and (self.random is None or self.machine.launch.cta_count == 1):
@@ -206,7 +207,7 @@ class Cta:
         return group, min(ahead, default=_UNLIMITED)
 
     def _execute(self, group: ThreadGroup, stop: int) -> None:
-        """Let a group go on until it parts, waits or ends, or comes to `stop` (below 0: after some steps)."""
+        """Run a group until it diverges, blocks or exits, or reaches `stop` (below 0: after some steps)."""
         machine = self.machine
         machine.check_time()
         if machine.steps_left <= 0:
@@ -224,14 +225,14 @@ class Cta:
                 some = group.lanes.index[group.lanes.index >> 5 == warp]
                 self.runnable_groups.append(
                     group.split(LaneSet(some, self.threads), group.pc)
-                )  # and not as one group again
+                )  # so that they are not merged into one group again
         except ExecutionFault as fault:
             if fault.location is None:
                 fault.location, fault.cta = (group.activation.function, group.pc), self
             raise
 
     def _run_steps(self, group: ThreadGroup, stop: int, limit: int, accesses: int) -> None:
-        """The steps of a group, one after another, and so many of them at most that use global memory."""
+        """Execute the steps of a group, of which at most `accesses` use global memory."""
         machine = self.machine
         machine.used_global = False
         ops = group.activation.function.steps
@@ -268,7 +269,9 @@ class Cta:
         self.resume(group)
 
     def _count_backward_jump(self, group: ThreadGroup, target: int) -> bool:
-        """Count a turn; whether others should go first now: after many, and after one that changed nothing."""
+        """Count a backward jump. Return whether the group should yield: after many, or after one that changed
+        nothing.
+        """
         group.backward_jumps += 1
         if group.backward_jumps <= _IDLE_CHECK_AFTER and group.is_idle_iteration(target, self.machine.progress_count):
             group.backward_jumps = _IDLE_CHECK_AFTER - 1
@@ -281,7 +284,7 @@ class Cta:
         return True
 
     def resume(self, group: ThreadGroup) -> None:
-        """Let a group go on, together with those at the same place."""
+        """Make a group runnable, merged with those at the same position."""
         if self.blocked_groups:
             self.blocked_groups = [each for each in self.blocked_groups if each[0] is not group]
         for other in self.runnable_groups:
@@ -301,7 +304,7 @@ class Cta:
     # ------------------------------------------------------------------------------------------------ signals
 
     def _apply_signal(self, group: ThreadGroup, signal: Signal) -> None:
-        """Follow a signal, which may be about some of the threads only: the others go on behind."""
+        """Apply a signal, which may concern some of the threads only: the others continue at the next instruction."""
         active, group.active_lanes = group.active_lanes, None
         if active is not None and active.count < group.lanes.count:
             rest = group.split(group.lanes.difference(active, self.threads), group.pc + 1)
@@ -355,7 +358,7 @@ class Cta:
         self.resume(back)
 
     def _exit_threads(self, lanes: LaneSet) -> None:
-        """Threads that end count as there at each barrier that waits for all, and at their warps' meetings."""
+        """Count exited threads as arrived at each barrier for all threads, and at the rendezvous of their warps."""
         self.alive[lanes.index] = False
         if not self.alive.any():
             self.machine.async_engine.on_cta_exit(self)

@@ -1,7 +1,7 @@
-"""From an instruction to what executes it: a function of the executing group, made once.
+"""Decodes an instruction into a step: a function of the executing group, constructed once.
 
-It does what the table says the form means: functions of the operands' values, actions on the machine, changes of
-control. The function gives None where the next instruction follows, else a signal.
+The step implements the meaning of the form in the instruction table: functions of the operands' values, actions on the
+machine, changes of control. It returns None where the next instruction follows, else a signal.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def decode_step(
     program: Executable,
     watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),
 ) -> Step:
-    """What executes an instruction. watches: mind registers that asynchronous operations use.
+    """Return the step that executes an instruction. watches: checks of registers that asynchronous operations use.
 
-    Raises UnsupportedError where the machine knows no meaning for it.
+    Raises UnsupportedError where the machine has no semantics for it.
     """
     match = _match_form(instruction, scope)
     operands = OperandAccess(instruction, match, scope, program)
@@ -69,7 +69,7 @@ def decode_step(
 
 
 def _match_form(instruction: Instruction, scope: BlockScope) -> Match:
-    """The form of an instruction: the first in which predicates stand where the instruction has some."""
+    """Return the form of an instruction: the first whose predicate operands agree with those of the instruction."""
     first = table().match(instruction)
     if isinstance(first, Mismatch):
         raise UnsupportedError(first.message)
@@ -87,7 +87,7 @@ def _is_predicate(operand: Operand, scope: BlockScope) -> bool:
 
 
 def _predicates_agree(match: Match, here: Sequence[bool]) -> bool:
-    """Whether no predicate stands for a number."""
+    """Return whether predicate and numeric operands agree with the form."""
     return all(
         not is_there or form.kind != "register" or not isinstance(form.type, ConstantExpr) or form.type.value == "pred"
         for form, is_there in zip(match.operands, here, strict=False)
@@ -95,7 +95,7 @@ def _predicates_agree(match: Match, here: Sequence[bool]) -> bool:
 
 
 def _decode_parts(operands: OperandAccess, match: Match) -> list[Step]:
-    """What an instruction does, one after another."""
+    """Return the parts of an instruction's meaning in order."""
     try:
         meanings = table().semantics_of(match)
     except ValueError as error:
@@ -113,7 +113,7 @@ def _decode_parts(operands: OperandAccess, match: Match) -> list[Step]:
 
 
 def _combine_steps(steps: Sequence[Step], operands: OperandAccess) -> Step:
-    """Part after part; where one writes what another reads, each sees the registers as they were before."""
+    """Combine parts into one step; where one writes what another reads, each reads the previous register values."""
     if len(steps) == 1:
         return steps[0]
     match, nodes = operands.match, operands.instruction.operands
@@ -165,7 +165,7 @@ def _run_in_order(steps: Sequence[Step]) -> Step:
 
 
 def _decode_semantics(operands: OperandAccess, meaning: Semantics) -> Step:
-    """A `means` line."""
+    """Return the step for a `means` line."""
     sources = [_semantics_argument(operands, each) for each in meaning.operands]
     while sources and sources[-1] is None:
         sources.pop()
@@ -178,7 +178,7 @@ def _decode_semantics(operands: OperandAccess, meaning: Semantics) -> Step:
         raise UnsupportedError(f"the machine has no function {meaning.function}")
     function = maker(
         **meaning.named_arguments
-    )  # UnsupportedError of its own; anything else is a mistake of the table's
+    )  # it raises UnsupportedError itself; anything else is an error in the table
     if is_action:
         return _make_effect_step(function, sources, targets)
     return _make_value_step(function, sources, targets)
@@ -194,7 +194,7 @@ def _semantics_argument(operands: OperandAccess, argument: Argument) -> OperandR
 
 
 def _decode_value_effect(operands: OperandAccess, effect: Value) -> Step:
-    """An exact value of an effect."""
+    """Return the step that computes an exact value of an effect."""
     target = operands.writer(effect.result)
     width = target.width if target is not None else 32
     sources = _Sources(operands)
@@ -210,7 +210,7 @@ def _decode_value_effect(operands: OperandAccess, effect: Value) -> Step:
 
 
 class _Sources:
-    """The operands that a value may speak of."""
+    """The operands that a value expression may refer to."""
 
     def __init__(self, operands: OperandAccess) -> None:
         match = operands.match
@@ -241,7 +241,7 @@ class _Widths(dict[str, int]):
 def _make_value_step(
     function: Function, sources: Sequence[OperandReader | None], targets: Sequence[ResultWriter | None]
 ) -> Step:
-    """A function of operands' values; the common shapes without a detour."""
+    """Return a step that applies a function to operands' values, with fast paths for the common shapes."""
     places = [None if source is None else source.slot for source in sources]
     if len(targets) == 1 and targets[0] is not None and targets[0].slot is not None and None not in places:
         known = [place for place in places if place is not None]
@@ -275,7 +275,7 @@ def _idle_step(_group: ThreadGroup) -> None:
 
 
 def _make_slot_step(function: Function, places: list[int], target: int) -> Step:
-    """From places of the frame to a place of the frame."""
+    """Return a step that reads slots of the frame and writes a slot of the frame."""
     if len(places) == 1:
         (first,) = places
 
@@ -315,7 +315,9 @@ def _make_slot_step(function: Function, places: list[int], target: int) -> Step:
 def _make_effect_step(
     function: Function, sources: Sequence[OperandReader | None], targets: Sequence[ResultWriter | None]
 ) -> Step:
-    """An action, with the executing group in front; it may give a signal in place of results."""
+    """Return a step for an action, whose first argument is the executing group; it may return a signal instead of
+    results.
+    """
     reads = [_no_operation if source is None else source.read for source in sources]
     writes = [None if target is None else target.write for target in targets]
 
@@ -339,7 +341,7 @@ def _make_effect_step(
 
 
 def _guard_slot(operands: OperandAccess, guard: Guard) -> int:
-    """The place of a guard's predicate, shifted, and the lowest bit whether it is negated."""
+    """Return the slot of a guard's predicate, shifted left by one; the lowest bit says whether it is negated."""
     from ptxkit.emulator.state.symbols import RegisterSlots
 
     found = operands.scope.lookup(guard.predicate)

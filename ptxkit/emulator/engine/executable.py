@@ -1,6 +1,6 @@
-"""A module made ready to run: functions as lists of steps, variables with addresses.
+"""A module prepared for execution: functions as lists of steps, variables with addresses.
 
-A step is decoded when it is first executed, so that only what runs must have a meaning.
+A step is decoded when it is first executed, so that only executed instructions must be supported.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _CHANGING_SPECIALS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "
 
 
 class DecodedFunction:
-    """The steps of a function. parameters, results: where they are: registers, or variables of the frame.
+    """The steps of a function. parameters, results: their locations: registers, or variables of the frame.
 
-    instructions, offsets: beside each step what it was made from, and where that stands in the text.
+    instructions, offsets: for each step, the instruction that it was decoded from and its offset in the text.
     """
 
     def __init__(self, function: Function, program: Executable) -> None:
@@ -98,11 +98,11 @@ class DecodedFunction:
 
     @property
     def opcodes(self) -> set[str]:
-        """What it executes, each once."""
+        """Return the opcodes in the function, without duplicates."""
         return {each.opcode for each in self.instructions}
 
     def branch_targets(self, pc: int) -> list[int]:
-        """The steps that an instruction names by their labels, or by a list of labels."""
+        """Return the steps that an instruction refers to by labels or by a list of labels."""
         if pc >= len(self._body):
             return []
         instruction, scope = self._body[pc]
@@ -132,7 +132,7 @@ class DecodedFunction:
         return symbol
 
     def _flatten(self, body: Body, scope: BlockScope) -> None:
-        """Enter the steps of a body and of the blocks in it."""
+        """Append the steps of a body and of the blocks in it."""
         program = self.program
         for statement, offset in body.located():
             match statement:
@@ -157,7 +157,7 @@ class DecodedFunction:
                     pass
 
     def _lazy_step(self, place: int, instruction: Instruction, scope: BlockScope) -> Step:
-        """What decodes a step when it is first executed, and executes it."""
+        """Return a step that decodes the instruction on its first execution, and executes it."""
 
         def decoded() -> Step:
             try:
@@ -177,7 +177,7 @@ class DecodedFunction:
         return decode
 
     def unsupported_reasons(self) -> list[str]:
-        """Why steps cannot be executed, those that never were executed included."""
+        """Return why steps cannot be executed, including those that were never executed."""
         found = []
         for decoded in self._decoders:
             try:
@@ -187,7 +187,7 @@ class DecodedFunction:
         return found
 
     def new_registers(self, cta: Cta) -> list[Bits]:
-        """What the places of the frame hold at first, for the threads of a CTA."""
+        """Return the initial values of the frame's slots for the threads of a CTA."""
         made: list[Bits] = []
         self._live_frames.append((made, cta))
         self.extend_registers(made, cta)
@@ -201,11 +201,11 @@ class DecodedFunction:
         return made
 
     def drop_cta(self, cta: Cta) -> None:
-        """A CTA has ended."""
+        """Discard the state of a CTA that has exited."""
         self._live_frames = [each for each in self._live_frames if each[1] is not cta]
 
     def extend_registers(self, registers: list[Bits], cta: Cta) -> None:
-        """Add what the frame has got since, as steps were decoded."""
+        """Append the slots that were added to the frame since, as steps were decoded."""
         fills = self.frame.slots
         while len(registers) < len(fills):
             registers.append(_initial_slot_value(fills[len(registers)], cta))
@@ -229,7 +229,7 @@ def _implicit_return(_group: ThreadGroup) -> Any:
 
 
 class Executable:
-    """A module and one of its kernels, ready to be launched once: its memory is the launch's."""
+    """A module and one of its kernels, ready for one launch: its memory belongs to the launch."""
 
     def __init__(self, module: Module, entry: str, dynamic_shared: int) -> None:
         self.module = module
@@ -254,7 +254,7 @@ class Executable:
         place_variables(module, self.scope, self.memory, self.shared)
 
     def decode_function(self, name: str) -> DecodedFunction:
-        """The steps of a function, made when it is first called."""
+        """Return the decoded function, which is created on its first call."""
         found = self._decoded_functions.get(name)
         if found is None:
             function = self._functions.get(name)
@@ -265,28 +265,28 @@ class Executable:
 
     @property
     def decoded_functions(self) -> Iterable[DecodedFunction]:
-        """The functions that were called so far."""
+        """Return the functions that were called so far."""
         return self._decoded_functions.values()
 
     def function_address(self, name: str) -> int:
-        """The address of a function."""
+        """Return the address of a function."""
         return self._addresses.get(name, 0)
 
     def function_at(self, address: int) -> DecodedFunction | None:
-        """The function at an address; None where there is none."""
+        """Return the function at an address; None where there is none."""
         name = next((name for name, at in self._addresses.items() if at == address), None)
         return None if name is None or name not in self._functions else self.decode_function(name)
 
     def syscall(self, name: str) -> Callable[..., Any] | None:
-        """A function that the system provides, such as `vprintf`, unless the module has one of its own."""
+        """Return a function that the system provides, such as `vprintf`, unless the module defines it."""
         return None if name in self._functions else self._syscalls.get(name)
 
     def is_changing_special(self, name: str) -> bool:
-        """Whether a special register may differ each time it is read."""
+        """Return whether a special register may differ at each read."""
         return name.lstrip("%") in _CHANGING_SPECIALS
 
     def place_parameters(self, function: Function, scope: BlockScope) -> None:
-        """Give the kernel's parameters their addresses, in one piece, as a launch passes them."""
+        """Assign addresses to the kernel's parameters in one contiguous block, as a launch passes them."""
         sizes = []
         size = 0
         for declaration in function.parameters:

@@ -1,4 +1,4 @@
-"""Arguments of a launch: checked against the kernel's parameters, and put where the kernel finds them."""
+"""Arguments of a launch: they are checked against the kernel's parameters and stored in parameter memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ _MAX_CLUSTER_CTAS = 16
 
 @dataclass(frozen=True, slots=True)
 class ArgumentBuffer:
-    """An array in the machine's global memory. argument: which; in_table: one of several that it is a table of."""
+    """An array in the machine's global memory. argument: its index; in_table: whether it is one of the arrays of a
+    table argument.
+    """
 
     argument: int
     address: int
@@ -40,15 +42,17 @@ class ArgumentBuffer:
 
 @dataclass(frozen=True, slots=True)
 class StructArgument:
-    """An argument passed by value that points to memory. octets: its bytes; pointers: arrays, by where their addresses
-    stand in it, and tensor maps, by where they begin. What a kernel writes there is not given back.
+    """An argument passed by value that points to memory. octets: its bytes; pointers: arrays by the
+    offsets of their addresses, and tensor maps by their offsets. What a kernel writes there is not returned.
     """
 
     data: bytes
     pointers: Mapping[int, Any]
 
     def encode(self, place: Callable[[Any], bytes]) -> bytes:
-        """The bytes with the addresses and maps in them. place: puts an array into memory, and gives its address."""
+        """Return the bytes with addresses and maps filled in. place: stores an array in memory and returns its
+        address.
+        """
         made = bytearray(self.data)
         for offset, each in self.pointers.items():
             is_map = isinstance(each, TensorMapArgument)
@@ -59,7 +63,7 @@ class StructArgument:
 
 
 def to_dim3(shape: LaunchShape, what: str) -> Dim3:
-    """A number of threads or CTAs as (x, y, z)."""
+    """Convert a number of threads or CTAs to (x, y, z)."""
     given = (shape,) if isinstance(shape, int | numpy.integer) else tuple(shape)
     if not 1 <= len(given) <= 3 or not all(isinstance(each, int | numpy.integer) and each > 0 for each in given):
         raise InvalidLaunchError(f"{what} must be one to three positive integers, and is {shape!r}")
@@ -70,7 +74,9 @@ def to_dim3(shape: LaunchShape, what: str) -> Dim3:
 def make_launch(
     entry: Function, grid: LaunchShape, block: LaunchShape | None, cluster: LaunchShape | None, shared: int
 ) -> LaunchGeometry:
-    """The launch that was asked for, held against what the kernel says of itself; LaunchError where it cannot be."""
+    """Check a requested launch against the kernel's directives and return it. Raises LaunchError where it is
+    invalid.
+    """
     required = _directive_extents(entry, "reqntid")
     if block is None:
         if required is None:
@@ -110,7 +116,7 @@ def _directive_extents(entry: Function, name: str) -> Dim3 | None:
 
 
 def bind_arguments(program: Executable, arguments: Sequence[Any]) -> list[ArgumentBuffer]:
-    """Put arguments into parameter memory, and arrays into buffers; LaunchError where one does not fit."""
+    """Store arguments in parameter memory and arrays in buffers. Raises LaunchError where one does not fit."""
     name, parameters = program.entry.name, program.parameters
     if len(arguments) != len(parameters):
         wanted = ", ".join(f"{symbol.name} (.{declaration.type})" for declaration, symbol in parameters) or "none"
@@ -162,14 +168,14 @@ def _bind_array(
 
 
 def _place_nested_array(program: Executable, name: str, array: Any) -> bytes:
-    """The address of an array of which a structure tells."""
+    """Return the address of an array that a structure points to."""
     return _bind_array(program, 0, array, (), f"{name}'s").address.to_bytes(program.address_size // 8, "little")
 
 
 def _bind_texture(
     program: Executable, number: int, value: OpaqueObject, buffers: list[ArgumentBuffer], symbol: VariableSymbol
 ) -> int:
-    """The handle of a texture, surface or sampler, whose array becomes a buffer."""
+    """Return the handle of a texture, surface or sampler, whose array becomes a buffer."""
     if symbol.size != HANDLE_BYTES:
         raise InvalidLaunchError(f"{symbol.name} has {symbol.size} bytes, and a handle {HANDLE_BYTES}")
     value.validate(symbol.name)
@@ -182,7 +188,7 @@ def _bind_texture(
 def _bind_table(
     program: Executable, argument: int, values: Sequence[Any], buffers: list[ArgumentBuffer], name: str
 ) -> int:
-    """The address of a table in memory: of the addresses of arrays, which become buffers, or of tensor maps."""
+    """Return the address of a table of array addresses, whose arrays become buffers, or of tensor maps."""
     entries = []
     for number, each in enumerate(values):
         array = each.array if isinstance(each, TensorMapArgument) else each
@@ -198,7 +204,7 @@ def _bind_table(
 
 
 def _parameter_bytes(value: Any, symbol: VariableSymbol) -> bytes:
-    """A parameter's bytes."""
+    """Return the bytes of a parameter."""
     what = f"{symbol.name} (.{symbol.type}{f'[{symbol.size}]' if symbol.size > symbol.element_size else ''})"
     if isinstance(value, bytes | bytearray | memoryview | numpy.ndarray | numpy.generic):
         octets = bytes(value) if isinstance(value, bytes | bytearray | memoryview) else value.tobytes()
@@ -220,7 +226,7 @@ def _parameter_bytes(value: Any, symbol: VariableSymbol) -> bytes:
 
 
 def read_back_arrays(program: Executable, buffers: Sequence[ArgumentBuffer]) -> dict[int, Any]:
-    """The arrays as the kernel left them, by the number of the argument; of a table a list of them."""
+    """Return the final arrays by the index of the argument; for a table argument, a list of arrays."""
     found: dict[int, Any] = {}
     for each in buffers:
         octets = program.memory.view_bytes(each.address, each.array.nbytes)

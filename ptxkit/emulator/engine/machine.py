@@ -1,7 +1,7 @@
-"""A launch: clusters of CTAs that are run until all have ended, or nobody can go on.
+"""A launch: clusters of CTAs that run until all have exited, or no thread can proceed.
 
-CTAs are made when it is their turn. One goes on until its threads wait or only turn back; then others do. Where chance
-decides, several start together and take turns by chance, which end at accesses to global memory.
+CTAs are created when they are first scheduled. A CTA runs until its threads block or only loop; then others run. Under
+a random schedule, several start together and alternate at random, at accesses to global memory.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from ptxkit.fast_dataclasses import dataclass
 
 Dim3 = tuple[int, int, int]
 _CANCEL_REFUSAL_CHANCE = 0.2
-"""The chance, where chance decides, that a request for the work of a cluster is refused."""
+"""The probability, under a random schedule, that a request for the work of a cluster is refused."""
 _MAX_RESIDENT_CTAS = 16
-"""CTAs that start together at most, where chance decides; others follow while these run."""
+"""The maximum number of CTAs that start together under a random schedule; others follow while these run."""
 _FULL_RESIDENCY_CHANCE = 0.75
-"""The chance that as many start together as may, and not some number of them."""
+"""The probability that this maximum number starts together, and not a smaller random number."""
 _RECHECK_CHANCE = 0.25
-"""The chance that a CTA whose threads only turn back looks once more for what others have changed since."""
+"""The probability that a CTA whose threads only loop runs once more, to observe changes by others."""
 _BETWEEN_LOOKS = 256
-"""Steps between two looks at the clock of processor time, which is a call of the system."""
+"""The number of steps between two reads of the processor time, each of which is a system call."""
 DEADLOCK_PREFIX = "nobody can go on"
-"""How the message of each finding begins that tells who waits for ever."""
+"""The prefix of the message of each finding that reports a deadlocked thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,17 @@ class LaunchGeometry:
 
     @property
     def cta_count(self) -> int:
-        """How many CTAs the grid has."""
+        """The number of CTAs in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
     def cluster_count(self) -> int:
-        """How many clusters the grid has."""
+        """The number of clusters in the grid."""
         return self.cta_count // (self.cluster[0] * self.cluster[1] * self.cluster[2])
 
 
 class Cluster:
-    """CTAs that can reach each other's shared memory. span: bytes of one; stride: from one to the next in the pool."""
+    """CTAs that can access each other's shared memory. span: its bytes per CTA; stride: between CTAs in the pool."""
 
     def __init__(self, machine: Machine, id_: Dim3, number: int) -> None:
         launch = machine.launch
@@ -84,11 +84,11 @@ class Cluster:
 
 
 _MAX_IDLE_ITERATIONS = 4
-"""Turns that a thread makes in vain before it counts as one that waits for ever."""
+"""The number of fruitless loop iterations after which a thread counts as deadlocked."""
 
 
 class Machine:
-    """Runs one launch. seed: of what chance decides, where the policy leaves something to chance."""
+    """Runs one launch. seed: of the random decisions, where the policy makes any."""
 
     def __init__(
         self, program: Executable, launch: LaunchGeometry, order: MemoryObserver, policy: str, seed: int
@@ -118,12 +118,14 @@ class Machine:
         self._unstarted_clusters = self._make_clusters()
 
     def read_clock(self) -> int:
-        """Steps so far. No two readings are equal, though the steps of a slice are counted at its end."""
+        """Return the number of steps so far. No two reads are equal, although a slice's steps are counted at its
+        end.
+        """
         self._clock_readings += 1
         return self.thread_steps // 32 + self._clock_readings
 
     def check_time(self) -> None:
-        """Raise BudgetError where the seconds are used up, at the first call and after some steps each."""
+        """Check the time limit at the first call and then every few steps. Raises BudgetError where it is exceeded."""
         if self.steps_left > self._steps_at_look:
             return
         self._steps_at_look = self.steps_left - _BETWEEN_LOOKS
@@ -133,11 +135,11 @@ class Machine:
     # ------------------------------------------------------------------------------------------------ running
 
     def run(self) -> None:
-        """Run until the grid has ended. Faults end the run, and are in the report; so is a deadlock.
+        """Run until the grid has exited. Faults and deadlocks end the run and are reported.
 
         Raises UnsupportedError and BudgetError.
         """
-        # Bit patterns wrap around, and lanes that take no part compute nonsense.
+        # Bit patterns wrap around, and inactive lanes compute meaningless values.
         with numpy.errstate(all="ignore"):
             try:
                 self._run()
@@ -175,14 +177,14 @@ class Machine:
                 return
 
     def _start_clusters(self, chance: random.Random) -> None:
-        """Make the clusters that are there from the start."""
+        """Create the clusters that are resident from the start."""
         x, y, z = self.launch.cluster
         most = max(_MAX_RESIDENT_CTAS // (x * y * z), 1)
         count = most if chance.random() < _FULL_RESIDENCY_CHANCE else chance.randint(1, most)
         self.clusters += islice(self._unstarted_clusters, count)
 
     def _schedule_randomly(self, chance: random.Random) -> None:
-        """Let chance choose again and again which CTA goes on, until all have ended, wait, or only turn back."""
+        """Run randomly chosen CTAs until all have exited, block, or only loop."""
         ctas = [cta for cluster in self.clusters for cta in cluster.ctas]
         turns = {cta: cta.run_slices() for cta in ctas}
         resting: set[Cta] = set()
@@ -198,14 +200,16 @@ class Machine:
                 resting.add(cta)
 
     def _may_progress(self) -> bool:
-        """Whether some thread may yet see in its loop what others have changed."""
+        """Return whether some thread in a loop may still observe a change by others."""
         groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.runnable_groups]
         return any(
             group.idle_since != self.progress_count or group.idle_iterations < _MAX_IDLE_ITERATIONS for group in groups
         )
 
     def _report_no_progress(self) -> None:
-        """Nobody can go on, or changes anything for those who turn in loops, which a host or another grid may do."""
+        """Report that no thread can proceed, or change anything for threads in loops; a host or another grid may do
+        so.
+        """
         for cluster in self.clusters:
             for cta in cluster.ctas:
                 for group in cta.runnable_groups:
@@ -224,7 +228,7 @@ class Machine:
                     number += 1
 
     def cancel_cluster(self) -> Dim3 | None:
-        """Take a cluster that has not started from the launch; its first CTA. Chance may refuse it."""
+        """Cancel a cluster that has not started; return its first CTA. A random schedule may refuse it."""
         if self.is_random and self.async_engine.random.random() < _CANCEL_REFUSAL_CHANCE:
             return None
         found = next(self._unstarted_clusters, None)
@@ -246,17 +250,17 @@ class Machine:
     # ---------------------------------------------------------------------------------------------- reporting
 
     def line_of(self, offset: int) -> int:
-        """The line of the PTX at an offset; 0 where there is no text."""
+        """Return the line of the PTX at an offset; 0 where there is no text."""
         source = self.program.module.source
         return 0 if source is None else source.position(offset)[0]
 
     def thread_of(self, number: int) -> Dim3:
-        """A thread's place in its CTA."""
+        """Return the thread's index in its CTA."""
         x, y, _ = self.launch.block
         return number % x, number // x % y, number // (x * y)
 
     def report_fault(self, fault: ExecutionFault) -> None:
-        """Report a fault, whose place and CTA are known."""
+        """Report a fault whose position and CTA are known."""
         code, pc = fault.location if fault.location is not None else (None, 0)
         offset = code.offsets[pc] if code is not None else 0
         text = code.instructions[pc].opcode if code is not None else ""
@@ -269,7 +273,7 @@ class Machine:
         self.report.add(Violation(fault.code, fault.message, witness.line, offset, (witness,)))
 
     def _report_deadlock(self) -> None:
-        """Nobody can go on: each group says what it waits for."""
+        """Report a deadlock: for each group, what it waits for."""
         for cluster in self.clusters:
             for cta in cluster.ctas:
                 for group, on in cta.blocked_groups:

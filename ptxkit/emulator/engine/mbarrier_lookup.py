@@ -1,4 +1,4 @@
-"""Which mbarrier objects an instruction is about.
+"""Lookup of the mbarrier objects that an instruction accesses.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Size and alignment of mbarrier
 object", "Lifecycle of the mbarrier object".
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def buffer_offsets(group: ThreadGroup, space: str, address: Any) -> Any:
-    """The places of objects in the pool of the cluster."""
+    """Return the offsets of objects in the pool of the cluster."""
     memory = group.cta.machine.memory
     pool, places = memory.locate(group.cta, space, address, MBARRIER_BYTES, group.lanes.index)
     if pool is not group.cta.cluster.shared_buffer:
@@ -31,10 +31,10 @@ def buffer_offsets(group: ThreadGroup, space: str, address: Any) -> Any:
 
 
 def iter_mbarriers(group: ThreadGroup, space: str, address: Any, mask: Any = None) -> Iterator[tuple[Mbarrier, Any]]:
-    """The objects at the threads' addresses, each with the positions of these threads, in the lanes.
+    """Yield the objects at the threads' addresses, each with the positions of these threads among the lanes.
 
-    mask: ranks of the CTAs whose objects at the same offset are meant instead, a bit each. Raises Fault where there is
-    none.
+    mask: ranks of the CTAs whose objects at the same offset are used instead, one bit each. Raises Fault where there
+    is none.
     """
     places = buffer_offsets(group, space, address)
     if mask is not None:
@@ -50,10 +50,10 @@ def iter_mbarriers(group: ThreadGroup, space: str, address: Any, mask: Any = Non
 
 
 def check_data_ctas(barrier: Mbarrier, homes: Any, index: Any, *, not_in: int | None = None) -> None:
-    """Looks that data goes to the CTA that its mbarrier is in. Raises Fault where it does not.
+    """Check that data goes to the CTA that contains its mbarrier. Raises Fault where it does not.
 
-    homes: the ranks of the CTAs that get it, of one or of several threads. index: these. not_in: the rank of a CTA that
-    must not get it either, where there is one.
+    homes: the ranks of the receiving CTAs, for one or several threads. index: these threads. not_in: the rank of a CTA
+    that must not receive it either, where there is one.
     """
     ranks = numpy.atleast_1d(homes)
     if (ranks != barrier.cta.rank).any():
@@ -70,7 +70,7 @@ def _iter_multicast(group: ThreadGroup, places: Any, mask: Any) -> Iterator[tupl
 
 
 def multicast_offsets(group: ThreadGroup, place: int, ranks: int) -> list[int]:
-    """The places at the same offset in the CTAs of the cluster that a mask names. Raises Fault where there is none."""
+    """Return the same offset in each CTA of the cluster that a mask names. Raises Fault where there is none."""
     cluster = group.cta.cluster
     if ranks >> cluster.size:
         message = f"the mask 0x{ranks:x} names CTAs beyond the {cluster.size} of the cluster"
@@ -80,7 +80,7 @@ def multicast_offsets(group: ThreadGroup, place: int, ranks: int) -> list[int]:
 
 
 def mbarrier_at(group: ThreadGroup, place: int, index: Any = None) -> Mbarrier:
-    """The live object at a place, for some threads, or all. Raises Fault where there is none."""
+    """Return the live object at an offset, for some threads or all. Raises Fault where there is none."""
     found = group.cta.cluster.mbarriers.get(place)
     if found is not None and found.is_live:
         group.cta.machine.observer.on_mbarrier_use(group, group.lanes.index if index is None else index, found)
@@ -94,5 +94,5 @@ def mbarrier_at(group: ThreadGroup, place: int, index: Any = None) -> Mbarrier:
 
 
 def fault_of_error(group: ThreadGroup, misuse: MbarrierError, index: Any = None) -> ExecutionFault:
-    """The fault that a misuse by threads is."""
+    """Return the fault for a misuse by threads."""
     return ExecutionFault(misuse.code, misuse.message, group.lanes.index if index is None else index)

@@ -1,7 +1,8 @@
 """Operands of one instruction: how they are read, and how its results are written.
 
-What can be decided is decided here, once a statement. An operand that is a register of its type's width, a constant or
-an unchanging special register is a place in the frame; any other is read by a function of the executing group.
+Decisions that do not depend on values are made here, once per statement. An operand that is a register of its type's
+width, a constant or an unchanging special register is a slot of the frame; any other is read by a function of the
+executing group.
 
 Source: PTX ISA, "Instruction Operands", "Operand Size Exceeding Instruction-Type Size".
 """
@@ -55,9 +56,9 @@ _ADDRESS_WIDTH = 64
 
 @dataclass(frozen=True, slots=True)
 class OperandReader:
-    """An operand that is read. place: in the frame, where it is no more than that. width: bits, -1 of a vector.
+    """An operand that is read. place: its slot in the frame, if it is just that. width: bits, -1 for a vector.
 
-    constant: its value where that is known.
+    constant: its value, if it is known.
     """
 
     read: ReadFunction
@@ -68,7 +69,7 @@ class OperandReader:
 
 @dataclass(frozen=True, slots=True)
 class ResultWriter:
-    """An operand that is written. place: in the frame, where the value goes there as it is. count: of a vector."""
+    """An operand that is written. place: its slot, if the value is stored unchanged. count: elements of a vector."""
 
     write: WriteFunction
     width: int
@@ -87,21 +88,21 @@ class OperandAccess:
     # ------------------------------------------------------------------------------------------------ forms
 
     def operand_form(self, role: str) -> OperandForm:
-        """What the table says of the operand that plays a role."""
+        """Return the table's description of the operand with a role."""
         found = self.match.operands[self.match.roles[role]]
         for step in self.match.paths.get(role, ()):
             found = found.elements[step]
         return found
 
     def node(self, role: str) -> Operand:
-        """The operand that plays a role."""
+        """Return the operand with a role."""
         found = self.match.operand(role, self.instruction)
         if found is None:
             raise UnsupportedError(f"the operand {role} is missing")
         return found
 
     def spelling_property(self, question: CallExpr) -> str | bool | None:
-        """How an operand is written: its `selector`, or whether there is a `minus`."""
+        """Return a property of an operand's spelling: its `selector`, or whether it has a `minus`."""
         (role,) = question.arguments
         assert isinstance(role, OperandRole)
         node = self.node(role.name)
@@ -114,7 +115,9 @@ class OperandAccess:
     # ---------------------------------------------------------------------------------------------- reading
 
     def reader(self, role: str) -> OperandReader:
-        """How the operand of a role is read; with its selector, or a minus before it, it is all of the register."""
+        """Return the reader of the operand with a role; with a selector or a minus sign, it reads the entire
+        register.
+        """
         form, node = self.operand_form(role), self.node(role)
         if form.parts or form.minus:
             node = _split_register_operand(node)[2] if evaluate(node) is None else node
@@ -129,7 +132,7 @@ class OperandAccess:
         return self.value_reader(node, self._type(form))
 
     def value_reader(self, node: Operand, type_: str) -> OperandReader:
-        """How an operand of a type is read."""
+        """Return the reader of an operand of a type."""
         width = width_of(type_)
         if isinstance(node, Not):
             inner = self.value_reader(node.operand, type_).read
@@ -156,7 +159,7 @@ class OperandAccess:
         raise UnsupportedError(f"the machine cannot read the operand {node}")
 
     def _encode_constant(self, number: int, type_: str) -> int:
-        """An integer constant as bits of a type: of a floating-point type, that number."""
+        """Encode an integer constant as bits of a type; for a floating-point type, its value is converted."""
         if kind(type_) != "f" or type_ not in ("f32", "f64"):
             return number
         double = numpy.float64(number)
@@ -198,7 +201,7 @@ class OperandAccess:
         match found:
             case RegisterSlots(slots=(place,)):
                 return self._register_reader(place, found, type_)
-            case RegisterSlots(slots=slots):  # a vector register as what its elements are together
+            case RegisterSlots(slots=slots):  # a vector register is the concatenation of its elements
                 reads = [self._slot_reader(slot, found.width).read for slot in slots]
                 return OperandReader(
                     lambda group: pack_elements([read(group) for read in reads]), found.width * len(slots)
@@ -229,7 +232,7 @@ class OperandAccess:
         return self._slot_reader(self.frame.special_slot(text, width), width)
 
     def _symbol_reader(self, symbol: VariableSymbol, offset: int, space: str, width: int) -> OperandReader:
-        """The address of a variable, in its own space or a generic one."""
+        """Return the reader of a variable's address, in its own space or as a generic address."""
         if symbol.space == "shared":
             start = self.program.windows.shared.start if space == "generic" else 0
             return self._slot_reader(self.frame.shared_address_slot(start + symbol.address + offset, width), width)
@@ -251,7 +254,7 @@ class OperandAccess:
     # -------------------------------------------------------------------------------------------- addresses
 
     def address_reader(self, node: Operand, space: str) -> OperandReader:
-        """How the address in brackets is read: 64 bits, in the space."""
+        """Return the reader of the address in brackets: 64 bits, in the space."""
         offset = 0
         if isinstance(node, Address):
             base, offset = node.base, node.offset
@@ -282,7 +285,7 @@ class OperandAccess:
         return self._constant_reader(number + offset, _ADDRESS_WIDTH)
 
     def _element_reader(self, symbol: VariableSymbol, index: Operand, offset: int, space: str) -> OperandReader:
-        """The address of an element of an array whose number a register says, perhaps with a constant added."""
+        """Return the reader of the address of an array element; its index is a register, plus an optional constant."""
         start, size = self._symbol_reader(symbol, offset, space, _ADDRESS_WIDTH).read, numpy.uint64(symbol.element_size)
         found = self.scope.lookup(index.text) if isinstance(index, Name) else None
         number = self.value_reader(index, self._address_type(found)).read
@@ -304,7 +307,7 @@ class OperandAccess:
     # ---------------------------------------------------------------------------------------------- vectors
 
     def elements(self, node: Operand, form: OperandForm) -> list[tuple[Operand, str]]:
-        """The elements of a vector operand with their types."""
+        """Return the elements of a vector operand with their types."""
         if isinstance(node, Vector):
             types = [self._type(each) for each in form.elements] or [self._type(form)] * len(node.elements)
             return list(zip(node.elements, types, strict=False))
@@ -327,7 +330,7 @@ class OperandAccess:
     # ---------------------------------------------------------------------------------------------- writing
 
     def writer(self, role: str) -> ResultWriter | None:
-        """How the result of a role is written; None for the sink."""
+        """Return the writer of the result with a role; None for the sink."""
         form, node = self.operand_form(role), self.node(role)
         if form.parts:
             node = _split_register_operand(node)[2]
@@ -360,7 +363,7 @@ class OperandAccess:
                 found = RegisterSlots((vector.slots[COMPONENTS[component]],), vector.type)
         if not isinstance(found, RegisterSlots):
             raise UnsupportedError(f"{node.text} is no register that could be written")
-        if len(found.slots) > 1:  # a vector register as what its elements are together
+        if len(found.slots) > 1:  # a vector register is the concatenation of its elements
             return self._vector_writer(
                 [register_writer(slot, found.width, found.type) for slot in found.slots], width_of(type_)
             )
@@ -368,7 +371,7 @@ class OperandAccess:
 
 
 def _split_register_operand(node: Operand) -> tuple[bool, str | None, Operand]:
-    """Whether a register has a minus before it, its selector, and the register: of `-%r1.h0`."""
+    """Split an operand such as `-%r1.h0` into whether it has a minus sign, its selector, and the register."""
     if isinstance(node, Unary) and node.operator == "-":
         _, selector, inner = _split_register_operand(node.operand)
         return True, selector, inner
@@ -379,7 +382,7 @@ def _split_register_operand(node: Operand) -> tuple[bool, str | None, Operand]:
 
 
 def register_writer(place: int, here: int, type_: str) -> ResultWriter:
-    """How a register of a width is written with a value of a type."""
+    """Return the writer of a value of a type to a register of a width."""
     width, signed = width_of(type_), is_signed(type_)
 
     def write(group: ThreadGroup, value: Any) -> None:

@@ -25,7 +25,7 @@ _FORMAT = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|j|z|t|L)?([
 
 
 def syscalls() -> Mapping[str, Callable[..., Any]]:
-    """The functions by name; each is given the executing group and the call site."""
+    """Return the functions by name; each takes the executing group and the call site."""
     return {"vprintf": _vprintf, "__assertfail": _assert_failed}
 
 
@@ -42,7 +42,7 @@ def _arguments(group: ThreadGroup, site: CallSite, types: tuple[str, ...]) -> li
 
 
 def _read_c_string(group: ThreadGroup, address: int, thread: int) -> bytes:
-    """The bytes from a generic address on, up to the first that is zero."""
+    """Read the bytes from a generic address up to the first zero byte."""
     found = bytearray()
     index: ThreadIndex = numpy.array([thread])
     while len(found) < _MAX_STRING_BYTES:
@@ -56,7 +56,7 @@ def _read_c_string(group: ThreadGroup, address: int, thread: int) -> bytes:
 
 
 def _vprintf(group: ThreadGroup, site: CallSite) -> None:
-    """Write what each thread has to say, one after another."""
+    """Print the formatted text of each thread, in thread order."""
     formats, lists = _arguments(group, site, ("b64", "b64"))
     for position, thread in enumerate(group.lanes.index):
         text = _read_c_string(group, int(formats[position]), int(thread)).decode("utf-8", "replace")
@@ -64,7 +64,7 @@ def _vprintf(group: ThreadGroup, site: CallSite) -> None:
 
 
 def _format_printf(group: ThreadGroup, text: str, at: int, thread: int) -> str:
-    """A format with its arguments, which lie in memory one after another, each aligned to its size."""
+    """Format a string with its arguments, which are stored in memory in order, each aligned to its size."""
     place = at
 
     def take(size: int) -> bytes:

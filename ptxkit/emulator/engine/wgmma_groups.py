@@ -1,7 +1,7 @@
-"""Groups of multiplications, which warpgroups commit and wait for as one.
+"""Groups of wgmma operations, which a warpgroup commits and waits for as a unit.
 
-Each warp commits its part; a wait by one of them is over when the parts of all are complete, so that one thread may
-hand the operands on for its warpgroup.
+Each warp commits its part; a wait by one of them ends when the parts of all are complete, so that one thread may
+release the operands for its warpgroup.
 
 Source: PTX ISA, "Warpgroup", "wgmma.commit_group", "wgmma.wait_group".
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WarpgroupCommit(Waitable):
-    """What a warp waits for whose warpgroup has not committed as much as it has."""
+    """The wait of a warp for the other warps of its warpgroup to commit the same groups."""
 
     __slots__ = ("cta",)
 
@@ -32,7 +32,7 @@ class WarpgroupCommit(Waitable):
         self.cta = cta
 
     def describe(self, group: ThreadGroup) -> str:
-        """Which threads have not committed the group."""
+        """Describe which threads have not committed the group."""
         closed = self.cta.machine.async_engine.committed_groups(self.cta, "wgmma")
         team = int(group.lanes.index[0]) // WARPGROUP_SIZE
         members = slice(team * WARPGROUP_SIZE, (team + 1) * WARPGROUP_SIZE)
@@ -42,7 +42,7 @@ class WarpgroupCommit(Waitable):
 
 
 def max_over_warpgroups(limits: Any) -> Any:
-    """For each thread the largest of the numbers of its warpgroup."""
+    """Return, for each thread, the maximum over its warpgroup."""
     count = len(limits)
     padded = numpy.full(-(-count // WARPGROUP_SIZE) * WARPGROUP_SIZE, -1, limits.dtype)
     padded[:count] = limits
