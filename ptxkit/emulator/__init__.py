@@ -1,18 +1,20 @@
 """The reference machine: runs a module on the CPU, under the weakest behaviour that the ISA allows.
 
-What an instruction computes is said by the table (`means` lines, exact values of effects); the functions and actions
-that these name are in `functions/` and `actions/`. No opcode is known here.
+What an instruction computes is defined by the table (`means` lines, exact values of effects); the functions and actions
+that these name are in `core/functions/` and `actions/`. This package contains no list of opcodes.
 
-Where it is milder than the ISA, so that nothing is found which may be right: two threads that write the same to one
-place are no race; of the reads of a unit of memory since its last write the first and the last are kept; memory that
-was read and is handed back to another CTA by an arrival of a narrow scope, by a relaxed one where an operation read it,
-or to the async proxy without a fence, is found by the strict policy only (`run(strict=True)`: PTX303 and PTX314 in
-part, PTX402, PTX404 in part, PTX405, PTX406, PTX407, PTX506 in part);
-multiplications of other shapes need no fence of registers between them. Of Tensor Memory, what one lane of a warp knows
-counts for all of it; multiplications, copies and shifts by one thread are in order whatever their shapes; the strict
-policy alone asks for tcgen05 fences in a kernel without any, and for a wait behind a load whose registers are used.
-Registers that nobody wrote hold zeros, shared and local memory holds no number; `unwritten.py` asks whether that
-matters.
+The machine is more permissive than the ISA where a finding could be a false alarm: two threads that write the same
+value to one location are no race; memory that was read and is released to another CTA by an arrival of a narrow scope,
+by a relaxed one where an operation read it, or to the async proxy without a fence, is reported by the strict policy
+only (`run(strict=True)`: PTX303 and PTX314 in part, PTX402, PTX404 in part, PTX405, PTX406, PTX407, PTX506 in part);
+wgmma operations of different shapes need no register fence between them. For Tensor Memory, what one lane of a warp
+knows counts for the whole warp; multiplications, copies and shifts by one thread are ordered whatever their shapes;
+only the strict policy requires tcgen05 fences in a kernel without any, and a wait after a load whose registers are
+used. Uninitialized registers hold zeros, and uninitialized shared and local memory holds NaN patterns;
+`driver/uninitialized_dependence.py` determines whether results depend on these.
+
+All reads of a unit of memory since its last write are candidates for a race: the shadow memory keeps the first and the
+last, `races/read_log.py` those in between. Of several weak reads by the same thread, the first and the last suffice.
 
 There is one device, so a multimem address has one location. A texture has one level, no samples and no comparison.
 """

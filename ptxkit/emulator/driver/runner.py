@@ -17,12 +17,12 @@ from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.syntax.tree import Module
 
 POLICIES = ("eager", "late", "torn", "random")
-"""When asynchronous operations take effect, and whether chance decides whose turn it is (`random`)."""
+"""When asynchronous operations take effect, and whether the schedule is random (`random`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """How much a run may cost. steps: instructions of groups of threads; seconds: processor time of the
+    """The limits of a run. steps: instructions of groups of threads; seconds: processor time of the
     thread that runs it, which a busy machine does not shorten.
     """
 
@@ -32,13 +32,13 @@ class RunBudget:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run showed.
+    """The result of a run.
 
-    findings: what is wrong. undecided: why the run did not come to its end, though nothing was found; empty where it
-    did. failed: what the machine cannot do, by name; empty where it could. outputs: the arrays among the arguments as
-    the kernel left them, by the argument's number; of a table a list of them. printed: the texts of `vprintf`. steps:
-    thread-instructions. reached: where in the text those instructions of the kernel stand that were executed.
-    unwritten: reads of registers by threads that had not written them, which may not matter.
+    findings: the violations. undecided: why the run did not finish, without a finding; empty where it did.
+    failed: what the machine does not support, by name; empty where it supports all. outputs: the arrays among the
+    arguments as the kernel left them, by the argument's number; of a table a list of them. printed: the texts of
+    `vprintf`. steps: thread-instructions. reached: where in the text those instructions of the kernel stand that were
+    executed. unwritten: reads of registers by threads that had not written them, which may not matter.
     """
 
     findings: tuple[Violation, ...] = ()
@@ -52,11 +52,11 @@ class RunResult:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the run came to its end and nothing is wrong."""
+        """Return whether the run finished without a finding."""
         return not (self.findings or self.incomplete_reason or self.unsupported_reason)
 
 
-def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
+def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     module: Module | str,
     entry: str,
     *,
@@ -75,7 +75,7 @@ def run(  # noqa: PLR0913 (all but three are by name, and have defaults)
     perturbed: frozenset[str] = frozenset(),
     laneless: frozenset[int] = frozenset(),
 ) -> RunResult:
-    """Run a kernel. shared: bytes of dynamic shared memory. seed: of what the policy leaves to chance.
+    """Run a kernel. shared: bytes of dynamic shared memory. seed: of the random decisions of the policy.
 
     arguments: one for each parameter. A numpy array for a pointer (a buffer with these contents; the array itself is
     not changed, see `Outcome.outputs`; the same array twice is one buffer), a `TensorMap`, a list of arrays or maps for

@@ -1,8 +1,8 @@
-"""What a kernel's results owe to memory and registers that nobody wrote.
+"""Dependence of a kernel's results on uninitialized memory and registers.
 
-The kernel runs twice, by the same chance, and what nobody wrote holds other bits the second time. Whatever comes out
-otherwise then depends on it: an address, the way that control takes, a number that is stored. What is read and does not
-matter in the end is none of that, and costs a run nothing.
+The kernel runs twice with the same seed, and uninitialized memory holds different bits the second time. Whatever
+differs then depends on it: an address, the path of control, a stored value. Uninitialized values that are read but do
+not affect the result are not reported.
 
 Source: PTX ISA, "State Spaces": contents of registers and of shared and local memory are undefined at first.
 """
@@ -23,14 +23,14 @@ from ptxkit.emulator.races.uninitialized_registers import UninitializedRead
 from ptxkit.syntax.tree import Module
 
 RULE_CODE = "PTX651"
-"""Of the rule: see its page."""
+"""The code of the rule: see its page."""
 
 _MISSING = "a store to what is read, before it is read"
 _MISSING_REGISTER_VALUE = "a value for the register on every path to this instruction"
 
 
 def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> tuple[Violation, ...]:
-    """What comes out otherwise where what nobody wrote is otherwise. launch: as for `run`; none that has findings."""
+    """Find results that depend on uninitialized memory. launch: as for `run`, for a launch without findings."""
     first, second = HappensBeforeMonitor(), HappensBeforeMonitor()
     if not run(module, entry, order=first, **launch).is_clean:
         return ()
@@ -44,24 +44,22 @@ def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> 
         return ()
     again = HappensBeforeMonitor()
     run(module, entry, order=again, **launch)
-    differs &= _global_bytes(first) == _global_bytes(
-        again
-    )  # what is otherwise each time, such as the time, is left out
+    differs &= _global_bytes(first) == _global_bytes(again)  # what differs in each run, such as the time, is excluded
     return tuple(_store_violations(first, second, differs))
 
 
 def find_significant_reads(
     module: Module, entry: str, reads: Sequence[UninitializedRead], **launch: Any
 ) -> tuple[Violation, ...]:
-    """Those reads of unwritten registers on which results depend, or whether something else is wrong.
+    """Return those reads of unwritten registers on which results depend.
 
-    reads: of a run of this launch (`Outcome.unwritten`) that has no findings; each register is given other bits in a
-    run of its own. launch: as for `run`.
+    reads: of a run of this launch (`Outcome.unwritten`) that has no findings; each register is given different bits
+    in a separate run. launch: as for `run`.
     """
     first, again = HappensBeforeMonitor(), HappensBeforeMonitor()
     if not reads or not all(run(module, entry, order=each, **launch).is_clean for each in (first, again)):
         return ()
-    same = _global_bytes(first) == _global_bytes(again)  # what is otherwise each time, such as the time, is left out
+    same = _global_bytes(first) == _global_bytes(again)  # what differs in each run, such as the time, is excluded
     found = []
     for name, read in {each.register: each for each in reversed(reads)}.items():
         second = HappensBeforeMonitor()
@@ -88,7 +86,7 @@ def _global_bytes(order: HappensBeforeMonitor) -> Any:
 
 
 def _describe_location(order: HappensBeforeMonitor, place: int) -> str:
-    """A byte of global memory, by its number, in words."""
+    """Describe a byte of global memory, given by its offset."""
     assert order.machine is not None
     arena = order.machine.memory.segments["global"]
     there = arena.allocation_at(arena.start + place)
@@ -101,7 +99,7 @@ def _branch_violation(finding: Violation) -> Violation:
 
 
 def _store_violations(first: HappensBeforeMonitor, second: HappensBeforeMonitor, differs: Any) -> list[Violation]:
-    """One finding for each instruction that stored other bits."""
+    """Return one finding for each instruction that stored different bits."""
     machine = second.machine
     assert machine is not None
     arena = machine.memory.segments["global"]

@@ -1,9 +1,9 @@
-"""Copies of single threads of which an mbarrier tells, and the waits of these threads for them.
+"""Copies by threads whose completion an mbarrier signals, and the waits of these threads for them.
 
 A thread may both let an mbarrier track its copies and wait for them itself: `cp.async.mbarrier.arrive`, and later
-`cp.async.wait_all`. What the copies did is then known to those who have seen the phase of the mbarrier complete, and to
-those who know of the wait; each is enough. Such copies are entered as the doing of an engine, from which this leads
-back to the wait.
+`cp.async.wait_all`. The accesses of the copies are then known to threads that have observed the phase of the
+mbarrier, and to threads that know of the wait; either suffices. Such copies are recorded as accesses of an engine,
+which this module maps back to the wait.
 
 Source: PTX ISA, "cp.async.mbarrier.arrive", "cp.async.wait_group / cp.async.wait_all".
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class CopyWaits:
-    """The copies and waits of one CTA. What happened is only looked through when somebody asks, which is seldom."""
+    """The copies and waits of one CTA. Records are only processed on a query, which is rare."""
 
     def __init__(self) -> None:
         self._copies: dict[tuple[int, int], tuple[int, int]] = {}
@@ -23,23 +23,25 @@ class CopyWaits:
         self._new_waits: list[tuple[Any, Any, Any]] = []
 
     def record_completion(self, engine: int, times: Any, threads: Any, groups: Any) -> None:
-        """Copies are complete. times: of the engine; threads, groups: who issued each, and in which of its groups."""
+        """Record the completion of copies. times: of the engine; threads, groups: the issuer of each and its group
+        there.
+        """
         self._new_copies.append((engine, times, threads, groups))
 
     def record_wait(self, index: Any, limits: Any, times: Any) -> None:
-        """Threads have waited, each at a time of its own, for all of their groups below a limit."""
+        """Record that threads have waited, each at its own time, for all of their groups below a limit."""
         if self._copies or self._new_copies:
             self._new_waits.append((index, limits, times))
 
     def issuer_and_wait(self, engine: int, time: int) -> tuple[int, int] | None:
-        """The thread that issued what an engine completed at a time, and when it had waited for it; None for never."""
+        """Return the issuer of what an engine completed at a time, and when it had waited for it; None for never."""
         self._look()
         thread, group = self._copies.get((engine, time), (-1, 0))
         waited = next((at for limit, at in self._waits.get(thread, ()) if limit > group), None)
         return None if waited is None else (thread, waited)
 
     def _look(self) -> None:
-        """Enter what is new by the engine's time, and by the thread that waited."""
+        """Index new records by the engine's time and by the thread that waited."""
         for engine, *copies in self._new_copies:
             for time, thread, group in zip(*(each.tolist() for each in copies), strict=True):
                 self._copies[engine, time] = thread, group

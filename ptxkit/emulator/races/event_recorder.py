@@ -1,7 +1,7 @@
-"""What threads do, kept while a run is watched: for a picture of what led to a finding.
+"""A record of the events of a run, from which a trace of a finding is drawn.
 
-A `Recorder` stands in the place of the run's `HappensBeforeMonitor` and hears what these hear, so a run without one
-pays nothing. It keeps the last events of each sort, and those behind a wanted finding, until it has enough.
+A `Recorder` replaces the run's `HappensBeforeMonitor` and receives the same events, so a run without one has no
+overhead. It keeps the last events of each kind, and those after a wanted finding, up to a limit.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 MAX_EVENTS_BEFORE = 2000
-"""Events of each sort that are kept before a finding: accesses of its lines, other accesses, and all else."""
+"""The number of events kept before a finding, by kind: accesses of its lines, other accesses, and others."""
 MAX_EVENTS_AFTER = 400
-"""Events that are kept behind a finding."""
+"""The number of events kept after a finding."""
 
 
 @dataclass(slots=True, eq=False)
 class RecordedEvent:
-    """One moment of a run. number: of events so far, from 1. cta: of the grid; threads: by number in it.
+    """One event of a run. number: its serial number, from 1. cta: of the grid; threads: by number in it.
 
     offset: of the PTX instruction, -1 where there is none. text: its opcode; detail: what happens, in words. pool,
-    places, size: the bytes of an access, a place for each thread. old, new: octets before and after, (threads, size),
-    None where they are not known. operation: the one that begins or is complete.
+    places, size: the bytes of an access, an offset for each thread. old, new: bytes before and after, (threads, size),
+    None where they are not known. operation: the one that starts or completes.
     """
 
     serial: int
@@ -57,7 +57,7 @@ class RecordedEvent:
 
 @dataclass(slots=True)
 class ViolationRecording:
-    """A finding with the events before and behind it. at: the event that showed it; None where no event did."""
+    """A finding with the events before and after it. at: the event that revealed it; None where no event did."""
 
     finding: Violation
     events: list[RecordedEvent]
@@ -67,7 +67,7 @@ class ViolationRecording:
 
 
 class EventRecorder(HappensBeforeMonitor):
-    """Keeps what happens near findings. wanted: (code, offset) of these."""
+    """Keeps the events near findings. wanted: (code, offset) of these findings."""
 
     def __init__(self, wanted: Collection[tuple[str, int]], *, strict: bool = False) -> None:
         super().__init__(strict=strict)
@@ -80,7 +80,7 @@ class EventRecorder(HappensBeforeMonitor):
         self._other_accesses: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
         self._ordering_events: deque[RecordedEvent] = deque(maxlen=MAX_EVENTS_BEFORE)
 
-    # ------------------------------------------------------------------------------------------------- keeping
+    # ------------------------------------------------------------------------------------------------- recording
 
     def _append(self, into: deque[RecordedEvent], event: RecordedEvent) -> RecordedEvent:
         into.append(event)
@@ -101,12 +101,12 @@ class EventRecorder(HappensBeforeMonitor):
         return RecordedEvent(self._serial, kind, cta.ctaid, numpy.array(threads, numpy.int64), offset, text, detail)
 
     def _record_ordering(self, kind: StepKind, group: ThreadGroup, index: Any, detail: str = "") -> None:
-        """Threads execute an instruction that orders."""
+        """Record that threads execute an ordering instruction."""
         place = (group.activation.function, group.pc)
         self._append(self._ordering_events, self._record_event(kind, group.cta, index, place, detail))
 
     def capture(self, at: RecordedEvent | None = None) -> None:
-        """Open a recording for each wanted finding that is new; `at` showed it."""
+        """Start a recording for each new wanted finding; `at` is the event that revealed it."""
         assert self.machine is not None
         findings = self.machine.report.findings
         for finding in findings[self._checked_event :]:
@@ -125,7 +125,7 @@ class EventRecorder(HappensBeforeMonitor):
 
     # ------------------------------------------------------------------------------------------------ accesses
 
-    def on_access(  # noqa: PLR0913, PLR0917 (all that an access is)
+    def on_access(  # noqa: PLR0913, PLR0917 (all properties of an access)
         self,
         group: ThreadGroup,
         kind: str,
@@ -165,12 +165,12 @@ class EventRecorder(HappensBeforeMonitor):
     # ------------------------------------------------------------------------------------------------ barriers
 
     def on_barrier_arrive(self, group: ThreadGroup, phase: BarrierPhase) -> None:
-        """Threads have come to a barrier of their CTA."""
+        """Threads have arrived at a barrier of their CTA."""
         self._record_ordering(StepKind.ARRIVE, group, group.lanes.index, f"arrive at barrier {phase.barrier.number}")
         super().on_barrier_arrive(group, phase)
 
     def on_barrier_complete(self, cta: Cta, phase: BarrierPhase) -> None:
-        """A barrier of a CTA lets its threads go."""
+        """A barrier of a CTA has completed and releases its threads."""
         joined = numpy.flatnonzero(phase.has_arrived)
         detail = f"barrier {phase.barrier.number} joins {len(joined)} threads"
         self._append(self._ordering_events, self._record_event(StepKind.JOIN, cta, joined, None, detail))
@@ -182,12 +182,12 @@ class EventRecorder(HappensBeforeMonitor):
         super().on_warp_sync(group, masks)
 
     def on_cluster_arrive(self, group: ThreadGroup, phase: Any, order: str) -> None:
-        """Threads come to the barrier of their cluster."""
+        """Threads arrive at the barrier of their cluster."""
         self._record_ordering(StepKind.ARRIVE, group, group.lanes.index, f"arrive at the cluster's barrier ({order})")
         super().on_cluster_arrive(group, phase, order)
 
     def on_cluster_barrier_pass(self, group: ThreadGroup, phase: Any) -> None:
-        """Threads go on behind the barrier of their cluster."""
+        """Threads continue after the barrier of their cluster."""
         self._record_ordering(StepKind.JOIN, group, group.lanes.index, "pass the cluster's barrier")
         super().on_cluster_barrier_pass(group, phase)
 
@@ -211,7 +211,7 @@ class EventRecorder(HappensBeforeMonitor):
         super().on_phase_complete(barrier)
 
     def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
-        """Threads have seen that the phase before the current one is complete."""
+        """Threads have observed that the phase before the current one is complete."""
         self._record_ordering(
             StepKind.WAIT, group, index, f"see that phase {barrier.phase - 1} of {barrier.name} is complete"
         )
@@ -220,20 +220,20 @@ class EventRecorder(HappensBeforeMonitor):
     # ------------------------------------------------------------------------------------------ Tensor Memory
 
     def on_tensor_memory_op(self, group: ThreadGroup, kind: str, detail: str) -> None:
-        """Threads do something with Tensor Memory."""
+        """Threads access Tensor Memory."""
         self.capture()
         place = (group.activation.function, group.pc)
         self._tensor = self._record_event(StepKind(kind), group.cta, group.lanes.index, place, detail)
         self._append(self._ordering_events, self._tensor)
 
     def on_tensor_memory_checked(self) -> None:
-        """What was found is about that."""
+        """New findings concern the last operation on Tensor Memory."""
         self.capture(self._tensor)
 
     # -------------------------------------------------------------------------------------------- asynchronous
 
     def on_issue(self, operation: AsyncOperation) -> None:
-        """An asynchronous operation begins; what it meets then was reported just before."""
+        """An asynchronous operation starts; its conflicts were reported just before."""
         place = (operation.function, operation.pc)
         threads = numpy.unique(operation.threads)
         event = self._record_event(StepKind.ISSUE, operation.cta, threads, place, "begins")
@@ -248,7 +248,7 @@ class EventRecorder(HappensBeforeMonitor):
         self.capture(event)
 
     def on_completion(self, operation: AsyncOperation, rows: Any, *through: Any) -> None:
-        """Rows of an operation are complete, and somebody will know."""
+        """Rows of an operation are complete, and their completion will be signalled."""
         threads = numpy.unique(operation.threads[rows])
         told = ", ".join(["is complete", *(f"tells {barrier.name}" for barrier, _ in operation.signals)])
         event = self._record_event(StepKind.COMPLETE, operation.cta, threads, (operation.function, operation.pc), told)
@@ -258,7 +258,7 @@ class EventRecorder(HappensBeforeMonitor):
         self.capture(event)
 
     def on_group_commit(self, group: ThreadGroup, kind: str) -> None:
-        """Threads close their groups of a kind."""
+        """Threads commit their groups of a kind."""
         self._record_ordering(StepKind.COMMIT, group, group.lanes.index, f"close their {kind} group")
         super().on_group_commit(group, kind)
 
@@ -274,13 +274,13 @@ class EventRecorder(HappensBeforeMonitor):
         super().on_group_wait(group, kind, limits, reads_only=reads_only)
 
     def on_mbarrier_signal(self, operation: AsyncOperation | DeferredArrival, barrier: Mbarrier) -> None:
-        """A complete operation tells an mbarrier."""
+        """A complete operation signals an mbarrier."""
         super().on_mbarrier_signal(operation, barrier)
         self.capture()
 
 
 def written_bytes(value: Any, count: int, size: int) -> Any:
-    """What threads write, (count, size) octets; None where it is not known."""
+    """Return what threads write as bytes, (count, size); None where it is not known."""
     parts = value if isinstance(value, tuple) else (value,)
     if any(part is None for part in parts):
         return None

@@ -1,7 +1,7 @@
-"""What single threads of a CTA know of other CTAs' doing, beyond what all threads of the CTA know.
+"""What single threads of a CTA know of other CTAs' accesses, beyond what all threads of the CTA know.
 
 Threads that learned the same share one array of times, so that a question for many threads is one comparison for each
-array and not one for each thread. Arrays are never changed in place: they may be part of what others were told, too.
+array and not one for each thread. Arrays are never changed in place, because clocks of other threads may share them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Table:
-    """Times of one other CTA. slots: by thread, the number of its array; 0 where it knows nothing."""
+    """Times of one other CTA. slots: by thread, the index of its array; 0 where it knows nothing."""
 
     __slots__ = ("_arrays", "_last", "slots")
 
@@ -26,17 +26,19 @@ class _Table:
         self._last: tuple[int, Any, int] = (-1, None, 0)
 
     def parts(self, index: Any) -> list[tuple[Any, Any]]:
-        """The arrays of some threads (None: no times), each with the positions in `index` of those that have it."""
+        """Return the arrays of some threads (None: no times), each with the positions in `index` of those that have
+        it.
+        """
         own = self.slots[index]
         numbers = numpy.unique(own).tolist()
         return [(self._arrays[each], numpy.flatnonzero(own == each)) for each in numbers]
 
     def learn(self, index: Any, times: Any) -> None:
-        """Some threads know at least these times from here on."""
+        """Merge times into what some threads know."""
         own = self.slots[index]
         for slot in numpy.unique(own).tolist():
             before, told, after = self._last
-            if before != slot or told is not times:  # else the warps of a CTA hear the same, one after the other
+            if before != slot or told is not times:  # otherwise the warps of a CTA merge the same times in turn
                 held = self._arrays[slot]
                 self._arrays.append(times if held is None else numpy.maximum(held, times))
                 after = len(self._arrays) - 1
@@ -45,13 +47,13 @@ class _Table:
         self._drop()
 
     def put(self, index: Any, times: Any) -> None:
-        """Some threads know these times, whatever they knew before."""
+        """Set what some threads know, regardless of what they knew before."""
         self._arrays.append(times)
         self.slots[index] = len(self._arrays) - 1
         self._drop()
 
     def _drop(self) -> None:
-        """Drop arrays that no thread has, where they have become many."""
+        """Discard unused arrays when there are many of them."""
         if len(self._arrays) <= 2 * len(self.slots):
             return
         kept, slots = numpy.unique(numpy.concatenate([[0], self.slots]), return_inverse=True)
@@ -60,7 +62,7 @@ class _Table:
 
 
 class ForeignTimes:
-    """Times of other CTAs' threads, by the thread that knows of them. threads: how many there are."""
+    """Times of other CTAs' threads, by the thread that knows of them. threads: their number."""
 
     __slots__ = ("_tables", "_threads")
 
@@ -72,24 +74,24 @@ class ForeignTimes:
         return bool(self._tables)
 
     def clear(self) -> None:
-        """No single thread knows more than all do."""
+        """Discard the knowledge of single threads."""
         self._tables.clear()
 
     def has(self, index: Any, other: CtaClocks) -> bool:
-        """Whether each of some threads knows of anything that another CTA did."""
+        """Return whether each of some threads knows of any access of another CTA."""
         return other in self._tables and bool((self._tables[other].slots[index] != 0).all())
 
     def learn(self, index: Any, other: CtaClocks, times: Any) -> None:
-        """Some threads come to know what another CTA did until these times."""
+        """Record that some threads know what another CTA did up to these times."""
         self._table(other).learn(index, times)
 
     def of(self, index: Any) -> Iterator[ClockVector]:
-        """What some threads know, in parts."""
+        """Yield what some threads know, in parts."""
         for other, table in self._tables.items():
             yield from ({other: times} for times, _ in table.parts(index) if times is not None)
 
     def change(self, index: Any, common: ClockVector, function: Callable[[Any], Any]) -> None:
-        """All that some threads know becomes a function of it. common: what all threads of their CTA know."""
+        """Apply a function to all that some threads know. common: what all threads of their CTA know."""
         for other in dict.fromkeys((*common, *self._tables)):
             table, shared = self._table(other), common.get(other)
             for own, at in table.parts(index):
@@ -98,7 +100,7 @@ class ForeignTimes:
                     table.put(index[at], function(known))
 
     def knows(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int) -> Any:
-        """Whether each thread of `index` knows, in an aspect, what a thread of another CTA did at a time."""
+        """Return whether each thread of `index` knows, in an aspect, what a thread of another CTA did at a time."""
         found = numpy.zeros(len(index), bool)
         for own, at in self._tables[other].parts(index) if other in self._tables else ():
             if own is not None:

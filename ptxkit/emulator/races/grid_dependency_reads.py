@@ -1,4 +1,4 @@
-"""Reads of global memory before a thread waits for the grids that this one depends on, of what is read again behind it.
+"""Reads of global memory before a thread waits for prerequisite grids, of data that is read again after the wait.
 
 Source: PTX ISA, "griddepcontrol".
 """
@@ -27,13 +27,13 @@ _WORD = 4
 
 @lru_cache(maxsize=4096)
 def may_wait_for_grids(opcode: str) -> bool:
-    """Whether an instruction may wait for other grids."""
+    """Return whether an instruction may wait for other grids."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(each, Grid) and each.action == "wait" for each in effects)
 
 
 class GridDependencyReads:
-    """Who has waited, and who read which words before."""
+    """The threads that have waited, and the words that threads read before."""
 
     def __init__(self, races: RaceDetector) -> None:
         self._detector = races
@@ -44,7 +44,7 @@ class GridDependencyReads:
         self._is_relevant: bool | None = None
 
     def record_wait(self, group: ThreadGroup) -> None:
-        """Threads wait for the grids that this one depends on."""
+        """Record that threads wait for the grids that this one depends on."""
         known, index = self._detector.clocks_of(group.cta), group.lanes.index
         self._state_of(group.cta)[index] = True
         self._wait_clocks.append((known, index, known.own_times[index].copy()))
@@ -56,7 +56,7 @@ class GridDependencyReads:
         return found
 
     def record_read(self, group: ThreadGroup, pool: ByteBuffer, places: Any, size: int) -> None:
-        """Threads read global memory, as anybody does who need not be told by others."""
+        """Record plain reads of global memory, which do not synchronize with other threads."""
         if self._is_relevant is None:
             codes = group.cta.machine.program.decoded_functions
             self._is_relevant = any(may_wait_for_grids(each) for code in codes for each in code.opcodes)
@@ -80,7 +80,7 @@ class GridDependencyReads:
                         early[word] = len(self._reads)
 
     def _is_ordered_after_wait(self, group: ThreadGroup, index: Any) -> bool:
-        """Whether a thread has been told that another one has waited."""
+        """Return whether a thread knows that another one has waited."""
         known = self._detector.clocks_of(group.cta)
         return any(
             known.happens_before(numpy.full(len(threads), one), other, threads, times).any()

@@ -1,4 +1,4 @@
-"""What orders accesses, watched: barriers, mbarriers, fences, release and acquire, and asynchronous operations.
+"""Tracking of what orders accesses: barriers, mbarriers, fences, release and acquire, asynchronous operations.
 
 Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Release and Acquire Patterns", "Asynchronous
 Operations".
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class HappensBeforeMonitor(ProxyChecker):
-    """Holds each access against those before it, and against the asynchronous operations that are in flight."""
+    """Compares each access with earlier accesses and with the asynchronous operations in flight."""
 
     is_checking = True
 
@@ -69,7 +69,7 @@ class HappensBeforeMonitor(ProxyChecker):
 
     # ----------------------------------------------------------------------------------------------- accesses
 
-    def on_access(  # noqa: PLR0913, PLR0917 (all that an access is)
+    def on_access(  # noqa: PLR0913, PLR0917 (all properties of an access)
         self,
         group: ThreadGroup,
         kind: str,
@@ -87,7 +87,7 @@ class HappensBeforeMonitor(ProxyChecker):
         machine.async_engine.inflight.check_access(group, kind, pool, places, size)
         known = self.clocks_of(group.cta)
         index = group.lanes.index
-        times = known.own_times[index]  # before a release ends the present time: the access is a part of what it tells
+        times = known.own_times[index]  # before a release ends the present time: it releases the access, too
         strong = 0 if order == "weak" else 1 + scope_level(scope)
         if self.strict and kind == "read" and pool.name == "global" and not strong:
             self._grid_reads.record_read(group, pool, places, size)
@@ -126,7 +126,7 @@ class HappensBeforeMonitor(ProxyChecker):
         """Threads wait for the grids that this one depends on."""
         self._grid_reads.record_wait(group)
 
-    def on_fence(self, group: ThreadGroup, order: str, scope: str) -> None:  # noqa: ARG002 (each is taken for one of both ways)
+    def on_fence(self, group: ThreadGroup, order: str, scope: str) -> None:  # noqa: ARG002 (each is both)
         """Threads execute a fence."""
         self.clocks_of(group.cta).fence(group.lanes.index, scope_level(scope))
         self._polls.record_fence(group, scope_level(scope))
@@ -134,27 +134,27 @@ class HappensBeforeMonitor(ProxyChecker):
     # ----------------------------------------------------------------------------------------------- barriers
 
     def on_barrier_arrive(self, group: ThreadGroup, phase: BarrierPhase) -> None:
-        """Threads have come to a barrier of their CTA."""
+        """Threads have arrived at a barrier of their CTA."""
         told = self.clocks_of(group.cta).release_clock(group.lanes.index)
         phase.release_clock = told if phase.release_clock is None else join_into(phase.release_clock, told)
 
     def on_barrier_complete(self, cta: Cta, phase: BarrierPhase) -> None:
-        """A barrier of a CTA lets its threads go."""
+        """A barrier of a CTA has completed and releases its threads."""
         if phase.all_arrivals_wait and not (cta.alive & ~phase.has_arrived).any():
             self.clocks_of(cta).acquire_clock_by_all(phase.release_clock)
             phase.release_clock = None
             cta.collectives.check_register_total()
 
     def on_barrier_pass(self, group: ThreadGroup, phase: BarrierPhase) -> None:
-        """Threads go on behind a barrier."""
+        """Threads continue after a barrier."""
         group.cta.collectives.has_synchronized[group.lanes.index] = True
         if phase.release_clock is not None:
             self.clocks_of(group.cta).acquire_clock(group.lanes.index, phase.release_clock)
 
     def on_warp_sync(self, group: ThreadGroup, masks: Any) -> None:
-        """Lanes of a warp that one mask names wait for each other, and know all that the others did.
+        """Lanes of a warp that one mask names wait for each other, and know all accesses of each other.
 
-        Tiles of a warp meet at one instruction, each by a mask of its own.
+        Tiles of a warp synchronize at one instruction, each with its own mask.
         """
         known, index = self.clocks_of(group.cta), group.lanes.index
         for warp in numpy.unique(index >> 5):
@@ -165,12 +165,14 @@ class HappensBeforeMonitor(ProxyChecker):
                 known.acquire_clock(index[own & (masks == mask)], known.release_clock(named))
 
     def on_cluster_arrive(self, group: ThreadGroup, phase: Any, order: str) -> None:
-        """Threads come to the barrier of their cluster. order: release, or relaxed, which tells what a fence did."""
+        """Threads arrive at the barrier of their cluster. order: release, or relaxed, which releases what a fence
+        covered.
+        """
         known, index = self.clocks_of(group.cta), group.lanes.index
         self._release_into(phase.release_clock, known, index, order)
 
     def on_cluster_barrier_pass(self, group: ThreadGroup, phase: Any) -> None:
-        """Threads go on behind the barrier of their cluster."""
+        """Threads continue after the barrier of their cluster."""
         known = self.clocks_of(group.cta)
         group.cta.collectives.has_synchronized[group.lanes.index] = True
         known.has_cluster_started = True
@@ -179,7 +181,7 @@ class HappensBeforeMonitor(ProxyChecker):
     # ----------------------------------------------------------------------------------------------- clusters
 
     def _check_remote_lifetime(self, group: ThreadGroup, known: CtaClocks, kind: str, places: Any, size: int) -> None:
-        """Accesses to the memory of other CTAs: these must be known to have begun, and must not have ended."""
+        """Check accesses to memory of other CTAs: these must be known to have started, and must not have exited."""
         cluster = group.cta.cluster
         ranks = places // cluster.stride
         for rank in numpy.unique(ranks[ranks != group.cta.rank]).tolist():
@@ -199,7 +201,7 @@ class HappensBeforeMonitor(ProxyChecker):
         self.machine.report_fault(fault)
 
     def on_cta_exit(self, cta: Cta) -> None:
-        """All threads of a CTA have ended: what others did to its shared memory must be known to them."""
+        """All threads of a CTA have exited: accesses of others to its shared memory must be known to them."""
         cta.collectives.check_at_exit()
         cluster = cta.cluster
         if cluster.size == 1 or cluster.shared_buffer.shadow is None:
@@ -224,7 +226,7 @@ class HappensBeforeMonitor(ProxyChecker):
                     return
 
     def on_cluster_exit(self, cluster: Cluster) -> None:
-        """All CTAs of a cluster have ended: they have given back the Tensor Memory that they took."""
+        """All CTAs of a cluster have exited: they must have deallocated their Tensor Memory."""
         assert self.tensor_memory_order is not None
         for cta in cluster.ctas:
             memory, peer = (
@@ -269,7 +271,7 @@ class HappensBeforeMonitor(ProxyChecker):
             group.cta.completed_groups[kind] = numpy.maximum(limits, 0 if before is None else before)
 
     def _acquire_warpgroup_clocks(self, group: ThreadGroup) -> None:
-        """Threads know what the multiplications of their warpgroups have read, whichever warp's part it was."""
+        """Let threads know what the wgmma operations of their warpgroups have read, for the parts of all warps."""
         known, index = self.clocks_of(group.cta), group.lanes.index
         for team in numpy.unique(index // WARPGROUP_SIZE).tolist():
             known.acquire_clock(
@@ -289,7 +291,7 @@ class HappensBeforeMonitor(ProxyChecker):
     ) -> None:
         """Threads execute a fence between the generic proxy and another.
 
-        It acquires or releases, too, so that what stands between two of them may be relaxed.
+        It also acquires or releases, so that the synchronization between two of them may be relaxed.
         """
         if direction == "acquire" and scope is not None:
             self.on_fence(group, direction, scope)
@@ -316,7 +318,7 @@ class HappensBeforeMonitor(ProxyChecker):
             self._tensormap_fences.check_use(group, thread, pool, place)
 
     def on_issue(self, operation: AsyncOperation) -> None:
-        """An asynchronous operation begins: behind what its threads did before, as they know it."""
+        """An asynchronous operation starts: it is ordered after all that its threads know."""
         threads = numpy.unique(operation.threads)
         if not len(threads):
             return
@@ -341,17 +343,17 @@ class HappensBeforeMonitor(ProxyChecker):
         arrival.issue_clock = self.clocks_of(arrival.cta).release_clock(arrival.threads)
 
     def on_source_read(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
-        """Rows of an operation have read their sources, and somebody will know."""
+        """Rows of an operation have read their sources, and this will be signalled."""
         self._record_accesses(operation, "source", "read", rows, through)
 
     def on_completion(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
-        """Rows of an operation are complete, and somebody will know."""
+        """Rows of an operation are complete, and their completion will be signalled."""
         self._record_accesses(operation, "target", "write", rows, through)
 
     def _record_accesses(
         self, operation: AsyncOperation, side: str, kind: str, rows: Any, through: Mbarrier | None
     ) -> None:
-        """What an operation did counts as its threads' doing when they wait for it, else as that of an engine."""
+        """Attribute the accesses of an operation to its threads if they wait for it, else to an engine."""
         if operation.issue_clock is None:
             return
         known = self.clocks_of(operation.cta)
@@ -359,7 +361,7 @@ class HappensBeforeMonitor(ProxyChecker):
         engines = self._engines_of(known, operation, through)
         if engines is not None:
             done = self._advance_engine_times(known, operation, rows, engines)
-            if operation.completion in (CP_ASYNC, TCGEN05):  # told of by arrivals
+            if operation.completion in (CP_ASYNC, TCGEN05):  # signalled by arrivals
                 known.copy_engines.update(engines.tolist())
             if operation.tensor_use is not None and through is not None:
                 operation.tensor_use.record_commit(int(engines[0]))
@@ -378,7 +380,7 @@ class HappensBeforeMonitor(ProxyChecker):
 
     @staticmethod
     def _advance_engine_times(known: CtaClocks, operation: AsyncOperation, rows: Any, engines: Any) -> Any:
-        """By thread, the new time of its engine at which what it issued is complete."""
+        """Return, by thread, the new time of its engine at which the operations that it issued are complete."""
         done = numpy.zeros(known.threads, numpy.int64)
         if operation.completion != CP_ASYNC:
             known.own_times[engines] += 1
@@ -395,7 +397,7 @@ class HappensBeforeMonitor(ProxyChecker):
 
     @staticmethod
     def _engines_of(known: CtaClocks, operation: AsyncOperation, through: Mbarrier | None) -> Any:
-        """What carries an operation out: one for all, one for each warpgroup of the CTA, or None for its threads."""
+        """Return the engines of an operation: one for all, one per warpgroup of the CTA, or None for its threads."""
         if operation.completion == WGMMA:
             return numpy.array(
                 [known.engine_for((WGMMA, team)) for team in range(-(-known.cta.threads // WARPGROUP_SIZE))]
@@ -403,7 +405,7 @@ class HappensBeforeMonitor(ProxyChecker):
         return None if through is None else numpy.array([known.engine_for(through)])
 
     def _accesses_of(self, operation: AsyncOperation, side: str, kind: str, rows: Any) -> Iterator[MemoryAccess]:
-        """What an operation reads or writes, as accesses of the threads that issued it."""
+        """Yield what an operation reads or writes, as accesses of the threads that issued it."""
         place = (operation.function, operation.pc, operation.cta)
         strong = strength_of(operation)
         for transfer in operation.transfers:
@@ -422,5 +424,5 @@ class HappensBeforeMonitor(ProxyChecker):
 
 
 def strength_of(operation: AsyncOperation) -> int:
-    """How far an operation is strong, as `Event.strong` has it."""
+    """Return how far an operation is strong, as in `MemoryAccess.strong`."""
     return 1 + scope_level(None) if operation.is_combining else 0

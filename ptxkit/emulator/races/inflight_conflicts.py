@@ -1,8 +1,8 @@
-"""Bytes that asynchronous operations in flight read or write, and accesses that meet them.
+"""Bytes that asynchronous operations in flight read or write, and accesses that conflict with them.
 
-For each pool that has any, a number for each four bytes: how many operations in flight read them, how many write them,
-and whether they belong to an mbarrier object. Where an access finds one that is not zero, the operations are asked
-themselves.
+Each pool with such operations has a counter for each four bytes: how many operations in flight read them, how many
+write them, and whether they belong to an mbarrier object. Where an access finds a counter that is not zero, the
+operations themselves are examined.
 
 Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
 """
@@ -32,7 +32,7 @@ _SIDES = (("source", _READS), ("target", _WRITES))
 
 
 class InflightAccesses:
-    """What is in flight, by the bytes that it touches."""
+    """The operations in flight, by the bytes that they access."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -40,14 +40,14 @@ class InflightAccesses:
         self._operations: dict[ByteBuffer, list[AsyncOperation]] = {}
 
     def drop_buffer(self, pool: ByteBuffer) -> None:
-        """A pool is gone."""
+        """Discard a pool that no longer exists."""
         self._counters.pop(pool, None)
         self._operations.pop(pool, None)
 
     # -------------------------------------------------------------------------------------------------- marking
 
     def add(self, operation: AsyncOperation) -> None:
-        """An operation may read its sources and write its targets from now on."""
+        """Add an operation that may read its sources and write its targets from now on."""
         self._check_against_others(operation)
         for each in operation.transfers:
             everything = numpy.ones(each.rows, bool)
@@ -67,7 +67,7 @@ class InflightAccesses:
         return found
 
     def mark_mbarrier(self, barrier: Mbarrier) -> None:
-        """An mbarrier begins or ends its life."""
+        """Mark or unmark an mbarrier whose lifetime starts or ends."""
         words = slice(barrier.buffer_offset // _WORD, (barrier.buffer_offset + MBARRIER_BYTES) // _WORD)
         marks = self._counters_of(barrier.cta.cluster.shared_buffer)
         if barrier.is_live:
@@ -76,7 +76,7 @@ class InflightAccesses:
             marks[words] &= ~numpy.uint32(_OBJECT)
 
     def release_rows(self, operation: AsyncOperation, rows: Any, which: int) -> None:
-        """Of rows it is known that sources were read (which 0), or targets written (1)."""
+        """Release rows whose sources are known to be read (which 0), or whose targets are known to be written (1)."""
         side, step = _SIDES[which]
         for each in operation.transfers:
             pool = each.buffer(side)
@@ -84,7 +84,7 @@ class InflightAccesses:
                 numpy.subtract.at(self._counters[pool], each.word_offsets(side, rows), numpy.uint32(step))
 
     def remove(self, operation: AsyncOperation) -> None:
-        """It is complete."""
+        """Remove a complete operation."""
         for each in operation.transfers:
             for pool in (each.source, each.target):
                 if pool is not None and operation in self._operations.get(pool, ()):
@@ -93,7 +93,7 @@ class InflightAccesses:
     # ------------------------------------------------------------------------------------------------- accesses
 
     def check_access(self, group: ThreadGroup, kind: str, pool: ByteBuffer, places: Any, size: int) -> None:
-        """Threads read, write or update bytes: none of them may be in flight."""
+        """Check an access by threads: none of its bytes may be in flight."""
         marks = self._counters.get(pool)
         if marks is None:
             return
@@ -126,7 +126,7 @@ class InflightAccesses:
         return not (kind == "update" and operation.is_combining)
 
     def _operations_at(self, pool: ByteBuffer, octets: Any) -> Iterator[tuple[AsyncOperation, str]]:
-        """The operations in flight that touch bytes, and by which side."""
+        """Yield the operations in flight that access bytes, each with its side."""
         for operation in self._operations.get(pool, ()):
             for each in operation.transfers:
                 for side, rows in (("target", operation.pending_writes), ("source", operation.pending_reads)):
@@ -134,7 +134,7 @@ class InflightAccesses:
                         yield operation, side
 
     def _check_against_others(self, operation: AsyncOperation) -> None:
-        """Whether it is about bytes that another one in flight writes, or reads."""
+        """Check whether an operation accesses bytes that another one in flight writes or reads."""
         everything = operation.pending_writes
         for each in operation.transfers:
             for side, _ in _SIDES:
@@ -216,14 +216,14 @@ class InflightAccesses:
     def operation_witness(
         self, operation: AsyncOperation, row: int, pool: ByteBuffer, start: int, size: int
     ) -> Witness:
-        """An asynchronous operation as a witness."""
+        """Return an asynchronous operation as a witness."""
         thread = int(operation.threads[row]) if len(operation.threads) else 0
         return self.access_witness(operation.function, operation.pc, operation.cta, thread, pool, start, size)
 
     def access_witness(
         self, code: DecodedFunction, pc: int, cta: Cta, thread: int, pool: ByteBuffer, start: int, size: int
     ) -> Witness:
-        """An access of bytes of a pool as a witness."""
+        """Return an access of bytes of a pool as a witness."""
         machine = self.machine
         address = start
         if pool.name == "shared":
@@ -238,12 +238,12 @@ class InflightAccesses:
 
 
 def _overwrite_rule(by: AsyncOperation) -> str:
-    """The rule that is broken by who writes what an operation may still read."""
+    """Return the rule that a write of bytes breaks which an operation may still read."""
     return "PTX314" if by.completion == "wgmma" else "PTX303"
 
 
 def _inflight_row(operation: AsyncOperation, side: str, pool: ByteBuffer, start: int, size: int) -> int:
-    """The first row in flight that reads its source, or writes its target, among some bytes."""
+    """Return the first row in flight that reads its source, or writes its target, among some bytes."""
     rows = operation.pending_writes if side == "target" else operation.pending_reads
     for each in operation.transfers:
         if each.buffer(side) is pool:

@@ -1,8 +1,8 @@
-"""What mbarriers let threads know of each other, as far as the scopes of those who arrive and wait reach.
+"""What mbarriers let threads know of each other, within the scopes of the arrivals and waits.
 
-Within a CTA each arrival that releases tells those who acquire. Between CTAs of a cluster both need a scope that takes
-in the two; where one is narrower, the phase is seen, and what was done before it is not made known (`IN_SCOPE`). A copy
-tells of its own bytes whatever the scopes are.
+Within a CTA each releasing arrival synchronizes with acquiring waits. Between CTAs of a cluster both need a scope that
+includes the two CTAs; where one is narrower, the phase is observed, but earlier accesses do not become known
+(`IN_SCOPE`). The completion of a copy makes its own bytes known whatever the scopes are.
 
 Source: PTX ISA, "Memory Consistency Model": "Scope", "Release and Acquire Patterns", "mbarrier.arrive",
 "mbarrier.test_wait, mbarrier.try_wait".
@@ -50,7 +50,7 @@ class MbarrierClocks(RaceDetector):
         )
 
     def on_mbarrier_use(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
-        """Threads (`index`) execute an operation on a live mbarrier: they must know of its beginning."""
+        """Threads (`index`) execute an operation on a live mbarrier: they must know of its initialization."""
         known, clock = self.clocks_of(group.cta), self._clock_of(barrier)
         times = clock.last_uses.get(known)
         if times is None:
@@ -61,14 +61,14 @@ class MbarrierClocks(RaceDetector):
             begun.check(group, index, barrier, known, self.machine)
 
     def on_mbarrier_inval(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
-        """Threads (`index`) are about to end the life of an mbarrier: all others must be known to be done with it."""
+        """Threads (`index`) are about to invalidate an mbarrier: the uses by all others must be known to them."""
         known, clock = self.clocks_of(group.cta), self._clock_of(barrier)
         for other, times in clock.last_uses.items():
             used = numpy.flatnonzero(times)
             who, last = numpy.full(len(used), index[0]), other.own_times[used] - 1
             late = used[~known.happens_before(who, other, used, times[used])]
-            # Lanes speak for their warp by what orders nothing by the letter: `match.sync`, then a fence and an atomic
-            # by one; it is the last that this one tells.
+            # Lanes act for their warp through what orders nothing by the text of the ISA: `match.sync`, then a fence
+            # and an atomic by one lane; here only the atomic's lane is known.
             spoken = numpy.unique(used[(last >= times[used]) & known.happens_before(who, other, used, last)] >> 5)
             if other is known:
                 spoken = numpy.append(spoken, index[0] >> 5)
@@ -98,7 +98,7 @@ class MbarrierClocks(RaceDetector):
         self._clock_of(barrier).complete_phase()
 
     def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
-        """Threads (`index`) have seen that the phase before the current one is complete."""
+        """Threads (`index`) have observed that the phase before the current one is complete."""
         group.cta.collectives.has_synchronized[index] = True
         known, clock, level = self.clocks_of(group.cta), self._clock_of(barrier), scope_level(scope)
         join_into(known.relaxed_vector, clock.relaxed_vector)
@@ -117,16 +117,16 @@ class MbarrierClocks(RaceDetector):
             known.note_wait(index)
 
     def on_mbarrier_signal(self, operation: AsyncOperation | DeferredArrival, barrier: Mbarrier) -> None:
-        """A complete operation of the async proxy tells an mbarrier what it did, and not what its thread did before.
+        """A complete operation of the async proxy releases its own accesses, and not earlier ones of its thread.
 
-        Stores and reductions through the generic proxy release, and so may arrivals behind copies: these tell what was
-        known when they were made, too.
+        Stores and reductions through the generic proxy release, and so may arrivals after copies: these also release
+        what was known when they were issued.
         """
         if operation.issue_clock is not None:
             known, clock = self.clocks_of(operation.cta), self._clock_of(barrier)
             if isinstance(operation, DeferredArrival) or operation.proxy == "generic":
                 clock.release(None, _SYSTEM_LEVEL, operation.issue_clock)
-            # What one arrival found complete, a later one on another object tells, too.
+            # What was complete at one arrival is also released by a later one on another object.
             engines = (
                 known.copy_engines
                 if isinstance(operation, DeferredArrival)
@@ -153,10 +153,10 @@ class MbarrierClocks(RaceDetector):
 
 
 class _MbarrierClock:
-    """What those who arrive at an mbarrier tell, in the current phase and in those that are complete.
+    """What arrivals at an mbarrier release, in the current phase and in complete ones.
 
-    By the CTA that tells (None: an operation, which needs no scope) and how far its scope reaches. heard: what relaxed
-    arrivals do not tell, though it was over before them.
+    The clocks are kept by the CTA that releases (None: an operation, which needs no scope) and the level of its scope.
+    heard: what relaxed arrivals do not release, though it was complete before them.
     """
 
     def __init__(self) -> None:
@@ -168,11 +168,11 @@ class _MbarrierClock:
         """By CTA, when each thread used it last."""
 
     def release(self, cta: Cta | None, reach: int, told: ClockVector) -> None:
-        """Somebody arrives."""
+        """Record what an arrival releases."""
         join_into(self.current_phase.setdefault((cta, reach), {}), told)
 
     def complete_phase(self) -> None:
-        """The phase is complete."""
+        """Complete the current phase."""
         for key, told in self.current_phase.items():
             join_into(self.completed_phases.setdefault(key, {}), told)
         self.current_phase = {}

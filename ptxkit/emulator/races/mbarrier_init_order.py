@@ -1,4 +1,4 @@
-"""When an mbarrier was initialised, and whether those who use it know of that.
+"""When an mbarrier was initialized, and whether its users know of that.
 
 Source: PTX ISA, "Lifecycle of the mbarrier object", "membar, fence" (`fence.mbarrier_init`).
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class MbarrierInitialization:
-    """The initialisation of an object: by which thread, at which of its times, by which instruction."""
+    """The initialization of an object: the thread, its time, and the instruction."""
 
     __slots__ = ("checked_threads", "clocks", "location", "thread", "time")
 
@@ -32,7 +32,7 @@ class MbarrierInitialization:
         """CTAs all of whose threads know of it, or which were reported."""
 
     def check(self, group: ThreadGroup, index: Any, barrier: Mbarrier, known: CtaClocks, machine: Machine) -> None:
-        """Report threads that use the object and do not know of its initialisation."""
+        """Report threads that use the object and do not know of its initialization."""
         if group.cta in self.checked_threads:
             return
         count = len(index)

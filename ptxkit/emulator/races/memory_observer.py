@@ -1,4 +1,4 @@
-"""What orders accesses to memory: nothing is watched here; see `ptxkit/emulator/races/happens_before_monitor.py`."""
+"""The interface of observers of accesses; see `ptxkit/emulator/races/happens_before_monitor.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MemoryObserver:
-    """Hears of every access and of all that orders them. This one minds nothing, and costs next to nothing."""
+    """Receives every access and every event that orders accesses. This base class ignores them at almost no cost."""
 
     is_checking = False
 
@@ -24,7 +24,7 @@ class MemoryObserver:
         self.tensor_memory_order: TensorMemoryOrder | None = None
         """What minds Tensor Memory."""
 
-    def on_access(  # noqa: PLR0913, PLR0917 (all that an access is)
+    def on_access(  # noqa: PLR0913, PLR0917 (all properties of an access)
         self,
         group: ThreadGroup,
         kind: str,
@@ -35,7 +35,7 @@ class MemoryObserver:
         scope: str | None,
         value: Any = None,
     ) -> None:
-        """Threads read, write or update `size` bytes at places of a pool; before they do.
+        """Threads read, write or update `size` bytes at places of a pool; called before they do.
 
         kind: `read`, `write` or `update`. order: `weak`, or one that makes the access strong. value: what is written.
         """
@@ -44,43 +44,43 @@ class MemoryObserver:
         """Threads execute a fence."""
 
     def on_barrier_arrive(self, group: ThreadGroup, phase: Any) -> None:
-        """Threads have come to a barrier of their CTA."""
+        """Threads have arrived at a barrier of their CTA."""
 
     def on_barrier_complete(self, cta: Cta, phase: Any) -> None:
-        """A barrier of a CTA lets its threads go."""
+        """A barrier of a CTA has completed and releases its threads."""
 
     def on_barrier_pass(self, group: ThreadGroup, phase: Any) -> None:
-        """Threads go on behind a barrier."""
+        """Threads continue after a barrier."""
 
     def on_warp_collective(self, group: ThreadGroup, masks: Any) -> None:
         """Lanes of a warp execute an instruction together, which orders no memory."""
 
     def on_warp_sync(self, group: ThreadGroup, masks: Any) -> None:
-        """Lanes of a warp wait for each other, and know all that the others did."""
+        """Lanes of a warp wait for each other, and know all accesses of each other."""
 
     def on_cluster_arrive(self, group: ThreadGroup, phase: Any, order: str) -> None:
-        """Threads come to the barrier of their cluster."""
+        """Threads arrive at the barrier of their cluster."""
 
     def on_cta_exit(self, cta: Cta) -> None:
-        """All threads of a CTA have ended."""
+        """All threads of a CTA have exited."""
 
     def on_tensor_memory_op(self, group: ThreadGroup, kind: str, detail: str) -> None:
-        """Threads read or write Tensor Memory, wait for that, or execute a fence (`kind`), which is judged next."""
+        """Threads read or write Tensor Memory, wait for that, or execute a fence (`kind`), which is checked next."""
 
     def on_tensor_memory_checked(self) -> None:
-        """It has been judged."""
+        """The operation on Tensor Memory has been checked."""
 
     def on_grid_dependency_wait(self, group: ThreadGroup) -> None:
         """Threads wait for the grids that this one depends on."""
 
     def on_cluster_exit(self, cluster: Cluster) -> None:
-        """All CTAs of a cluster have ended."""
+        """All CTAs of a cluster have exited."""
 
     def on_cluster_barrier_pass(self, group: ThreadGroup, phase: Any) -> None:
-        """Threads go on behind the barrier of their cluster."""
+        """Threads continue after the barrier of their cluster."""
 
     def make_progress(self) -> bool:
-        """Nobody can go on: let something asynchronous happen; whether there was anything."""
+        """No thread can proceed: perform an asynchronous action. Return whether there was any."""
         return False
 
     # ------------------------------------------------------------------------------- asynchronous operations
@@ -90,41 +90,42 @@ class MemoryObserver:
     ) -> None:
         """Threads execute a fence between the generic proxy and another. direction: release, acquire or both.
 
-        space: what it is restricted to, None for all. address: of the one object that it is about, or None.
+        space: the state space that it is restricted to, None for all. address: of the one object that it covers, or
+        None.
         """
 
     def on_tensor_map_use(self, group: ThreadGroup, thread: int, pool: ByteBuffer, place: int) -> None:
         """A thread copies by the tensor map at a place of a pool."""
 
     def on_issue(self, operation: AsyncOperation) -> None:
-        """An asynchronous operation begins: behind what its threads did before, as they know it."""
+        """An asynchronous operation starts: it is ordered after all that its threads know."""
 
     def on_deferred_arrive(self, arrival: DeferredArrival) -> None:
         """Threads will arrive at an mbarrier when their copies so far are complete."""
 
     def on_source_read(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
-        """Rows of an operation have read their sources, and somebody will know; before `waited` or `signals`.
+        """Rows of an operation have read their sources, and this will be signalled; called before the signal.
 
-        through: the mbarrier that will tell; None where the threads wait for it themselves.
+        through: the mbarrier that will signal it; None where the threads wait for it themselves.
         """
 
     def on_completion(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
-        """Rows of an operation are complete, and somebody will know; before `waited` or `signals`."""
+        """Rows of an operation are complete, and this will be signalled; called before the signal."""
 
     def on_group_commit(self, group: ThreadGroup, kind: str) -> None:
-        """Threads close their groups of a kind."""
+        """Threads commit their groups of a kind."""
 
     def on_group_wait(self, group: ThreadGroup, kind: str, limits: Any, *, reads_only: bool) -> None:
         """Threads have waited for their groups of a kind whose numbers are below the limit of each thread."""
 
     def on_mbarrier_signal(self, operation: AsyncOperation | DeferredArrival, barrier: Mbarrier) -> None:
-        """A complete operation tells an mbarrier: it is about to count bytes, or an arrival, in the current phase."""
+        """A complete operation signals an mbarrier: it is about to count bytes, or an arrival, in the current phase."""
 
     def on_mbarrier_init(self, group: ThreadGroup, thread: int, barrier: Mbarrier) -> None:
-        """A thread has initialised an mbarrier."""
+        """A thread has initialized an mbarrier."""
 
     def on_mbarrier_inval(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
-        """Threads (`index`) are about to end the life of an mbarrier."""
+        """Threads (`index`) are about to invalidate an mbarrier."""
 
     def on_mbarrier_use(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
         """Threads (`index`) execute an operation on a live mbarrier."""
@@ -136,4 +137,4 @@ class MemoryObserver:
         """The current phase of an mbarrier (`barrier.phase`) is complete."""
 
     def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
-        """Threads (`index`) have seen that the phase before the current one is complete."""
+        """Threads (`index`) have observed that the phase before the current one is complete."""

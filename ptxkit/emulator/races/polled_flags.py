@@ -1,8 +1,8 @@
-"""Flags in global memory that threads wait for, and what they copy of global memory then, with no proxy fence between.
+"""Flags in global memory that threads wait for, and later copies from global memory without a proxy fence.
 
 What another CTA, grid or GPU stored before it set a flag is known to the generic proxy of the thread that has read the
-flag; a copy reads through the async proxy. Nobody else need run for that to be seen: the strict policy asks for the
-fence behind every such wait.
+flag; a copy reads through the async proxy. The check does not require the other thread to run: the strict policy
+requires the fence after every such wait.
 
 Source: PTX ISA, "Causality Order", "Async Proxy", "membar, fence", "Release and Acquire Patterns".
 """
@@ -34,7 +34,7 @@ _FLAG_READ, _FLAG_ACQUIRED = 1, 2
 
 @lru_cache(maxsize=4096)
 def _is_side_effect_free(opcode: str) -> bool:
-    """Whether an instruction only reads and computes: others belong to no wait for a flag."""
+    """Return whether an instruction only reads and computes; a loop that waits for a flag has no others."""
     return all(
         isinstance(effect, Value | MemoryFence | Control)
         or (isinstance(effect, Access) and (effect.kind, effect.proxy) == ("read", "generic"))
@@ -44,7 +44,7 @@ def _is_side_effect_free(opcode: str) -> bool:
 
 
 class PolledFlags:
-    """Who has waited for which flag, and has not fenced since."""
+    """The threads that have waited for a flag and have not executed a proxy fence since."""
 
     def __init__(self) -> None:
         self._is_polling_cache: dict[tuple[DecodedFunction, int], bool] = {}
@@ -52,7 +52,7 @@ class PolledFlags:
         self._flags: dict[tuple[Cta, int], tuple[DecodedFunction, int, ByteBuffer, int]] = {}
 
     def record_read(self, group: ThreadGroup, pool: ByteBuffer, places: Any, level: int, *, acquires: bool) -> None:
-        """Threads read global memory strongly, at a scope of a level."""
+        """Record strong reads of global memory, with the level of their scope."""
         code, pc = group.activation.function, group.pc
         if level < _MIN_LEVEL or not self._is_polling_read(code, pc):
             return
@@ -62,20 +62,20 @@ class PolledFlags:
             self._flags[group.cta, thread] = (code, pc, pool, place)
 
     def record_fence(self, group: ThreadGroup, level: int) -> None:
-        """Threads execute a fence between memory accesses."""
+        """Record a memory fence by threads."""
         state = self._state.get(group.cta)
         if state is not None and level >= _MIN_LEVEL:
             index = group.lanes.index
             state[index] = numpy.where(state[index] == _FLAG_READ, _FLAG_ACQUIRED, state[index])
 
     def record_proxy_fence(self, group: ThreadGroup) -> None:
-        """Threads execute a fence between the proxies that covers global memory."""
+        """Record a proxy fence by threads that covers global memory."""
         state = self._state.get(group.cta)
         if state is not None:
             state[group.lanes.index] = 0
 
     def check_issue(self, operation: AsyncOperation) -> None:
-        """An operation begins: report where it reads global memory behind a wait."""
+        """Report where an operation that starts reads global memory after a wait."""
         state = self._state.get(operation.cta)
         if state is None or operation.proxy != "async":
             return
@@ -107,7 +107,7 @@ class PolledFlags:
         return found
 
     def _is_polling_read(self, code: DecodedFunction, pc: int) -> bool:
-        """Whether a read stands in a loop that does nothing but read, by no guard of its own."""
+        """Return whether a read without a guard is part of a loop that only reads and computes."""
         found = self._is_polling_cache.get((code, pc))
         if found is None:
             found = self._is_polling_cache[code, pc] = code.instructions[pc].guard is None and any(

@@ -1,7 +1,7 @@
-"""Accesses through the generic and the async proxy to the same bytes: where a fence must be between.
+"""Accesses through the generic and the async proxy to the same bytes: where a fence between them is required.
 
-What was written through the generic proxy, and is read through the async one, is an error without it. The strict policy
-asks for a fence wherever bytes go from one proxy to the other, and between CTAs in the one whose operation it is.
+A read through the async proxy of bytes written through the generic proxy is an error without a fence. The strict policy
+requires a fence wherever bytes change between the proxies; between CTAs, in the CTA of the later operation.
 
 Source: PTX ISA, "Async Proxy", "Causality Order", "membar, fence".
 """
@@ -35,10 +35,10 @@ _MISSING_LOCAL_FENCE = "`fence.proxy.async` in this CTA, behind what hands over"
 
 
 class ProxyChecker(MbarrierClocks):
-    """Holds accesses against those through another proxy that they are ordered behind."""
+    """Checks accesses against earlier ones through another proxy that are ordered before them."""
 
     def _check_proxy(self, event: MemoryAccess, known: CtaClocks) -> None:
-        """Accesses of an operation, behind those through the generic proxy."""
+        """Check accesses of an operation after those through the generic proxy."""
         if event.kind == "read":
             self._check_fence(event, known, WRITE, "generic", "PTX401")
         elif self.strict:
@@ -49,16 +49,14 @@ class ProxyChecker(MbarrierClocks):
                 self._check_remote_crossing(event, known, kind)
 
     def _check_remote_crossing(self, event: MemoryAccess, known: CtaClocks, kind: int) -> None:
-        """Behind operations of another CTA: a fence in this one, or a wait for an operation, which may be one."""
+        """Check accesses after operations of another CTA: this CTA needs a fence, or a wait that may act as one."""
         shadow = self._shadow(event.pool)
         agents, times = shadow.last_accesses(kind, event.units)
         for other, at in self._group_by_owner(agents):
             if other is known:
                 continue
             index, threads = event.index[event.rows[at]], agents[at] - other.base
-            late = known.happens_before(
-                index, other, threads, times[at], IN_SCOPE
-            )  # what is not, is not even handed over
+            late = known.happens_before(index, other, threads, times[at], IN_SCOPE)  # otherwise it is not even ordered
             for aspect in (FENCED_HERE_SHARED, AFTER_WAIT):
                 late &= ~known.happens_before(index, other, threads, times[at], aspect)
             for missing in at[late]:
@@ -78,12 +76,12 @@ class ProxyChecker(MbarrierClocks):
                     return
 
     def _check_store(self, event: MemoryAccess, known: CtaClocks) -> None:
-        """Stores behind operations whose completion is no fence."""
+        """Check stores after operations whose completion is not a proxy fence."""
         for kind in (LAST_READ, FIRST_READ):
             self._check_fence(event, known, kind, "tensor", "PTX405")
 
     def _check_fence(self, event: MemoryAccess, known: CtaClocks, kind: int, proxy: str, rule: str) -> None:
-        """Whether what was done through a proxy is fenced towards another, for those who know that it is done."""
+        """Check that accesses through a proxy are fenced towards another, for threads that know of their completion."""
         aspect = FENCED_CLOCK_OF_SPACE.get(event.pool.name)
         if aspect is None:
             return
@@ -116,7 +114,7 @@ class ProxyChecker(MbarrierClocks):
                     return
 
     def _group_by_owner(self, agents: Any) -> Iterator[tuple[CtaClocks, Any]]:
-        """Positions of those who did something, by CTA."""
+        """Yield the positions of agents by CTA."""
         there = numpy.flatnonzero(agents)
         owners = numpy.searchsorted(self._owner_bases, agents[there], side="right") - 1
         for number in numpy.unique(owners):

@@ -1,12 +1,12 @@
-"""Accesses held against those before them: two threads use the same bytes, one of them writes, nothing orders the two.
+"""Detection of races: two threads access the same bytes, at least one of them writes, and nothing orders the two.
 
-What an operation has read or brought, and an arrival told that was relaxed, may be written again: by the letter such an
-arrival orders nothing, but the operation is over when its thread arrives. The strict policy goes by the letter.
+Bytes that an operation has read or written may be overwritten after a relaxed arrival: by the text of the ISA, such an
+arrival orders nothing, but the operation is complete when its thread arrives. The strict policy follows the text.
 
-What is strong on both sides, by scopes that hold both threads, is no race: it is what threads speak to each other by.
-Where such a read sees such a write, that write (but not what its thread did before it) is ordered before all that the
-read is. A write that puts what another has put there makes no difference, and is none either. What was written through
-the generic proxy and is read through the async proxy must be fenced towards that, too.
+Two strong accesses whose scopes include both threads are no race: threads synchronize through them. Where such a read
+observes such a write, that write (but not earlier accesses of its thread) is ordered before all that the read is
+ordered before. A write of the value that another thread has written is no race either. Bytes that are written through
+the generic proxy and read through the async proxy also need a proxy fence.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causality Order", "Morally Strong Operations",
 "Async Proxy".
@@ -71,20 +71,22 @@ _MISSING_ORDERING = {
         "a barrier, or one proxy for all updates",
     ),
 }
-"""By rule, why an access is wrong, and what is missing."""
+"""For each rule, why an access is wrong and what is missing."""
 
 _STRICT_ONLY_RULES = frozenset({"PTX402", "PTX405", "PTX407"})
-"""Rules that only the strict policy has: what they find is a warning."""
+"""Rules that only the strict policy checks: their findings are warnings."""
 
 AccessSite: TypeAlias = "tuple[DecodedFunction, int, Cta, int, str, int]"
-"""Where an access is made, how far it is strong, through which proxy, and by which thread where an engine made it.
+"""The site of an access, how far it is strong, its proxy, and the issuing thread where an engine performed it.
 
-The proxy is `tensor` where the completion of an operation is no fence between proxies; behind it, for an operation,
-what tells of its completion."""
+The proxy is `tensor` where the completion of an operation is not a proxy fence; for an operation, it is followed by
+what signals its completion."""
 
 
 def _violated_rule(now: str, before: int, completion: str) -> str:
-    """The rule that an access breaks which nothing orders behind another. completion: where that is an operation's."""
+    """Return the rule that an access breaks which is not ordered after another. completion: if that is an
+    operation's.
+    """
     if not completion:
         return "PTX621"
     if before == WRITE:
@@ -94,13 +96,13 @@ def _violated_rule(now: str, before: int, completion: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_one_way(opcode: str) -> bool:
-    """Whether an instruction is a fence that orders the generic and the async proxy in one direction."""
+    """Return whether an instruction is a fence that orders the generic and the async proxy in one direction."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(e, ProxyFence) and e.proxy == "async" and e.direction != "both" for e in effects)
 
 
 class RaceDetector(MemoryObserver):
-    """Keeps who used each unit of memory last, and judges accesses by what their threads know."""
+    """Keeps the last accesses of each unit of memory, and checks new ones by what their threads know."""
 
     def __init__(self, *, strict: bool = False) -> None:
         super().__init__()
@@ -126,7 +128,7 @@ class RaceDetector(MemoryObserver):
         return found
 
     def clocks_of(self, cta: Cta) -> CtaClocks:
-        """What the threads of a CTA know."""
+        """Return what the threads of a CTA know."""
         found = self._clocks_of_cta.get(cta)
         if found is None:
             base = 1 if not self._clock_owners else self._owner_bases[-1] + self._clock_owners[-1].threads
@@ -136,11 +138,11 @@ class RaceDetector(MemoryObserver):
         return found
 
     def location_of(self, site: int) -> tuple[DecodedFunction, int, Cta]:
-        """Where accesses of a site are made."""
+        """Return the location of a site."""
         return self._site_keys[site][:3]
 
     def clocks_of_agent(self, agent: int) -> CtaClocks:
-        """What the threads know of the CTA to which an agent belongs."""
+        """Return the clocks of the CTA to which an agent belongs."""
         return self._clock_owners[int(numpy.searchsorted(self._owner_bases, agent, side="right")) - 1]
 
     def _count_clock_kinds(self, cta: Cta) -> int:
@@ -151,12 +153,12 @@ class RaceDetector(MemoryObserver):
         return self._clock_kinds
 
     def thread_at(self, site: int, agent: int) -> int:
-        """The thread that made the last access at a site, which entered it by a number."""
+        """Return the thread that made the last access at a site, which was recorded as an agent."""
         _, _, cta, _, _, issuer = self._site_keys[site]
         return agent - self.clocks_of(cta).base if issuer < 0 else issuer
 
     def _check_last_accesses(self, event: MemoryAccess, kind: int, known: CtaClocks) -> None:
-        """Whether the last accesses of a kind are known to those who access now; of reads those before it, too."""
+        """Check that the last accesses of a kind are known to the current threads; for reads, also earlier ones."""
         shadow = self._shadow(event.pool)
         agents, times = shadow.last_accesses(kind, event.units)
         wrong = self._find_unordered(event, known, agents, times)
@@ -171,7 +173,7 @@ class RaceDetector(MemoryObserver):
                 self._report_first_unordered(some, kind, wrong, agents, times, sites)
 
     def _find_unordered(self, event: MemoryAccess, known: CtaClocks, agents: Any, times: Any) -> Any:
-        """For each unit of an event, whether nothing orders it behind what an agent did at a time."""
+        """Return, for each unit of an event, whether it is unordered with what an agent did at a time."""
         index = event.index[event.rows]
         own = agents - known.base
         inside = (own >= 0) & (own < known.threads)
@@ -194,7 +196,7 @@ class RaceDetector(MemoryObserver):
     def _report_first_unordered(
         self, event: MemoryAccess, kind: int, wrong: Any, agents: Any, times: Any, sites: Any
     ) -> None:
-        """Report the first access that nothing orders, unless it is none that matters."""
+        """Report the first unordered access, unless it is harmless."""
         for at in numpy.flatnonzero(wrong):
             code, pc, cta, was_strong, proxy, issuer = self._site_keys[int(sites[at])]
             if event.is_strong_with(was_strong, cta):
@@ -232,10 +234,10 @@ class RaceDetector(MemoryObserver):
             return
 
     def _is_ordered_by_observation(self, event: MemoryAccess, at: int, strong: int, writer: Cta) -> bool:
-        """Whether a thread read the last write, each morally strong with the other, and that read is known here.
+        """Return whether a thread read the last write, both morally strong, and that read is known here.
 
         Observation orders this write before what follows such a read in base causality order, and nothing else that the
-        writer did. at: the position of the unit among those of the event. strong, writer: of the write.
+        writer did. at: the position of the unit among those of the event. strong, writer: properties of the write.
         """
         shadow, units = self._shadow(event.pool), event.units[at : at + 1]
         known, index = self.clocks_of(event.location[2]), event.index[event.rows[at : at + 1]]
@@ -257,7 +259,7 @@ class RaceDetector(MemoryObserver):
         return False
 
     def _is_ordered_by_copy_wait(self, event: MemoryAccess, row: int, owner: CtaClocks, engine: int, time: int) -> bool:
-        """Whether the issuer of a copy of which an mbarrier tells has waited for it, too, and that is known here."""
+        """Return whether the issuer of a copy with an mbarrier has also waited for it, and that wait is known here."""
         found = owner.copy_waits.issuer_and_wait(engine, time)
         if found is None:
             return False
@@ -266,12 +268,12 @@ class RaceDetector(MemoryObserver):
         return bool(known.happens_before(event.index[row : row + 1], owner, thread, waited)[0])
 
     def _is_before_relaxed_arrival(self, event: MemoryAccess, owner: CtaClocks, agent: int, time: int = 1) -> bool:
-        """Whether an arrival that tells nothing came behind what a thread, or an operation, did at a time."""
+        """Return whether a relaxed arrival followed what a thread or an operation did at a time."""
         held = self.clocks_of(event.location[2]).relaxed_vector.get(owner)
         return held is not None and bool(held[COMPLETED, agent] >= time)
 
     def _check_same_instruction_writes(self, event: MemoryAccess, lost: Any) -> None:
-        """Two threads write the same bytes in one instruction: no matter, where they write the same."""
+        """Check for threads that write different values to the same bytes in one instruction."""
         for at in numpy.flatnonzero(lost):
             row = int(event.rows[at])
             winner, _ = self._shadow(event.pool).last_accesses(WRITE, event.units[at : at + 1])
@@ -295,7 +297,7 @@ class RaceDetector(MemoryObserver):
         why, missing = _MISSING_ORDERING[rule]
         self._add_violation(rule, event, row, kind, place, other, (verb, rest, f"{too}{{}}: {why}", missing))
 
-    def _add_violation(  # noqa: PLR0913, PLR0917 (all that a finding is)
+    def _add_violation(  # noqa: PLR0913, PLR0917 (all properties of a finding)
         self,
         rule: str,
         event: MemoryAccess,
@@ -335,7 +337,7 @@ class RaceDetector(MemoryObserver):
         )
 
     def _check_cross_cta_order(self, event: MemoryAccess, kind: int, known: CtaClocks) -> None:
-        """Whether what another CTA did is known by operations whose scopes take in both CTAs."""
+        """Check that accesses of another CTA are known by operations whose scopes include both CTAs."""
         shadow = self._shadow(event.pool)
         agents, times = shadow.last_accesses(kind, event.units)
         wrong = self._check_scopes(known, event.index[event.rows], agents, times)
@@ -348,7 +350,7 @@ class RaceDetector(MemoryObserver):
             return
 
     def _check_scopes(self, known: CtaClocks, index: Any, agents: Any, times: Any) -> Any:
-        """Which accesses of other CTAs are known only by operations whose scopes do not reach them."""
+        """Return which accesses of other CTAs are known only by operations whose scopes do not include them."""
         wrong = numpy.zeros(len(agents), bool)
         own = agents - known.base
         outside = numpy.flatnonzero((agents != 0) & ((own < 0) | (own >= known.threads)))
@@ -361,7 +363,7 @@ class RaceDetector(MemoryObserver):
 
 
 class MemoryAccess:
-    """One access: place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit.
+    """One access. place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit.
 
     strong: 0 for a weak access, else one more than the level of its scope.
     """
@@ -400,7 +402,7 @@ class MemoryAccess:
         self.byte_offsets, self.size, self.value = places, size, value
 
     def select(self, at: Any) -> MemoryAccess:
-        """The same access, of some of its units by their positions."""
+        """Return the access restricted to some of its units, by their positions."""
         units, rows = self.units[at], self.rows[at]
         return MemoryAccess(
             *(
@@ -419,11 +421,11 @@ class MemoryAccess:
         )
 
     def is_strong_with(self, other: int, cta: Cta) -> bool:
-        """Whether it is morally strong with an access of a CTA."""
+        """Return whether it is morally strong with an access of a CTA."""
         return min(self.strength, other) > required_scope_level(self.location[2], cta)
 
     def _written_bytes(self, row: int) -> bytes | None:
-        """What a thread writes; None where that is not known."""
+        """Return what a thread writes; None where that is not known."""
         if self.value is None:
             return None
         parts = self.value if isinstance(self.value, tuple) else (self.value,)
@@ -432,12 +434,12 @@ class MemoryAccess:
         return b"".join(numpy.ascontiguousarray(part[row]).tobytes() for part in parts)
 
     def writes_same_value(self, row: int) -> bool:
-        """Whether a thread writes what is there already."""
+        """Return whether a thread writes the value that memory already holds."""
         start = int(self.byte_offsets[row])
         return self._written_bytes(row) == bytes(self.pool.data[start : start + self.size])
 
     def writes_equal_values(self, row: int, other: int) -> bool:
-        """Whether two threads write the same to the same place."""
+        """Return whether two threads write the same value to the same location."""
         return int(self.byte_offsets[row]) == int(self.byte_offsets[other]) and self._written_bytes(
             row
         ) == self._written_bytes(other)

@@ -1,4 +1,5 @@
-"""Reads between the first and the last of a unit since it was written: many threads may have read it, and each counts.
+"""Reads between the first and the last of a unit since it was written: many threads may have read it, and each read
+counts.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races".
 """
@@ -10,13 +11,13 @@ from typing import Any
 import numpy
 
 _MAX_ENTRIES = 1 << 16
-"""Entries that are kept before those are looked for that are not needed."""
+"""The number of entries after which redundant ones are discarded."""
 
 
 class ReadLog:
-    """The reads of a shadow's units. An entry is as in the shadow: thread and time in one number, and the site.
+    """The reads of the units of a shadow memory. An entry has its format: thread and time in one number, and the site.
 
-    agent_bits: how many bits of it are the thread.
+    agent_bits: the number of bits for the thread.
     """
 
     def __init__(self, units: int, agent_bits: int) -> None:
@@ -27,7 +28,7 @@ class ReadLog:
         self._count, self._limit, self._serial = 0, _MAX_ENTRIES, 0
 
     def add(self, units: Any, entries: Any, sites: Any) -> None:
-        """Keep reads. sites: one for each, or one for all."""
+        """Record reads. sites: one for each, or one for all."""
         self._serial += 1
         count = len(units)
         serials = numpy.full(count, self._serial)
@@ -38,14 +39,16 @@ class ReadLog:
             self._compact()
 
     def clear(self, units: Any) -> None:
-        """Units are written: what was read before counts no more."""
+        """Discard the reads of units that are written."""
         hit = self._exceeds_limit[units]
         if hit.any():
             self._exceeds_limit[units] = False
             self._clear_serials[units[hit]] = self._serial
 
     def reads_of(self, units: Any) -> tuple[Any, Any, Any] | None:
-        """The reads of some units: the position of each one's unit among these, entries, sites. None for no reads."""
+        """Return the reads of some units: the position of each read's unit among these, entries, sites; None for no
+        reads.
+        """
         crowded = numpy.flatnonzero(self._exceeds_limit[units])
         if not len(crowded):
             return None
@@ -57,7 +60,7 @@ class ReadLog:
         return order[at[found]], entries[found], sites[found]
 
     def refine(self, parts: int) -> None:
-        """Each unit becomes several."""
+        """Split each unit into several."""
         self._exceeds_limit, self._clear_serials = (
             each.repeat(parts) for each in (self._exceeds_limit, self._clear_serials)
         )
@@ -74,7 +77,7 @@ class ReadLog:
         return self._chunks[0]
 
     def _compact(self) -> None:
-        """Drop reads before a write, and of each thread's reads of a unit all but the first and the last."""
+        """Discard reads before a write, and of each thread's reads of a unit all but the first and the last."""
         units, entries, sites, serials = self._concatenate()
         agents = entries & self._agent
         order = numpy.lexsort((serials, agents, units))

@@ -1,9 +1,9 @@
-"""What strong writes tell those who read them: release and acquire patterns at locations of memory.
+"""What strong writes release to their readers: release and acquire patterns at locations of memory.
 
-A write tells what the release patterns that end in it tell: its own, or those of its thread's fences and of its
-thread's earlier releases of the location. It does so until another write is there; an update that reads a morally
-strong write passes on what that told (observation order). A read learns at once where it acquires, else at its
-thread's next fence.
+A write releases what the release patterns that end in it release: its own, or those of its thread's fences and of its
+thread's earlier releases of the location. It does so until it is overwritten; an update that reads a morally strong
+write passes on what that released (observation order). An acquiring read takes effect immediately, any other read at
+the next fence of its thread.
 
 Source: PTX ISA, "Memory Consistency Model": "Observation Order", "Release and Acquire Patterns", "Morally Strong
 Operations".
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from ptxkit.emulator.state.memory import ByteBuffer
 
 _Patterns: TypeAlias = "dict[tuple[Cta, int], ClockVector]"
-"""What release patterns tell, by the CTA of each and the level of its first operation's scope."""
+"""What release patterns release, by the CTA of each and the level of its first operation's scope."""
 
 
 @dataclass(slots=True)
 class _LocationRelease:
-    """What the last write of a location tells. cta, level: of the write, and of its scope. mark: its entry in the
-    shadow, without which another write has come since; None until it is entered."""
+    """What the last write of a location releases. cta, level: of the write and its scope. mark: its entry in the
+    shadow memory; a different entry shows a later write; None until it is recorded."""
 
     cta: Cta
     level: int
@@ -40,7 +40,7 @@ class _LocationRelease:
 
 
 class ReleasePatterns:
-    """The messages at all locations."""
+    """The releases at all locations."""
 
     def __init__(self) -> None:
         self._last_releases: dict[tuple[ByteBuffer, int], _LocationRelease] = {}
@@ -57,7 +57,7 @@ class ReleasePatterns:
         order: str,
         level: int,
     ) -> None:
-        """Strong accesses of threads, before they are entered; updates have their turns, in the order of threads."""
+        """Record strong accesses before the shadow memory does; updates take effect in the order of threads."""
         if kind == "read":
             if self._last_releases:
                 for thread, place in zip(index.tolist(), places.tolist(), strict=True):
@@ -82,7 +82,7 @@ class ReleasePatterns:
                 del self._last_releases[pool, place]
 
     def record_write(self, shadow: ShadowMemory, pool: ByteBuffer, places: Any) -> None:
-        """Strong writes are entered in the shadow."""
+        """Associate releases with strong writes that the shadow memory has recorded."""
         if self._last_releases:
             for place in places.tolist():
                 message = self._last_releases.get((pool, place))
@@ -90,13 +90,13 @@ class ReleasePatterns:
                     message.shadow_entry = _shadow_entry(shadow, place)
 
     def _release_at(self, shadow: ShadowMemory, pool: ByteBuffer, place: int) -> _LocationRelease | None:
-        """The message of the write that is there."""
+        """Return the release of the present write at a location."""
         found = self._last_releases.get((pool, place))
         return found if found is not None and found.shadow_entry in (None, _shadow_entry(shadow, place)) else None
 
     @staticmethod
     def _acquire(known: CtaClocks, thread: int, message: _LocationRelease | None, order: str, level: int) -> _Patterns:
-        """A thread reads a write: what it observes."""
+        """Let a thread acquire from a write; return the patterns that it observes."""
         if message is None or required_scope_level(message.cta, known.cta) > min(message.level, level):
             return {}
         for (cta, reach), told in message.patterns.items():
@@ -105,14 +105,14 @@ class ReleasePatterns:
                 known.acquire_clock(numpy.array([thread]), told)
             elif need <= reach:
                 waiting = known.pending_acquires.setdefault(thread, [])
-                if not any(each is told for _, each in waiting[-len(message.patterns) :]):  # a thread may poll for long
+                if not any(each is told for _, each in waiting[-len(message.patterns) :]):  # threads may poll often
                     waiting.append((need, told))
         return message.patterns
 
     def _release_of_write(
         self, known: CtaClocks, thread: int, pool: ByteBuffer, place: int, order: str, level: int
     ) -> _Patterns:
-        """What a thread's write tells of its own."""
+        """Return what a thread's write itself releases."""
         key = (pool, place, known, thread)
         if order in RELEASE_ORDERS:
             told = known.release_clock(numpy.array([thread]))

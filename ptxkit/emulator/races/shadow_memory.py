@@ -1,7 +1,7 @@
-"""Who used each unit of memory last: the last write, and since then the first read, the last one, and those between.
+"""The last accesses of each unit of memory: the last write, and the reads since then.
 
 A unit has four bytes until an access is smaller or lies across units, and one byte from then on. An entry holds the
-number of a thread among all of the launch (0: nobody) and its time, and beside it the place of the instruction.
+number of a thread among all of the launch (0: none) and its time, and next to it the site of the instruction.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WRITE, FIRST_READ, LAST_READ = range(3)
 
 
 class ShadowMemory:
-    """The entries for the bytes of a pool. unit: how many bytes one is about."""
+    """The entries for the bytes of a pool. unit: the number of bytes of a unit."""
 
     def __init__(self, pool: ByteBuffer) -> None:
         self.unit = _COARSE_UNIT
@@ -31,7 +31,7 @@ class ShadowMemory:
         self._read_log: ReadLog | None = None
 
     def units_of(self, places: Any, size: int) -> tuple[Any, Any]:
-        """The units of `size` bytes at each place, and which of the accesses each belongs to."""
+        """Return the units of `size` bytes at each place, and the access that each belongs to."""
         if self.unit == _COARSE_UNIT and size < _COARSE_UNIT:
             self.refine()
         count = size // self.unit
@@ -42,7 +42,7 @@ class ShadowMemory:
         return (first[:, None] + numpy.arange(count)).ravel(), numpy.repeat(rows, count)
 
     def refine(self) -> None:
-        """Have an entry for each byte from here on."""
+        """Switch to an entry for each byte."""
         self.unit = _FINE_UNIT
         self.entries = [_refine_entries(each, self._size) for each in self.entries]
         self.sites = [_refine_entries(each, self._size) for each in self.sites]
@@ -50,12 +50,12 @@ class ShadowMemory:
             self._read_log.refine(_COARSE_UNIT)
 
     def last_accesses(self, kind: int, units: Any) -> tuple[Any, Any]:
-        """Threads (0: nobody) and times of the last accesses of a kind."""
+        """Return the threads (0: none) and times of the last accesses of a kind."""
         found = self.entries[kind][units]
         return found & _AGENT, found >> _AGENT_BITS
 
     def record_write(self, units: Any, agents: Any, times: Any, site: int) -> Any:
-        """Enter writes; where two are about one unit the last one stays. What now stands there."""
+        """Record writes; of two to one unit the last stays. Return which writes were replaced by another."""
         packed = agents | times << _AGENT_BITS
         self.entries[WRITE][units] = packed
         self.sites[WRITE][units] = site
@@ -66,7 +66,7 @@ class ShadowMemory:
         return self.entries[WRITE][units] != packed
 
     def record_read(self, units: Any, agents: Any, times: Any, site: int, *, strong: bool = False) -> None:
-        """Enter reads. strong: earlier ones of a thread count beside its last one: they may observe the write."""
+        """Record reads. strong: earlier reads of a thread are also kept, because they may observe the write."""
         packed = agents | times << _AGENT_BITS
         first, last = self.entries[FIRST_READ], self.entries[LAST_READ]
         old, begun = last[units], first[units]
@@ -74,7 +74,7 @@ class ShadowMemory:
         if fresh.any():
             first[units[fresh]] = packed[fresh]
             self.sites[FIRST_READ][units[fresh]] = site
-        # An entry that goes stays in the log, but for the first one, and for a thread's own before.
+        # A replaced entry is kept in the log, except the first one and an earlier one of the same thread.
         gone = (old != begun) & ((old != packed) if strong else ((old ^ packed) & _AGENT != 0))
         if gone.any():
             self._log_reads(units[gone], old[gone], self.sites[LAST_READ][units[gone]])
@@ -91,7 +91,9 @@ class ShadowMemory:
         self._read_log.add(units, entries, sites)
 
     def reads_between(self, units: Any) -> tuple[Any, Any, Any, Any] | None:
-        """Reads between the first and the last: the positions of their units, threads, times and sites; or None."""
+        """Return the reads between the first and the last: the positions of their units, threads, times and sites; or
+        None.
+        """
         found = None if self._read_log is None else self._read_log.reads_of(units)
         if found is None:
             return None
@@ -100,7 +102,7 @@ class ShadowMemory:
 
 
 def _refine_entries(values: Any, size: int) -> Any:
-    """The entries of units of four bytes for each byte; pages that were never used stay unused."""
+    """Expand the entries of four-byte units to bytes; pages that were never used stay unused."""
     made = numpy.zeros(size, values.dtype)
     used = numpy.flatnonzero(values)
     for at in range(_COARSE_UNIT):

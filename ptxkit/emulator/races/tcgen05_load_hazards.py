@@ -1,4 +1,4 @@
-"""Registers that loads of Tensor Memory bring something to: whoever uses them waits for the load.
+"""Registers that loads of Tensor Memory write: an instruction that uses them must be preceded by a wait for the load.
 
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations": "Register dependencies, same
 thread".
@@ -27,7 +27,7 @@ Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 
 @lru_cache(maxsize=4096)
 def may_load_tensor_memory(opcode: str) -> bool:
-    """Whether an instruction may load from Tensor Memory to registers."""
+    """Return whether an instruction may load from Tensor Memory to registers."""
     return any(_loaded_registers(match) for match in table().candidates(opcode))
 
 
@@ -36,7 +36,7 @@ def _loaded_registers(match: Match) -> list[str]:
 
 
 class LoadedRegisterWatch:
-    """The registers of a function to which Tensor Memory is loaded."""
+    """The registers of a function that loads of Tensor Memory write."""
 
     def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
         slots: set[int] = set()
@@ -48,7 +48,7 @@ class LoadedRegisterWatch:
         self._slots = frozenset(slots)
 
     def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
-        """A step that tells of the registers that it uses."""
+        """Wrap a step to report the registers that it uses."""
         results = _loaded_registers(match)
         if results:
             brought = {slot for role in results for slot in operand_slots(match.operand(role, instruction), scope)}

@@ -1,9 +1,9 @@
-"""Accesses to Tensor Memory held against those before them: who may still be working on the columns that are used.
+"""Ordering of accesses to Tensor Memory: which earlier operations on the same columns may still be in flight.
 
-Loads and stores are over when their warp waits for them, multiplications, copies and shifts when a commit arrives;
-other threads must be told of it, and relaxed arrivals and waits tell of it, too. These last are pipelined among
-themselves. That registers are used shows that a load has come; only the strict policy asks for a wait then. What lanes
-of a warp know counts for all of it: its loads, stores and waits are those of the whole warp.
+Loads and stores are complete when their warp waits for them; multiplications, copies and shifts when a commit arrives.
+Other threads must synchronize with that, for which relaxed arrivals and waits suffice. Multiplications, copies and
+shifts are pipelined among themselves. A use of its registers shows that a load is complete; only the strict policy
+requires a wait then. What lanes of a warp know counts for the whole warp: its loads, stores and waits are collective.
 
 Source: PTX ISA, "Memory Consistency Model for 5th generation of TensorCore operations", "tcgen05.fence",
 "tcgen05.wait".
@@ -38,20 +38,20 @@ _WARP_SIZE = 32
 
 @lru_cache(maxsize=4096)
 def is_fence_after_sync(opcode: str) -> bool:
-    """Whether an instruction orders asynchronous operations behind a synchronisation of threads."""
+    """Return whether an instruction orders asynchronous operations after a synchronization of threads."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(each, TensorFence) and each.side == "after" for each in effects)
 
 
 @lru_cache(maxsize=4096)
 def _cta_group_of(opcode: str) -> int:
-    """For how many CTAs an instruction is; 0 where that is no question."""
+    """Return the number of CTAs of an instruction's `cta_group`; 0 where it has none."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return next((each.ctas for each in effects if isinstance(each, CtaGroup)), 0)
 
 
 def _cta_group_uses(code: DecodedFunction) -> Iterator[tuple[int, int]]:
-    """The instructions of a function that are for one CTA, or for a pair."""
+    """Yield the instructions of a function that have a `cta_group`."""
     for pc, instruction in enumerate(code.instructions):
         ctas = _cta_group_of(instruction.opcode)
         if ctas:
@@ -60,10 +60,10 @@ def _cta_group_uses(code: DecodedFunction) -> Iterator[tuple[int, int]]:
 
 @dataclass(slots=True, eq=False)
 class TensorMemoryUse:
-    """One execution, by a thread or a warp. done: agents and times that tell of its end; None while nobody can know.
+    """One execution, by a thread or a warp. done: agents and times that signal its completion; None before that.
 
-    fenced: warps that had a fence since they know. blamed: whether a finding speaks of it. by_use: whether it is only
-    known to be over since its registers were used.
+    fenced: warps that executed a fence since they know. blamed: whether a finding mentions it. by_use: whether its
+    completion is only known from a use of its registers.
     """
 
     location: tuple[DecodedFunction, int, Cta]
@@ -77,23 +77,23 @@ class TensorMemoryUse:
 
     @property
     def warp(self) -> tuple[Cta, int]:
-        """The warp that executes it."""
+        """Return the warp that executes it."""
         return self.location[2], int(self.threads[0]) // _WARP_SIZE
 
     def mark_complete(self) -> None:
-        """Its threads know that it is over."""
+        """Record that its threads know of its completion."""
         self.completion_clock, self.is_known_by_register_use = (
             (self.threads, self.clocks.own_times[self.threads].copy()),
             False,
         )
 
     def record_commit(self, engine: int) -> None:
-        """A commit has arrived: whoever knows what its mbarrier tells knows that it is over."""
+        """Record that a commit has arrived: threads that acquire from its mbarrier know of the completion."""
         self.completion_clock = numpy.array([engine]), self.clocks.own_times[[engine]].copy()
 
 
 class TensorMemoryOrder:
-    """What was done to the Tensor Memory of each CTA, by the regions that were touched."""
+    """The operations on the Tensor Memory of each CTA, by the regions that were accessed."""
 
     def __init__(self, clocks: HappensBeforeMonitor) -> None:
         self._monitor = clocks
@@ -107,7 +107,7 @@ class TensorMemoryOrder:
     def record_use(
         self, group: ThreadGroup, threads: Any, completion: str, regions: Iterable[TmemRegion]
     ) -> TensorMemoryUse:
-        """Threads use regions: nobody else may be working on them."""
+        """Record a use of regions: no conflicting operation on them may be in flight."""
         cta = group.cta
         issue = TensorMemoryUse(
             (group.activation.function, group.pc, cta), threads, completion, self._monitor.clocks_of(cta)
@@ -130,7 +130,7 @@ class TensorMemoryOrder:
         return issue
 
     def _add_use(self, issue: TensorMemoryUse, region: TmemRegion) -> None:
-        """Enter a use; what it covers was held against it, and need not be held against others."""
+        """Add a use; earlier uses that it covers were compared with it and are removed."""
         uses = self._uses[region.cta]
         if region.writes:
             for key, (before, other) in list(uses.items()):
@@ -139,7 +139,7 @@ class TensorMemoryOrder:
         uses[issue.warp, issue.completion, *region.key] = issue, region
 
     def record_wait(self, group: ThreadGroup, kind: str) -> None:
-        """Warps wait for their loads, or stores."""
+        """Record that warps wait for their loads or stores."""
         what = "loads" if kind == LOAD else "stores"
         self._monitor.on_tensor_memory_op(group, "wait", f"wait for their {what} of Tensor Memory")
         for warp in numpy.unique(group.lanes.index // _WARP_SIZE).tolist():
@@ -147,14 +147,14 @@ class TensorMemoryOrder:
                 issue.mark_complete()
 
     def record_load(self, group: ThreadGroup, slots: Iterable[int]) -> None:
-        """Warps have just begun to load to registers."""
+        """Record that warps have started loads to registers."""
         for warp in numpy.unique(group.lanes.index // _WARP_SIZE).tolist():
             begun = self._waiting.get((group.cta, warp, LOAD), ())
             for issue in begun[-1:]:
                 self._loaded_registers.update(((group.activation, slot, warp), issue) for slot in slots)
 
     def record_register_use(self, group: ThreadGroup, slots: Iterable[int]) -> None:
-        """Threads use registers: what was loaded to them has come."""
+        """Record that threads use registers, which shows that the loads to these are complete."""
         if self._loaded_registers:
             for warp in numpy.unique(group.lanes.index // _WARP_SIZE).tolist():
                 for slot in slots:
@@ -166,7 +166,7 @@ class TensorMemoryOrder:
     # --------------------------------------------------------------------------------------------------- fences
 
     def record_fence(self, group: ThreadGroup) -> None:
-        """Threads execute a fence: what they do to Tensor Memory from here on stands behind all that they know."""
+        """Record a fence: later operations of its threads on Tensor Memory are ordered after all that they know."""
         self._monitor.on_tensor_memory_op(group, "fence", "what they do to Tensor Memory comes behind what they know")
         warps = [(group.cta, each) for each in numpy.unique(group.lanes.index // _WARP_SIZE).tolist()]
         issues = {issue for cta in group.cta.cluster.ctas for issue, _ in self._uses.get(cta, {}).values()}
@@ -179,7 +179,7 @@ class TensorMemoryOrder:
                 )
 
     def _is_completion_observed(self, issue: TensorMemoryUse, warp: tuple[Cta, int]) -> bool:
-        """Whether a lane of a warp knows that an operation is over."""
+        """Return whether a lane of a warp knows that an operation is complete."""
         if issue.completion_clock is None:
             return False
         if issue.warp == warp and issue.completion != TCGEN05:
@@ -198,11 +198,11 @@ class TensorMemoryOrder:
         return bool(known.happens_before(who, issue.clocks, whom, numpy.tile(times, len(lanes))).any())
 
     def _requires_fence(self, issue: TensorMemoryUse) -> bool:
-        """Whether fences are asked for: kernels without any rely on how GPUs issue instructions."""
+        """Return whether fences are required: kernels without any rely on how GPUs issue instructions."""
         codes = issue.location[2].machine.program.decoded_functions
         return self._monitor.strict or any(is_fence_after_sync(each) for code in codes for each in code.opcodes)
 
-    # ------------------------------------------------------------------------------------------------- judging
+    # ------------------------------------------------------------------------------------------------- checking
 
     def _check_use(
         self, issue: TensorMemoryUse, region: TmemRegion, before: TensorMemoryUse, other: TmemRegion
@@ -314,7 +314,7 @@ class TensorMemoryOrder:
                     self._add_violation("PTX701", text, issue.location, (own,))
 
     def drop_cta(self, cta: Cta) -> None:
-        """A cluster has ended: nothing of a CTA is kept."""
+        """Discard the state of a CTA whose cluster has exited."""
         self._uses.pop(cta, None)
         for key in [each for each in self._waiting if each[0] is cta]:
             del self._waiting[key]
@@ -363,7 +363,7 @@ class TensorMemoryOrder:
 
 
 def _describe_columns(regions: Iterable[TmemRegion]) -> str:
-    """Columns in words."""
+    """Describe columns in words."""
     stretches = sorted({(each.start, each.end - 1) for each in regions})
     return "columns " + ", ".join(f"{start} to {end}" for start, end in stretches[:3])
 
@@ -376,4 +376,4 @@ _MISSING_ORDERING = {
     "PTX706": "`tcgen05.wait` behind the load or store, before others are told",
     "PTX708": "a barrier, or a wait for the commit, between the last use and the deallocation",
 }
-"""By rule, what is missing."""
+"""For each rule, what is missing."""

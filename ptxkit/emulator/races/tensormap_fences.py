@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TensormapAcquire:
-    """Threads made the state of a map known to the tensormap proxy, each at a time of its own. writes: who wrote it."""
+    """An acquire of a map's state for the tensormap proxy, at a time per thread. writes: the writers of the state."""
 
     clocks: CtaClocks
     index: Any
@@ -33,7 +33,7 @@ class TensormapAcquire:
 
 
 class TensormapFences:
-    """What was released, and which states of which maps were acquired."""
+    """The releases, and the acquired states of maps."""
 
     def __init__(self, races: RaceDetector) -> None:
         self._detector = races
@@ -41,7 +41,7 @@ class TensormapFences:
         self._acquires: dict[tuple[ByteBuffer, int], list[TensormapAcquire]] = {}
 
     def fence(self, group: ThreadGroup, direction: str, address: Any) -> None:
-        """Threads execute a fence: of one map where it acquires, of all that they did where it releases."""
+        """Record a fence: an acquire covers one map, a release covers all earlier accesses of the threads."""
         known, index = self._detector.clocks_of(group.cta), group.lanes.index
         if direction != "acquire":
             join_into(self._releases, known.release_clock(index))
@@ -50,7 +50,7 @@ class TensormapFences:
             self._acquire(known, index, pool, places)
 
     def check_use(self, group: ThreadGroup, thread: int, pool: ByteBuffer, place: int) -> None:
-        """A thread copies by a map: report where the tensormap proxy may not know its present state."""
+        """Report where a thread copies by a map whose present state the tensormap proxy may not know."""
         unit = self._first_stale_unit(self._detector.clocks_of(group.cta), thread, pool, place)
         if unit is None:
             return
@@ -70,7 +70,7 @@ class TensormapFences:
         machine.report.add(Violation("PTX403", message, here.line, offset, (here, there), missing), code.offsets[pc])
 
     def _acquire(self, known: CtaClocks, index: Any, pool: ByteBuffer, places: Any) -> None:
-        """Threads acquire the maps at places."""
+        """Record that threads acquire the maps at places."""
         for place in numpy.unique(places):
             some = index[places == place]
             writes = self._last_writes(pool, int(place))
@@ -79,7 +79,7 @@ class TensormapFences:
                 self._acquires.setdefault((pool, int(place)), []).append(made)
 
     def _first_stale_unit(self, known: CtaClocks, thread: int, pool: ByteBuffer, place: int) -> int | None:
-        """A unit of the map that the tensormap proxy may not know yet; None where all is well."""
+        """Return a unit of the map that the tensormap proxy may not know yet; None where there is none."""
         writes = self._last_writes(pool, place)
         written = numpy.flatnonzero(writes[0])
         if not len(written):
@@ -97,13 +97,13 @@ class TensormapFences:
         return numpy.arange(place // shadow.unit, (place + MAP_BYTES) // shadow.unit)
 
     def _last_writes(self, pool: ByteBuffer, place: int) -> Any:
-        """The threads that wrote the map last, and when, by unit."""
+        """Return the last writers of the map and their times, by unit."""
         if pool.shadow is None:
             return numpy.zeros((2, 1), numpy.int64)
         return numpy.stack(pool.shadow.last_accesses(WRITE, self._units(pool.shadow, place)))
 
     def _is_released(self, known: CtaClocks, index: Any, writes: Any) -> bool:
-        """Whether all that was written is released, and the threads know of that."""
+        """Return whether all writes are released, and the threads know of the releases."""
         for agent, time in numpy.unique(writes[:, writes[0] != 0], axis=1).T.tolist():
             owner = self._detector.clocks_of_agent(agent)
             held = self._releases.get(owner)

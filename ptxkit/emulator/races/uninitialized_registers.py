@@ -1,8 +1,8 @@
 """Registers that a thread reads though it has not written them.
 
-Where every way to an instruction writes what it reads, nothing can be unwritten, and nothing is watched. Of the other
-registers the machine keeps which threads have written them. A read before that is no fault by itself: compilers emit
-some on purpose, where the value does not matter (`ptxkit.emulator.driver.uninitialized_dependence` asks whether it
+Registers that are written on every path to an instruction that reads them need no check. For the others, the machine
+records which threads have written them. A read before that is no fault by itself: compilers emit some on purpose, where
+the value does not matter (`ptxkit.emulator.driver.uninitialized_dependence` asks whether it
 does).
 
 Source: PTX ISA, "State Spaces: Register State Space".
@@ -44,13 +44,13 @@ Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 Body: TypeAlias = "Sequence[tuple[Instruction, BlockScope]]"
 
 _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
-"""What was found of functions, by their identity: a kernel is run many times."""
+"""A cache of results by the identity of the function, because a kernel is run many times."""
 _CACHE_SIZE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class UninitializedRead:
-    """The first read of a register, by an instruction, of a thread that has not written it. offset, line: of it."""
+    """The first read of a register by a thread that has not written it. offset, line: of the reading instruction."""
 
     register: str
     line: int
@@ -60,7 +60,7 @@ class UninitializedRead:
 
 @dataclass(slots=True)
 class UninitializedReads:
-    """The reads of one run. perturbed: registers that hold other bits at first."""
+    """The reads of one run. perturbed: registers with different initial bits."""
 
     perturbed: frozenset[str] = frozenset()
     reads: dict[tuple[str, int], UninitializedRead] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class UninitializedReads:
 
 
 def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int], list[int]]) -> frozenset[str]:
-    """The names of the registers that some instruction may read before anything has written them.
+    """Return the names of the registers that some instruction may read before they are written.
 
-    body: the instructions of the function; goes_to: the numbers of those that one names by their labels.
+    body: the instructions of the function; goes_to: the indices of the branch targets of one.
     """
     known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
@@ -87,7 +87,7 @@ def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int],
 
 @dataclass(slots=True)
 class _BasicBlock:
-    """Instructions without branches or labels among them. reads: what it reads before it writes it; writes: surely."""
+    """A basic block. reads: registers that it reads before it writes them; writes: those that it always writes."""
 
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
@@ -96,7 +96,7 @@ class _BasicBlock:
 
 def _compute_maybe_uninitialized(body: Body, goes_to: Callable[[int], list[int]]) -> set[str]:
     blocks = _basic_blocks(body, goes_to)
-    written: dict[int, set[str]] = {0: set()}  # before each block, on every way to it
+    written: dict[int, set[str]] = {0: set()}  # before each block, on every path to it
     waiting = [0]
     while waiting:
         start = waiting.pop()
@@ -110,7 +110,7 @@ def _compute_maybe_uninitialized(body: Body, goes_to: Callable[[int], list[int]]
 
 
 def _basic_blocks(body: Body, goes_to: Callable[[int], list[int]]) -> dict[int, _BasicBlock]:
-    """By the numbers of their first instructions."""
+    """Return the basic blocks by the indices of their first instructions."""
     matches = [table().match(instruction) for instruction, _ in body]
     controls = {number: _control_kind(match) for number, match in enumerate(matches)}
     targets = {number: goes_to(number) for number, kind in controls.items() if kind.startswith("branch")}
@@ -134,13 +134,13 @@ def _basic_blocks(body: Body, goes_to: Callable[[int], list[int]]) -> dict[int, 
 
 
 def _control_kind(match: Match | Mismatch) -> str:
-    """How an instruction changes control; empty for one that does not, or comes back."""
+    """Return how an instruction changes control; empty for one that does not, or that returns to the next."""
     effects = match.effects if isinstance(match, Match) else ()
     return next((each.kind for each in effects if isinstance(each, Control) and each.kind != "call"), "")
 
 
 def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[set[str], set[str]]:
-    """The names that an instruction writes, and those that it reads only; what it updates counts as written."""
+    """Return the names that an instruction writes, and those that it only reads; what it updates counts as written."""
     roles = match.results if isinstance(match, Match) else ()
     operands = [match.operand(role, instruction) for role in roles] if isinstance(match, Match) else []
     results = {name for each in operands if each is not None for name in _names_in(each)}
@@ -151,7 +151,7 @@ def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[s
 
 
 def _names_in(operand: Operand | None) -> Iterator[str]:
-    """The names in an operand; of an element of a vector, the vector's."""
+    """Yield the names in an operand; for an element of a vector, the vector's name."""
     match operand:
         case Name(text=text):
             yield text.partition(".")[0]
@@ -171,7 +171,7 @@ def _names_in(operand: Operand | None) -> Iterator[str]:
 
 
 class InitializedRegisters:
-    """Which threads have written the doubtful registers of a function. slots: their places, with their names."""
+    """Which threads have written the checked registers of a function. slots: their slots, with their names."""
 
     def __init__(self, body: Body, names: frozenset[str]) -> None:
         self.slots: dict[int, str] = {}
@@ -181,14 +181,14 @@ class InitializedRegisters:
                 self.slots |= dict.fromkeys(_slots_of(name, scope), name)
 
     def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
-        """A step that tells of the registers that it reads unwritten, and notes those that it writes."""
+        """Wrap a step to report unwritten registers that it reads, and to record those that it writes."""
         results, read = _defs_and_uses(instruction, match)
         if instruction.guard is not None:
-            read = read - {instruction.guard.predicate}  # all threads of the group read it, not only those that go on
+            read = read - {instruction.guard.predicate}  # all threads of the group read it, not only the active ones
         return _instrumented_step(step, self._slots_of_names(read, scope), list(self._slots_of_names(results, scope)))
 
     def instrument_guard(self, step: Step, instruction: Instruction, scope: BlockScope) -> Step:
-        """The same of the guard alone."""
+        """Wrap a step to report its guard alone."""
         names = {instruction.guard.predicate} if instruction.guard is not None else set()
         return _instrumented_step(step, self._slots_of_names(names, scope), [])
 

@@ -1,9 +1,9 @@
 """What each thread knows of what others have done: vector clocks.
 
-A thread's time counts the moments at which it told somebody something. A vector says, for the threads of some CTAs, up
-to which time of each thread all it did is known, and up to which its writes are fenced towards the async proxy, in
-shared and in global memory. What all threads of a CTA know stands once; what single threads know beyond is a matrix
-that is gone at the next barrier of all.
+A thread's time counts its release operations. A vector holds, for the threads of some CTAs, the time up to which all
+accesses of each thread are known, and the time up to which its writes are fenced towards the async proxy, in shared and
+in global memory. What all threads of a CTA know is stored once; what single threads know beyond is a matrix that is
+discarded at the next barrier of all threads.
 
 Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Synchronization", "Release and Acquire Patterns".
 """
@@ -36,43 +36,45 @@ ClockVector: TypeAlias = "dict[CtaClocks, Any]"
     IMPLICITLY_FENCED,
     AFTER_WAIT,
 ) = range(9)
-"""Aspects: what is known to be done; what of it is fenced towards the async proxy, by space; what is known by
-operations whose scopes reach that far; what is released towards the async proxy, and needs an acquire, too; what of
-other CTAs' doing was fenced in this CTA; behind what a wait for an operation stands, which may be such a fence, and
-behind what of other CTAs' doing one of this CTA. All launches have the first three, see `aspects_of`."""
+"""Aspects: what is known to be complete; what of it is fenced towards the async proxy, by space; what is known by
+operations whose scopes include both CTAs; what is released towards the async proxy, and still needs an acquire; what
+of other CTAs' accesses was fenced in this CTA; what precedes a wait for an operation, which may be such a fence; and
+what of other CTAs' accesses precedes such a wait in this CTA. All launches have the first three, see `aspects_of`."""
 
 _FENCED_HERE = FENCED_HERE_SHARED - FENCED_SHARED
 _MIN_KINDS, _CLUSTER_KINDS, _STRICT_KINDS = 3, 5, 9
 ENGINE_COUNT = 32
-"""Agents of a CTA beside its threads: what asynchronous operations did is known by the mbarriers that they tell."""
+"""Agents of a CTA in addition to its threads: mbarriers make accesses of asynchronous operations known."""
 
 _SCOPE_LEVELS = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
 
 
 def clock_kind_count(*, parted: bool, strict: bool) -> int:
-    """How many aspects matter in a launch. parted: CTAs reach each other's memory, or fences go one way."""
+    """Return the number of aspects of a launch. parted: CTAs access each other's memory, or fences are
+    one-directional.
+    """
     return _STRICT_KINDS if strict else _CLUSTER_KINDS if parted else _MIN_KINDS
 
 
 def scope_level(scope: str | None) -> int:
-    """How far a scope reaches; without one, as far as can be."""
+    """Return the level of a scope; without one, the widest level."""
     return _SCOPE_LEVELS.get(scope or "sys", 3)
 
 
 def required_scope_level(first: Cta, second: Cta) -> int:
-    """The level that a scope must have for two CTAs."""
+    """Return the level that a scope must have to include two CTAs."""
     return 0 if first is second else 1 if first.cluster is second.cluster else 2
 
 
 class CtaClocks:
-    """What the threads of one CTA know. base: the number of its first thread among all of the launch, from 1 on.
+    """What the threads of one CTA know. base: the number of its first thread in the launch, from 1.
 
-    threads: how many there are, with the engines behind them.
+    threads: their number; the engines follow them.
 
-    own: the present time of each thread. fenced_by: what each has fenced of its own doing. common: times of the CTA's
-    threads that all of them know. extra: the same for each thread, where some know more, else None. foreign: times of
-    other CTAs' threads that all know; foreign_of: the same for single threads. seen: by thread, what a fence of a level
-    makes known.
+    own: the present time of each thread. fenced_by: what each has fenced of its own accesses. common: times of the
+    CTA's threads that all of them know. extra: the same for each thread, where some know more, else None. foreign:
+    times of other CTAs' threads that all know; foreign_of: the same for single threads. seen: by thread, what a fence
+    of a level makes known.
     """
 
     __slots__ = (
@@ -114,10 +116,10 @@ class CtaClocks:
         self._fence_releases: dict[int, dict[int, ClockVector]] = {}
         self.pending_acquires: dict[int, list[tuple[int, ClockVector]]] = {}
 
-    # ------------------------------------------------------------------------------------------------ telling
+    # ---------------------------------------------------------------------------------------------- release and acquire
 
     def release_clock(self, index: Any) -> ClockVector:
-        """All that some threads know and have done until now, together; what they do from here on is not in it."""
+        """Return all that some threads know and have done until now; their later accesses are not in it."""
         known = self.common_times.copy()
         if self.thread_times is not None:
             numpy.maximum(known, self.thread_times[:, index].max(axis=1), out=known)
@@ -133,7 +135,7 @@ class CtaClocks:
         return vector
 
     def acquire_clock(self, index: Any, vector: ClockVector) -> None:
-        """Some threads come to know what was told."""
+        """Merge a released vector into what some threads know."""
         everyone = len(index) == self.cta.threads
         for other, times in vector.items():
             if other is not self:
@@ -148,7 +150,7 @@ class CtaClocks:
                 extra[:, index] = numpy.maximum(extra[:, index], times[:, None])
 
     def acquire_clock_by_all(self, vector: ClockVector) -> None:
-        """All threads that live come to know what all of them told: nobody knows more than the others."""
+        """Merge a vector of all threads into what all of them know: no thread knows more than the others."""
         self.acquire_clock(self.cta.all_threads, vector)
         self.thread_times = None
         self.thread_remote_times.clear()
@@ -156,9 +158,9 @@ class CtaClocks:
     # ------------------------------------------------------------------------------------------------- fences
 
     def fence(self, index: Any, level: int) -> None:
-        """What some threads did before is told by what they write from here on, and what they read told them counts.
+        """Fence: later writes of some threads release what they did before, and earlier reads become acquires.
 
-        level: of the fence's scope; what needs a wider one stays untold.
+        level: of the fence's scope; what needs a wider one is not released.
         """
         for thread in index.tolist():
             one = numpy.array([thread])
@@ -172,7 +174,7 @@ class CtaClocks:
             self._fence_releases.setdefault(thread, {})[level] = self.release_clock(one)
 
     def fence_proxy(self, index: Any, aspects: Sequence[int]) -> None:
-        """What some threads know to be done is fenced towards the async proxy from here on."""
+        """Fence what some threads know to be complete towards the async proxy."""
         everyone = len(index) == self.cta.threads
         for aspect in aspects:
             self.fenced_times[aspect, index] = self.own_times[index]
@@ -193,7 +195,7 @@ class CtaClocks:
             self.thread_remote_times.change(index, self.remote_times, partial(_mark_fenced, aspects=aspects))
 
     def note_wait(self, index: Any) -> None:
-        """Some threads have waited for an operation: what they know of other CTAs' doing stands behind that."""
+        """Record a wait for an operation: what the threads know of other CTAs' accesses precedes the wait."""
         if self.clock_kinds <= AFTER_WAIT or not (self.remote_times or self.thread_remote_times):
             return
         if len(index) == self.cta.threads:
@@ -202,7 +204,7 @@ class CtaClocks:
             self.thread_remote_times.change(index, self.remote_times, _mark_waited)
 
     def acquire_proxy(self, index: Any, aspects: Sequence[int]) -> None:
-        """What some threads know to be released towards the async proxy is fenced from here on."""
+        """Fence what some threads know to be released towards the async proxy."""
         everyone = len(index) == self.cta.threads
         for aspect in aspects:
             self.fenced_times[aspect, index] = numpy.maximum(
@@ -228,7 +230,7 @@ class CtaClocks:
             )
 
     def is_out_of_scope(self, index: Any, other: CtaClocks, threads: Any, times: Any) -> Any:
-        """Which threads know what another CTA did at a time, and only by operations of a narrower scope."""
+        """Return which threads know what another CTA did at a time only by operations of a narrower scope."""
         if self.clock_kinds <= IN_SCOPE:
             return numpy.zeros(len(index), bool)
         return self.happens_before(index, other, threads, times) & ~self.happens_before(
@@ -241,30 +243,30 @@ class CtaClocks:
         return self.thread_times
 
     def fence_releases(self, thread: int) -> Mapping[int, ClockVector]:
-        """What a thread's last fences let its later writes tell, by the level of each fence."""
+        """Return what a thread's last fences let its later writes release, by the level of each fence."""
         return self._fence_releases.get(thread, {})
 
     @property
     def has_fenced(self) -> bool:
-        """Whether any thread executed a fence."""
+        """Return whether any thread executed a fence."""
         return bool(self._fence_releases)
 
     def engine_for(self, key: object) -> int:
-        """The engine whose operations an object tells of."""
+        """Return the engine whose operations an object signals."""
         return self._engines.setdefault(key, self.threads - ENGINE_COUNT + len(self._engines) % ENGINE_COUNT)
 
     def engine_clock(self, engine: int) -> ClockVector:
-        """What an engine has done until now."""
+        """Return what an engine has done until now."""
         known = numpy.zeros((self.clock_kinds, self.threads), numpy.int64)
         known[COMPLETED, engine] = self.own_times[engine]
         if self.clock_kinds > IN_SCOPE:
             known[IN_SCOPE, engine] = self.own_times[engine]
         return {self: known}
 
-    # ------------------------------------------------------------------------------------------------ knowing
+    # ------------------------------------------------------------------------------------------------ queries
 
     def full_clock(self) -> ClockVector:
-        """All that any thread knows, and has done."""
+        """Return all that any thread knows and has done."""
         known = self.common_times.copy()
         if self.thread_times is not None:
             numpy.maximum(known, self.thread_times.max(axis=1), out=known)
@@ -276,13 +278,13 @@ class CtaClocks:
         return vector
 
     def has_started_before(self, index: Any, other: CtaClocks) -> bool:
-        """Whether all these threads know of anything that another CTA did, and so that it has begun."""
+        """Return whether all these threads know of any access of another CTA, and so that it has started."""
         if self.has_cluster_started or other in self.remote_times:
             return True
         return self.thread_remote_times.has(index, other)
 
     def happens_before(self, index: Any, other: CtaClocks, threads: Any, times: Any, aspect: int = COMPLETED) -> Any:
-        """Whether each thread of `index` knows what the thread of another CTA, or of this one, did at a time."""
+        """Return whether each thread of `index` knows what the thread of another CTA, or of this one, did at a time."""
         if other is self:
             known = self.common_times[aspect, threads]
             if self.thread_times is not None:
@@ -299,7 +301,7 @@ class CtaClocks:
 
 
 def _mark_fenced(times: Any, aspects: Sequence[int], by: int = COMPLETED) -> Any:
-    """Another CTA's times, of which all that is done (or released) is fenced here."""
+    """Mark all that another CTA has completed (or released) as fenced here."""
     made = times.copy()
     for aspect in aspects:
         made[aspect] = numpy.maximum(made[aspect], made[by])
@@ -309,14 +311,14 @@ def _mark_fenced(times: Any, aspects: Sequence[int], by: int = COMPLETED) -> Any
 
 
 def _mark_waited(times: Any) -> Any:
-    """Another CTA's times, of which all that is done stands behind a wait."""
+    """Mark all that another CTA has completed as preceding a wait."""
     made = times.copy()
     made[AFTER_WAIT] = numpy.maximum(made[AFTER_WAIT], made[COMPLETED])
     return made
 
 
 def without_scope(vector: ClockVector) -> ClockVector:
-    """What was told, as those know it who tell or hear at a scope that does not reach the other."""
+    """Return a released vector as known through a scope that does not include the other CTA."""
     made = {}
     for owner, times in vector.items():
         made[owner] = times
@@ -327,7 +329,7 @@ def without_scope(vector: ClockVector) -> ClockVector:
 
 
 def join_into(vector: ClockVector, other: ClockVector) -> ClockVector:
-    """Add to a vector what another says; the vector."""
+    """Merge another vector into a vector; return the latter."""
     for owner, times in other.items():
         held = vector.get(owner)
         vector[owner] = times if held is None else numpy.maximum(held, times)

@@ -1,7 +1,7 @@
-"""Registers that asynchronous multiplications use: who touches them too early, or hands them over without a fence.
+"""Registers that wgmma operations use: accesses that are too early, and operands that are passed without a fence.
 
-Plain moves are followed and count as no access: they give registers other names. That another instruction only reads
-the fragment of A does no harm.
+Plain moves are tracked and are not accesses: they rename registers. Reads of the fragment of A by other instructions
+are harmless.
 
 Source: PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group", "wgmma.mma_async".
 """
@@ -36,7 +36,7 @@ _MOVE_OPERATIONS = frozenset({"copy", "pack", "unpack"})
 
 @lru_cache(maxsize=4096)
 def may_issue_register_op(opcode: str) -> bool:
-    """Whether an instruction may start an operation that uses registers until its group is waited for."""
+    """Return whether an instruction may start an operation that uses registers until its group is waited for."""
     return any(_async_register_uses(match) for match in table().candidates(opcode))
 
 
@@ -45,7 +45,7 @@ def _async_register_uses(match: Match) -> list[AsyncRegisters]:
 
 
 def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
-    """The places of the registers that an operand names."""
+    """Return the slots of the registers that an operand names."""
     match operand:
         case Name(text=text):
             found = scope.lookup(text) or scope.lookup(text.partition(".")[0])
@@ -65,7 +65,7 @@ def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
 
 @dataclass(frozen=True, slots=True)
 class _RegisterUses:
-    """What an instruction does to registers. moves: it only gives them other names."""
+    """The register accesses of an instruction. moves: whether it only renames them."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -85,7 +85,7 @@ def _register_uses(instruction: Instruction, match: Match, scope: BlockScope) ->
 
 
 class RegisterWatch:
-    """The registers of a function that asynchronous operations use, or that moves bring to those or take from them."""
+    """The registers of a function that asynchronous operations use, or that moves copy to or from these."""
 
     def __init__(self, body: Sequence[tuple[Instruction, BlockScope]]) -> None:
         slots: set[int] = set()
@@ -108,7 +108,7 @@ class RegisterWatch:
         self.slots = frozenset(slots)
 
     def instrument(self, step: Step, instruction: Instruction, match: Match, scope: BlockScope) -> Step:
-        """A step that minds the registers that it uses."""
+        """Wrap a step to check the registers that it uses."""
         issues = _async_register_uses(match)
         if issues:
             operands = [(match.operand(each.operand, instruction), each.kind != "read") for each in issues]
@@ -159,7 +159,7 @@ def _issuing_step(step: Step, used: dict[int, bool], kind: str) -> Step:
 
 
 def hazards_of(group: ThreadGroup) -> RegisterHazards:
-    """What is known of the registers of the executing function."""
+    """Return the hazards of the executing function's registers."""
     activation = group.activation
     if activation.register_hazards is None:
         activation.register_hazards = RegisterHazards(group.cta)
@@ -168,10 +168,11 @@ def hazards_of(group: ThreadGroup) -> RegisterHazards:
 
 
 class RegisterHazards:
-    """The registers of one call, by their places; each entry an array over the threads of the CTA.
+    """The registers of one call, by their slots; each entry an array over the threads of the CTA.
 
     number: of the group of the last operation that uses it, -1 for none. touched: since the last fence. updated:
-    whether the operation writes it. issued: the place of the operation. unfenced: threads that have had no fence yet.
+    whether the operation writes it. issued: the position of the operation. unfenced: threads that have not executed a
+    fence.
     """
 
     __slots__ = ("cta", "is_updated", "issue_location", "kind", "pending_group", "touched_since_fence", "unfenced")
@@ -185,14 +186,14 @@ class RegisterHazards:
         self.unfenced = numpy.ones(cta.threads, bool)
 
     def fence(self, group: ThreadGroup) -> None:
-        """Threads order what they did to registers before operations that come."""
+        """Record that threads order their register accesses before later operations."""
         index = group.lanes.index
         self.unfenced[index] = False
         for each in self.touched_since_fence.values():
             each[index] = False
 
     def touch(self, group: ThreadGroup, reads: Iterable[int], writes: Iterable[int]) -> None:
-        """Threads use registers otherwise."""
+        """Record uses of registers by other instructions."""
         index = group.lanes.index
         for slots, is_write in ((reads, False), (writes, True)):
             for slot in slots:
@@ -201,7 +202,7 @@ class RegisterHazards:
                 self._row(self.touched_since_fence, slot, False)[index] = True
 
     def move(self, group: ThreadGroup, sources: Sequence[int], targets: Sequence[int]) -> None:
-        """Registers get the contents of others; of none, where these are constants."""
+        """Record moves between registers; without sources, where these are constants."""
         index = group.lanes.index
         numbers = [self.pending_group[each][index] for each in sources if each in self.pending_group]
         touched = [self.touched_since_fence[each][index] for each in sources if each in self.touched_since_fence]
@@ -219,7 +220,7 @@ class RegisterHazards:
                 self._row(self.touched_since_fence, slot, False)[index] = was_touched
 
     def issue(self, group: ThreadGroup, used: dict[int, bool], kind: str) -> None:
-        """An operation may use registers from here on."""
+        """Record that an operation may use registers from now on."""
         index, self.kind = group.lanes.index, kind
         numbers = group.cta.machine.async_engine.committed_groups(group.cta, kind)[index]
         for slot, updated in used.items():
@@ -249,7 +250,7 @@ class RegisterHazards:
             )
 
     def check_fence(self, group: ThreadGroup, used: Iterable[int]) -> None:
-        """Whether what threads did to registers is ordered before the operation that takes them."""
+        """Check that accesses of threads to registers are ordered before the operation that uses these."""
         index = group.lanes.index
         wrong = self.unfenced[index]
         if wrong.any():

@@ -19,19 +19,21 @@ if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 CP_ASYNC, BULK, WGMMA, TCGEN05 = "cp.async", "bulk", "wgmma", "tcgen05"
-"""What tells that an operation is complete: a group of the thread, of one of these kinds; of the last, an mbarrier."""
+"""What signals that an operation is complete: a group of the thread, of one of these kinds; for the last, an
+mbarrier.
+"""
 
 GROUPED = (CP_ASYNC, BULK, WGMMA, TCGEN05)
 BY_MBARRIER, UNSIGNALLED = "mbarrier", "nothing"
-"""An mbarrier that it has itself, or nothing."""
+"""Completion through an mbarrier of the operation's own, or through nothing."""
 
 
 class AsyncOperation:
     """One execution of an instruction by some threads.
 
-    threads: who issued each row. groups: the number of each row's group, in its thread. signals: objects and the bytes
-    that they are told. reading, writing: rows whose source, or target, may still be in use, for all that is known.
-    proxy: through which it accesses memory.
+    threads: the issuer of each row. groups: the number of each row's group in its thread. signals: mbarriers and the
+    bytes that are completed on them. reading, writing: rows whose source, or target, is not known to be free.
+    proxy: the proxy through which it accesses memory.
     """
 
     __slots__ = (
@@ -80,27 +82,27 @@ class AsyncOperation:
 
     @property
     def name(self) -> str:
-        """Its instruction."""
+        """Return the name of its instruction."""
         return self.function.instructions[self.pc].opcode
 
     @property
     def is_combining(self) -> bool:
-        """Whether it reduces, one element after another by itself."""
+        """Return whether it is a reduction, in which each element is updated separately."""
         return any(each.combine is not None for each in self.transfers)
 
     def read(self, rows: Any) -> None:
-        """Read sources."""
+        """Read the sources of rows."""
         for each in self.transfers:
             each.read(rows)
 
     def write(self, rows: Any) -> None:
-        """Write targets."""
+        """Write the targets of rows."""
         for each in self.transfers:
             each.write(rows)
 
 
 class DeferredArrival:
-    """Arrivals that come when what some threads issued of a kind is complete, up to a serial number; one for each."""
+    """Arrivals, one per thread, that occur when its operations of a kind up to a serial number are complete."""
 
     __slots__ = ("barrier", "cta", "function", "issue_clock", "kind", "pc", "serial", "threads")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ClusterBarrierPhase(Waitable):
-    """One use of the barrier: it opens when all threads of the cluster that live have arrived."""
+    """One phase of the barrier: it completes when all threads of the cluster that have not exited have arrived."""
 
     __slots__ = ("cluster", "has_arrived", "is_complete", "release_clock")
 
@@ -32,7 +32,7 @@ class ClusterBarrierPhase(Waitable):
         """What orders accesses keeps here."""
 
     def missing_arrivals(self) -> list[tuple[Cta, int]]:
-        """The CTAs whose threads have not all arrived, and how many have not."""
+        """Return the CTAs with missing arrivals, each with the number of threads that have not arrived."""
         found = []
         for cta in self.cluster.ctas:
             there = self.has_arrived.get(cta)
@@ -42,13 +42,13 @@ class ClusterBarrierPhase(Waitable):
         return found
 
     def describe(self, _group: ThreadGroup) -> str:
-        """Who is still awaited."""
+        """Describe the missing arrivals."""
         rest = ", ".join(f"{count} threads of CTA {cta.ctaid}" for cta, count in self.missing_arrivals())
         return f"the barrier of the cluster, at which {rest} have not arrived"
 
 
 class ClusterBarrier:
-    """A cluster's barrier. phase: the present one."""
+    """The barrier of a cluster. phase: the current one."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -56,14 +56,14 @@ class ClusterBarrier:
         self._unwaited_phases: dict[Cta, Any] = {}
 
     def _unwaited_phase_of(self, cta: Cta) -> Any:
-        """The phase at which each thread of a CTA has arrived and not waited yet; None for none."""
+        """Return, for each thread of a CTA, the phase at which it has arrived but not waited yet, or None."""
         found = self._unwaited_phases.get(cta)
         if found is None:
             found = self._unwaited_phases[cta] = numpy.full(cta.threads, None, object)
         return found
 
     def arrive(self, group: ThreadGroup, order: str) -> None:
-        """Threads arrive. They must wait before they arrive once more."""
+        """Record that threads arrive. They must wait before they arrive again."""
         cta, index = group.cta, group.lanes.index
         owed = self._unwaited_phase_of(cta)
         again = owed[index] != None  # noqa: E711 (element by element)
@@ -81,7 +81,7 @@ class ClusterBarrier:
         self.complete_if_ready()
 
     def wait(self, group: ThreadGroup) -> ClusterBarrierPhase | None:
-        """The phase for which threads wait: None where they need not any more."""
+        """Return the phase that threads wait for; None where it is complete."""
         cta, index = group.cta, group.lanes.index
         owed = self._unwaited_phase_of(cta)
         phases = owed[index]
@@ -98,7 +98,7 @@ class ClusterBarrier:
         return None
 
     def complete_if_ready(self) -> None:
-        """Open the barrier where all that live have arrived."""
+        """Complete the phase if all threads that have not exited have arrived."""
         phase = self.phase
         if phase.has_arrived and not phase.missing_arrivals():
             phase.is_complete = True

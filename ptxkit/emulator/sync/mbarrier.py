@@ -1,4 +1,4 @@
-"""Mbarrier objects in shared memory: arrivals and bytes that a phase awaits, and who waits for it.
+"""Mbarrier objects in shared memory: arrivals and bytes that a phase expects, and the threads that wait for it.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Contents of the mbarrier object",
 "Lifecycle of the mbarrier object", "Phase of the mbarrier object", "Tracking asynchronous operations".
@@ -24,7 +24,7 @@ _MAX_POLLS = 1 << 16
 
 
 class MbarrierError(Exception):
-    """What an operation on an object breaks. code: of the rule."""
+    """A rule that an operation on an mbarrier breaks. code: the rule's code."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -32,10 +32,10 @@ class MbarrierError(Exception):
 
 
 class Mbarrier(Waitable):
-    """One object. cta: whose shared memory it is in; offset: there; place: in the cluster's pool.
+    """One object. cta: the owner of its shared memory; offset: within it; place: in the cluster's pool.
 
-    count: arrivals that a phase needs; pending: those that this phase still needs; bytes: expected less completed.
-    phase: how many phases are complete. observed: how many of these some thread has seen complete.
+    count: arrivals per phase; pending: arrivals missing in this phase; bytes: expected minus completed.
+    phase: the number of complete phases. observed: the number of these that some thread has observed.
     """
 
     __slots__ = (
@@ -68,10 +68,10 @@ class Mbarrier(Waitable):
         """What orders accesses keeps here."""
         self._store_opaque_state()
 
-    # ------------------------------------------------------------------------------------------- its operations
+    # ------------------------------------------------------------------------------------------- operations
 
     def arrive(self, counts: Any, *, drop: bool = False, completes: bool = True) -> Any:
-        """Count arrivals, one entry a thread; the state tokens, which say what was before each. Raises Misuse."""
+        """Count arrivals, one entry per thread; return the state tokens from before each. Raises MbarrierError."""
         self._check_phase_observed()
         total = int(counts.sum())
         if total <= self.pending:
@@ -115,7 +115,7 @@ class Mbarrier(Waitable):
         return f"{self.pending} arrivals" if self.pending else "none"
 
     def add_pending(self, count: int) -> None:
-        """Await more arrivals in this phase: of asynchronous copies. Raises Misuse."""
+        """Increase the pending count of this phase, for asynchronous copies. Raises MbarrierError."""
         if self.pending + count > MAX_ARRIVALS:
             raise MbarrierError(
                 "PTX505", f"{self.name} would await {self.pending + count} arrivals, more than it can count"
@@ -123,14 +123,14 @@ class Mbarrier(Waitable):
         self.pending += count
 
     def expect_tx(self, count: int) -> None:
-        """Await more bytes in this phase. Raises Misuse."""
+        """Expect more bytes in this phase. Raises MbarrierError."""
         self.tx_count += count
         self.expected_bytes += count
         self._check_tx_count()
         self._on_change()
 
     def complete_tx(self, count: int) -> None:
-        """Bytes have come. Raises Misuse."""
+        """Count bytes as completed. Raises MbarrierError."""
         self.tx_count -= count
         self.completed_bytes += count
         self._check_tx_count()
@@ -146,26 +146,26 @@ class Mbarrier(Waitable):
             )
 
     def invalidate(self) -> None:
-        """End its life."""
+        """End the lifetime of the object."""
         self.is_live = False
         self.wake()
 
     # ---------------------------------------------------------------------------------------------------- waiting
 
     def is_phase_complete(self, parity: int) -> bool:
-        """Whether the phase of a parity before this one is complete."""
+        """Return whether the preceding phase with a parity is complete."""
         return (self.phase & 1) != parity
 
     def is_token_complete(self, token: int) -> bool:
-        """Whether the phase of a state token is complete."""
+        """Return whether the phase of a state token is complete."""
         return (token >> _PENDING_BITS & 0xFFFF_FFFF) < self.phase
 
     def observe(self) -> None:
-        """A thread has seen that the phase before this one is complete."""
+        """Record that a thread has observed the completion of the preceding phase."""
         self.observed_phases = self.phase
 
     def count_failed_poll(self, group: ThreadGroup, index: Any, most: int) -> bool:
-        """Note that threads were told `not yet`; whether they were told so of this phase more than `most` times."""
+        """Count a failed poll of threads; return whether this phase has had more than `most` of them."""
         polls = self.polls.get(group.cta)
         if polls is None:
             polls = self.polls[group.cta] = numpy.zeros(group.cta.threads, numpy.int64)
@@ -175,11 +175,11 @@ class Mbarrier(Waitable):
         return bool((found - base > most).all())
 
     def reset_polls(self) -> None:
-        """Tell those that wait `not yet` once more."""
+        """Reset the counts of failed polls, so that waiting threads may poll again."""
         self.polls.clear()
         self.wake()
 
-    # ---------------------------------------------------------------------------------------------------- within
+    # ---------------------------------------------------------------------------------------------------- internals
 
     def _state_tokens(self, pending: Any) -> Any:
         return pending.astype(numpy.uint64) | numpy.uint64(self.phase << _PENDING_BITS)
@@ -194,7 +194,7 @@ class Mbarrier(Waitable):
         self._store_opaque_state()
 
     def _store_opaque_state(self) -> None:
-        """Put its state into memory: opaque to the program, and there."""
+        """Store the state in memory, in a form that is opaque to the program."""
         state = self.phase << 42 | (self.tx_count & 0x3FFFFF) << _PENDING_BITS | self.pending
         self.cta.cluster.shared_buffer.view(MBARRIER_BYTES)[self.buffer_offset >> 3] = numpy.uint64(
             state & (1 << 64) - 1
@@ -202,17 +202,17 @@ class Mbarrier(Waitable):
 
     @property
     def name(self) -> str:
-        """What findings call it."""
+        """Return its name for findings."""
         where = f" of CTA {self.cta.ctaid}" if self.cta.cluster.size > 1 else ""
         return f"the mbarrier at shared 0x{self.offset:x}{where}"
 
     @property
     def code(self) -> str:
-        """Of the rule that a wait for ever breaks."""
+        """Return the code of the rule that a deadlock breaks."""
         return "PTX504" if self.pending else "PTX503"
 
     def describe(self, group: ThreadGroup) -> str:  # noqa: ARG002 (as of other waitables)
-        """What its phase still awaits."""
+        """Describe what its phase is missing."""
         seen = self.count - self.pending
         text = f"phase {self.phase} of {self.name}: {self.count} arrivals expected, {seen} seen"
         if self.expected_bytes or self.completed_bytes or self.tx_count:
@@ -221,5 +221,5 @@ class Mbarrier(Waitable):
 
 
 def pending_count(tokens: Any) -> Any:
-    """The pending arrivals in state tokens."""
+    """Return the pending counts in state tokens."""
     return (tokens & numpy.uint64(MAX_ARRIVALS)).astype(numpy.uint32)

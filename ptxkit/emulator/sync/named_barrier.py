@@ -1,6 +1,6 @@
 """Named barriers of a CTA.
 
-A barrier counts whole warps: a warp arrives when all of its threads that have not exited have come.
+A barrier counts whole warps: a warp arrives when all of its threads that have not exited have arrived.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
 """
@@ -23,10 +23,10 @@ WARP_SIZE = 32
 
 
 class BarrierPhase(Waitable):
-    """One use of a barrier: it opens when enough threads have come.
+    """One phase of a barrier: it completes when enough threads have arrived.
 
-    expected: threads, or None for all that have not ended. arrived: those that came, by thread; values: the predicates
-    of those that reduce. sites: by warp, the place of an aligned instruction at which its threads come, -1 for none.
+    expected: threads, or None for all that have not exited. arrived: whether each thread has arrived; values: the
+    predicates for a reduction. sites: by warp, the position of the aligned instruction of its threads, -1 for none.
     """
 
     __slots__ = (
@@ -56,7 +56,7 @@ class BarrierPhase(Waitable):
         """What orders accesses keeps here."""
 
     def check_convergence(self, group: ThreadGroup) -> None:
-        """All threads of a warp come to the same instruction, where that is aligned."""
+        """Check that all threads of a warp execute the same instruction, if that is aligned."""
         place = self._location_of_site.setdefault((id(group.activation), group.pc), len(self._location_of_site))
         warps = group.lanes.index >> 5
         wrong = (self.arrival_locations[warps] >= 0) & (self.arrival_locations[warps] != place)
@@ -69,14 +69,14 @@ class BarrierPhase(Waitable):
             self._first_arrival = (group.activation.function, group.pc)
 
     def warps_with_partial_arrival(self) -> Any:
-        """The warps of which only a part has come to an aligned instruction."""
+        """Return the warps of which only some threads have arrived at an aligned instruction."""
         cta = self.barrier.cta
         absent = numpy.zeros(cta.warps * WARP_SIZE, bool)
         absent[: cta.threads] = cta.alive & ~self.has_arrived
         return (self.arrival_locations >= 0) & absent.reshape(-1, WARP_SIZE).any(axis=1)
 
     def check_exited_warps(self) -> None:
-        """Report warps of which some threads have ended without coming to the aligned instruction."""
+        """Report warps of which some threads have exited without executing the aligned instruction."""
         cta = self.barrier.cta
         absent = numpy.zeros(cta.warps * WARP_SIZE, bool)
         absent[: cta.threads] = ~self.has_arrived
@@ -95,9 +95,10 @@ class BarrierPhase(Waitable):
         cta.machine.report_fault(fault)
 
     def arrived_count(self) -> int:
-        """Threads that count as arrived: a warp is 32 of them, full or not, when all of its lanes that live have come.
+        """Return the arrived threads: a warp counts as 32, full or not, once all of its lanes that have not exited
+        arrived.
 
-        Of a warp that still has others, those that came at an instruction that is not aligned count one by one.
+        In an incomplete warp, threads that arrived at an instruction that is not aligned count individually.
         """
         cta = self.barrier.cta
         came, absent = (numpy.zeros(cta.warps * WARP_SIZE, bool) for _ in range(2))
@@ -109,11 +110,11 @@ class BarrierPhase(Waitable):
 
     @property
     def code(self) -> str:
-        """Of the rule that a wait for ever breaks."""
+        """Return the code of the rule that a deadlock breaks."""
         return "PTX603" if self.warps_with_partial_arrival().any() else "PTX601"
 
     def describe(self, _group: ThreadGroup) -> str:
-        """Who is still awaited."""
+        """Describe the missing arrivals."""
         number = self.barrier.number
         torn = numpy.flatnonzero(self.warps_with_partial_arrival())
         if len(torn):
@@ -135,7 +136,7 @@ class NamedBarrier:
     def arrive(
         self, group: ThreadGroup, expected: int | None, values: Any = None, *, aligned: bool = False, waits: bool = True
     ) -> BarrierPhase:
-        """Count the group's threads in; the phase that they came to, which may be open now."""
+        """Count the arrival of the group's threads; return their phase, which may be complete now."""
         phase = self.phase
         if phase is None:
             phase = self.phase = BarrierPhase(self, expected)
@@ -161,7 +162,7 @@ class NamedBarrier:
         return phase
 
     def on_threads_exit(self) -> None:
-        """Threads have ended."""
+        """Handle the exit of threads."""
         self._complete_if_ready()
 
     def _complete_if_ready(self) -> None:

@@ -1,4 +1,4 @@
-"""Warps whose lanes meet in one instruction, to speak to each other.
+"""Warps whose lanes execute one instruction together, to exchange values.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync", and the other instructions with a member mask.
 """
@@ -24,7 +24,7 @@ _LANE_BITS = (numpy.uint32(1) << numpy.arange(WARP_SIZE, dtype=numpy.uint32)).as
 
 @dataclass(frozen=True, slots=True)
 class WarpOperands:
-    """The values of all lanes that take part. warp, lane: of each executing thread. there: which lanes, (warps, 32).
+    """The values of all participating lanes. warp, lane: of each executing thread. there: the lanes, (warps, 32).
 
     values: one matrix (warps, 32) for each operand.
     """
@@ -35,17 +35,17 @@ class WarpOperands:
     values: tuple[Any, ...]
 
     def participant_masks(self) -> Any:
-        """The lanes that take part as one number for each executing thread."""
+        """Return the mask of participating lanes for each executing thread."""
         return masks_of_lanes(self.present)[self.warp]
 
 
 def masks_of_lanes(there: Any) -> Any:
-    """Rows of 32 truth values as numbers."""
+    """Convert rows of 32 truth values to masks."""
     return (there * _LANE_BITS).sum(axis=1, dtype=numpy.uint32)
 
 
 def to_lane_matrix(group: ThreadGroup, values: Any) -> Any:
-    """Values of the executing threads as a matrix (warps, 32), zero elsewhere."""
+    """Return values of the executing threads as a matrix (warps, 32), zero elsewhere."""
     cta = group.cta
     whole = numpy.zeros(cta.warps * WARP_SIZE, values.dtype)
     whole[group.lanes.index] = values
@@ -53,7 +53,7 @@ def to_lane_matrix(group: ThreadGroup, values: Any) -> Any:
 
 
 class WarpRendezvous(Waitable):
-    """Lanes of one warp that came to an instruction of a kind, with one mask, at different places or times."""
+    """Lanes of one warp that reach an instruction of a kind, with one mask, at different positions or times."""
 
     __slots__ = ("code", "cta", "is_complete", "key", "mask", "present", "values", "warp")
 
@@ -67,29 +67,29 @@ class WarpRendezvous(Waitable):
         self.is_complete = False
 
     def missing_lanes(self) -> int:
-        """The lanes that are named, have not ended and are not there."""
+        """Return the lanes that the mask names, have not exited and have not arrived."""
         lanes = self.cta.alive[self.warp * WARP_SIZE : (self.warp + 1) * WARP_SIZE]
         alive = int(sum(1 << at for at, lives in enumerate(lanes) if lives))
         return self.mask & alive & ~int(sum(1 << at for at, here in enumerate(self.present) if here))
 
     def on_threads_exit(self) -> None:
-        """Threads have ended."""
+        """Handle the exit of threads."""
         if not self.missing_lanes():
             self.is_complete = True
             self.cta.rendezvous.pop(self.key, None)
             self.wake()
 
     def describe(self, _group: ThreadGroup) -> str:
-        """Who is still awaited."""
+        """Describe the missing lanes."""
         return f"lanes 0x{self.missing_lanes():08x} of warp {self.warp}, which its mask 0x{self.mask:08x} names"
 
 
 def gather_operands(
     group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: str = "PTX601"
 ) -> WarpOperands | BlockSignal:
-    """The values of all lanes that the mask names, once these are there. kind: tells instructions apart.
+    """Return the values of all lanes that the mask names, once these have arrived. kind: distinguishes instructions.
 
-    code: of the rule that is broken where they wait for ever.
+    code: the rule that a deadlock breaks.
     """
     index = group.lanes.index
     warp, lane = index >> 5, (index & 31).astype(numpy.uint32)
@@ -115,7 +115,7 @@ def gather_operands(
 def _join_rendezvous(
     group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], warp: Any, lane: Any
 ) -> BlockSignal:
-    """Wait for lanes that come by other ways, or earlier or later."""
+    """Wait for lanes that arrive on other paths, or at other times."""
     cta = group.cta
     number, named = int(warp[0]), int(mask[0])
     if (warp != number).any():
@@ -132,7 +132,7 @@ def _join_rendezvous(
         meeting.is_complete = True
         cta.rendezvous.pop(meeting.key, None)
         meeting.wake()
-        return BlockSignal(meeting, is_satisfied=True)  # a warp that is together executes its instruction once
+        return BlockSignal(meeting, is_satisfied=True)  # a converged warp executes its instruction once
     return BlockSignal(meeting)
 
 
@@ -149,5 +149,5 @@ def _take_rendezvous_operands(
     return WarpOperands(warp, lane, there, tuple(matrices))
 
 
-class SingleWarpRequired(Exception):  # noqa: N818 (no error: the group goes on warp by warp)
-    """A group of several warps must go on warp by warp."""
+class SingleWarpRequired(Exception):  # noqa: N818 (not an error: the group continues warp by warp)
+    """A group of several warps must continue warp by warp."""
