@@ -1,8 +1,9 @@
 """Verification by running: the static rules, and then launches of each kernel on the reference machine.
 
 `verify_source(source, request)` gives a file's result as `lint_source` does, with the machine's findings among the
-diagnostics (each with its witness) and what was run beside them. What the caller does not say of a launch is chosen
-(`choice`), and told; a finding that hangs on such a choice is a warning, since only the host knows what it passes.
+diagnostics (each with its witness) and the launches that were run. What the caller does not specify of a launch is
+chosen (`launch_inference`) and reported; a finding that depends on such a choice is a warning, since only the host
+knows what it passes.
 """
 
 from __future__ import annotations

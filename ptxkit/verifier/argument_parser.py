@@ -1,6 +1,6 @@
-"""Arguments as the command line gives them: `x=f32[1024]:random`, `table=table.npy`, `n=37`.
+"""Parser of arguments on the command line: `x=f32[1024]:random`, `table=table.npy`, `n=37`.
 
-Behind an array, `:box=64x64` makes it a tensor map of boxes (innermost dimension first), with `:swizzle=128`,
+After an array, `:box=64x64` makes it a tensor map of boxes (innermost dimension first), with `:swizzle=128`,
 `:interleave=16`, `:oob=nan`, `:steps=2x1`; `:lower=-1x-1:upper=-1x-1:channels=16:pixels=64` one of im2col boxes. `2*`
 before an array or a map makes a table of two in memory: of addresses, or of the maps' bytes. `texture:`, `surface:` and
 `sampler:` before it make what `images.py` says.
@@ -40,7 +40,7 @@ _BFLOAT16_SHIFT = 16
 
 
 class ArgumentSpecError(ValueError):
-    """An argument that cannot be read; the message says what would be right."""
+    """An argument that cannot be parsed; the message describes the valid syntax."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def _parse_extents(text: str) -> tuple[int, ...]:
 
 
 def make_filled_array(type_: str, shape: tuple[int, ...], fill: str, chance: numpy.random.Generator) -> Any:
-    """An array of a PTX type. random: floating-point numbers from -1 to 1; integers of all values."""
+    """Return an array of a PTX type. random: floating-point numbers from -1 to 1; integers of all values."""
     dtype = numpy.dtype(TYPES[type_])
     if fill == "zeros":
         return numpy.zeros(shape, dtype)

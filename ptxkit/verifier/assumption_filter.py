@@ -1,8 +1,9 @@
-"""What a run shows of a kernel, and what only of the arguments that were chosen for it.
+"""Separates findings about a kernel from those about the arguments that were chosen for it.
 
 A host passes indices that lie in its arrays, and lists without doubles where threads scatter; what is chosen for it may
-do neither. So nothing is said of a run that leaves memory, and accesses of two threads to the same global bytes count
-where the numbers in memory are all different. A fault that nothing decides but the kernel itself counts in any run.
+do neither. So nothing is reported of a run that accesses memory out of bounds, and accesses of two threads to the same
+global bytes count where the numbers in memory are all different. A fault that nothing decides but the kernel itself
+counts in any run.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class LaunchAssumptions:
     laneless: the instructions that name Tensor Memory by constants, of which the rules do not mind the lanes.
 
     influence: what decides the instructions of the kernel; None where nobody asks. evidence: what its code shows of its
-    launches. exhausted: whether blocks of all sizes were tried in vain.
+    launches. exhausted: whether blocks of all sizes were tried without success.
     """
 
     values: bool = False
@@ -77,7 +78,7 @@ class LaunchAssumptions:
     exhausted: bool = False
 
     def is_certain(self, finding: Violation) -> bool:
-        """Whether a finding is a fault of the kernel alone, which no other choice would avoid."""
+        """Return whether a finding is a fault of the kernel alone, which no other choice would avoid."""
         if (finding.code, finding.offset) in self.proven_violations:
             return True
         if finding.code not in _OPERAND_CODES or (
@@ -143,7 +144,7 @@ class LaunchAssumptions:
         return assumption_reason(finding, self, self.fault_dependence, is_degenerate=is_degenerate)
 
     def requires_several_ctas(self, finding: Violation) -> bool:
-        """Whether a finding needs several CTAs, of which only the kernel's code tells."""
+        """Return whether a finding needs several CTAs, for which only the kernel's code is evidence."""
         return (
             self.grid
             and (self._is_conflict(finding) or self._is_copy_conflict(finding))

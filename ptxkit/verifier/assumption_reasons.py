@@ -1,7 +1,7 @@
 """Whether a kernel's own code asks for such a launch as was chosen, or a finding may come of the choice alone.
 
-A kernel that compares one number as it was passed is made for either outcome, and a finding counts. A finding on whose
-way the kernel computes with numbers that were chosen, or needs several that fit each other, is a question.
+A kernel that compares one number as it was passed is made for either outcome, and a finding counts. A finding is an
+open question if the kernel computes with chosen numbers on the path to it, or needs several that are consistent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHARED_SIZE_REGISTERS = ("%dynamic_smem_size", "%total_smem_size")
 
 
 class AssumedInputs(Protocol):
-    """What of the launch nobody said: see `Chosen`."""
+    """What of the launch was not specified: see `LaunchAssumptions`."""
 
     @property
     def contents(self) -> bool: ...
@@ -80,12 +80,12 @@ def _size_reason(finding: Violation, open_: AssumedInputs, influence: FaultDepen
 
 
 def ignores_block_size(leaves: Collection[DependenceSource]) -> bool:
-    """Whether an address is made of the thread's number, and not of how many there are in a CTA."""
+    """Return whether an address depends on the thread's index, and not on the number of threads in a CTA."""
     return _has_register(leaves, ("%tid",)) and not _has_register(leaves, ("%ntid",))
 
 
 def list_names(names: Sequence[str]) -> str:
-    """`` `a` and `b` ``; of many the first three."""
+    """Format names as `` `a` and `b` ``; of many, only the first three."""
     shown = [f"`{each}`" for each in names[:3]] + (["others"] if len(names) > 3 else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 

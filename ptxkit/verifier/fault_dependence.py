@@ -39,7 +39,7 @@ _CLUSTER_REGISTERS = ("%cluster_nct", "%is_explicit_cluster")
 
 class FaultDependence:
     """What decides the steps of a kernel. has_block, has_cluster: whether the size of its blocks, or clusters, is known
-    and not chosen. chosen: the parameters of which nobody said what to pass; pointers: parameters, and bytes in them,
+    and not chosen. chosen: the parameters that were not specified; pointers: parameters, and bytes in them,
     that hold addresses; structures: those of the chosen that have parts.
     """
 
@@ -123,12 +123,12 @@ class FaultDependence:
         return not alone >= set(self._unspecified)
 
     def control_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
-        """What decides that the instruction at fault is executed; None where nobody knows."""
+        """Return what decides that the instruction at fault is executed; None where that is unknown."""
         step = self._steps.get(finding.offset) if self._is_fully_matched else None
         return None if step is None else self._input_independence.dependence_sources(step, None)
 
     def address_sources(self, finding: Violation) -> frozenset[DependenceSource] | None:
-        """What the addresses are made of at which a finding's accesses meet; None where nobody knows."""
+        """Return the sources of the addresses at which a finding's accesses conflict; None where these are unknown."""
         found: set[DependenceSource] = set()
         for number, witness in enumerate(finding.witnesses):
             steps = self._steps_by_line.get(witness.line, []) if number else [self._steps.get(finding.offset)]
@@ -160,7 +160,7 @@ class FaultDependence:
 
     def statement_sources(self, offset: int, space: str = "") -> frozenset[DependenceSource] | None:
         """What decides the statement that begins at an offset of the text, and its addresses in a state space (all that
-        it reads, if it is empty); None where nobody knows, as in a function that the kernel calls."""
+        it reads, if it is empty); None where that is unknown, as in a function that the kernel calls."""
         key = (offset, space)
         if key not in self._leaves_cache:
             step = self._steps.get(offset) if self._is_fully_matched else None

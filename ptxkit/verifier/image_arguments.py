@@ -1,4 +1,4 @@
-"""Textures, surfaces and samplers as the command line gives them.
+"""Textures, surfaces and samplers on the command line.
 
 `texture:f32[48,64]:random:filter=linear:address=wrapxclamp:normalized=1`; `scaled=1` makes integers numbers up to 1,
 `channels=4` takes the last dimension as channels, `layered=1` the first as layers, `cube=1` these as faces.
@@ -38,7 +38,7 @@ _TEXTURE_EXTENTS = {
     "cube": (6, 64, 64),
     "acube": (12, 64, 64),
 }
-"""What a texture has of which nobody said anything, layers first."""
+"""The extents of a texture that was not specified, layers first."""
 _SURFACE_EXTENTS = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
 """What a surface has: its rows are long enough for a number, or some bytes, of each thread."""
 _MAX_IMAGES = 16
@@ -48,7 +48,7 @@ InferredImages: TypeAlias = "dict[str, tuple[OpaqueObject, str]]"
 
 
 def infer_images(program: Program) -> InferredImages:
-    """Textures, surfaces and samplers for the parameters that are such, as the kernel uses them."""
+    """Return textures, surfaces and samplers for such parameters, as the kernel uses them."""
     found: InferredImages = {}
     for name, use in image_parameters(program).items():
         if use.kind == "sampler":

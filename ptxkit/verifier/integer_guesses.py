@@ -1,20 +1,20 @@
-"""The numbers that are passed for integers of which nobody said anything, and what is learned of them by running.
+"""The numbers that are passed for unspecified integers, and how runs refine them.
 
-Kernels are often made for sizes that are multiples of sixteen. A number with which a run leaves memory, or finds an
-address that is not aligned, gives its turn to such a one.
+Kernels are often made for sizes that are multiples of sixteen. A number with which a run accesses memory
+out of bounds, or at a misaligned address, is replaced by such a multiple.
 """
 
 from __future__ import annotations
 
 INITIAL_INTEGERS = (9, 64, 1, 256, 2, 19, 3, 0, 1000)
-"""What takes turns at first, so that loops go round 0, 1, 2 and more times."""
+"""The initial numbers, used in turn, so that loops execute 0, 1, 2 and more iterations."""
 
 REPLACEMENT_INTEGERS = (16, 128, 32, 48, 512, 80, 96)
-"""What stands in for numbers that do not fit."""
+"""The replacements of numbers that do not fit."""
 
 
 class IntegerGuesses:
-    """Numbers that take turns from run to run."""
+    """Numbers that are used in turn from run to run."""
 
     def __init__(self) -> None:
         self._numbers = list(INITIAL_INTEGERS)
@@ -22,16 +22,16 @@ class IntegerGuesses:
         self._used_replacements = False
 
     def integer(self, number: int) -> int:
-        """What is passed in the run of that number."""
+        """Return what is passed in the run with that number."""
         self._used_replacements = True
         return self._numbers[number % len(self._numbers)]
 
     def is_degenerate(self, number: int) -> bool:
-        """Whether what is passed in a run is 0 or 1."""
+        """Return whether what is passed in a run is 0 or 1."""
         return self._used_replacements and self._numbers[number % len(self._numbers)] < 2
 
     def replace(self, number: int) -> bool:
-        """What was passed in a run does not fit: whether another number stands in its place now."""
+        """Replace the number of a run that does not fit; return whether another number was available."""
         at = number % len(self._numbers)
         if not self._replacements or not self._used_replacements:
             return False

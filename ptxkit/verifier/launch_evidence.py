@@ -1,4 +1,5 @@
-"""What a kernel shows of the launches that it is made for: its own code asks which CTA it is, or talks to others.
+"""Evidence in a kernel's code for the launches that it is made for: it reads its CTA index, or communicates with
+others.
 
 A kernel that draws numbers by atomics, or waits until a word of global memory changes, shares its work with other CTAs.
 One that reads `%ctaid` does so as a rule, along the axes that it reads.
@@ -61,7 +62,7 @@ def find_launch_evidence(program: Program) -> LaunchEvidence:
 
 
 def _is_for_warps(effect: Effect) -> bool:
-    """Whether an instruction is for CTAs of several warps: within one there is a cheaper way to meet."""
+    """Whether an instruction is for CTAs of several warps: within one there is a cheaper synchronization."""
     return isinstance(effect, MbarrierInit) or (isinstance(effect, Barrier) and effect.level != "warp")
 
 

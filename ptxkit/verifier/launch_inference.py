@@ -1,8 +1,8 @@
-"""Launches for a kernel of which nobody said how it is launched.
+"""Inference of launches for a kernel whose launch is not specified.
 
 Blocks of `.reqntid`, or else of `.maxntid`, which is mostly what a kernel is launched with, or of 128 threads, or of
-another size where all of these wait for ever and those do not; two CTAs, or one cluster; a buffer for each pointer;
-small numbers for integers, several of them, so that loops go round 0, 1, 2 and more times; contents that serve as
+another size where all of these deadlock and those do not; two CTAs, or one cluster; a buffer for each pointer;
+small numbers for integers, several of them, so that loops execute 0, 1, 2 and more iterations; contents that serve as
 numbers and as indices. A kernel may want more of its arguments than this can know.
 """
 
@@ -81,7 +81,7 @@ def infer_plans(
     instructions: Iterable[Instruction],
     evidence: LaunchEvidence = LaunchEvidence(),  # noqa: B008 (frozen)
 ) -> list[LaunchPlan]:
-    """The geometry of the runs of a kernel, and others to try where nobody can go on with it.
+    """Return the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
 
     The grid has two CTAs, or clusters, along the first axis on which the kernel asks for its place.
     """
@@ -99,7 +99,7 @@ def infer_plans(
 
 
 def _two_clusters(cluster: Shape, evidence: LaunchEvidence) -> Shape:
-    """Two clusters side by side."""
+    """Return a grid of two adjacent clusters."""
     axis = evidence.axes[0] if evidence.axes else 0
     whole = [*cluster, *(1 for _ in range(axis + 1 - len(cluster)))]
     whole[axis] *= 2
@@ -167,7 +167,7 @@ def generate_runs(
 
 
 def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
-    """The parameters of which nobody said what to pass."""
+    """Return the parameters whose arguments are not specified."""
     names = [symbol.name for _, symbol in program.parameters]
     known = request.arguments
     return [name for place, name in enumerate(names) if name not in known and f"#{place}" not in known]

@@ -22,7 +22,7 @@ class VerifyRequest:
 
     grid, block, cluster, shared (bytes), arguments (by parameter name, or `#0` for the first): None, or absent, where
     they are to be chosen. seconds: of processor time, for each kernel. trace: whether findings of the machine are to be
-    seen as pictures. settings: what is reported, and how; its policy counts for nothing beside the one here.
+    seen as pictures. settings: what is reported, and how; its policy is ignored in favour of the one here.
     """
 
     entries: tuple[str, ...] = ()

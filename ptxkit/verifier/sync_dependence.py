@@ -1,7 +1,7 @@
-"""What decides how the threads of a kernel synchronise: whether they come to barriers and copies, and what these count.
+"""What decides how the threads of a kernel synchronize: whether they reach barriers and copies, and what these count.
 
 A kernel that compares one number with another asks for launches with either outcome. One that computes with a number,
-or reads it beside others, may rely on what only its host knows: a count of tiles, or a divisor and its inverse.
+or reads it together with others, may rely on what only its host knows: a count of tiles, or a divisor and its inverse.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _NON_CTA_SPACES = ("global", "generic", "const")
 
 
 class SyncDependence:
-    """The synchronisation of a kernel, and what decides it."""
+    """The synchronization of a kernel, and what decides it."""
 
     def __init__(self, program: Program, certainty: InputIndependence) -> None:
         self._program, self._input_independence = program, certainty
 
     @cached_property
     def is_intraprocedural(self) -> bool:
-        """Whether all of it stands in the kernel itself, and not in functions of the module that it calls."""
+        """Return whether all of it is in the kernel itself, and not in functions of the module that it calls."""
         names = {each.name for each in self._program.module.functions() if each.body is not None}
         return all(callee_of(step) not in names and step.match is not None for step in self._program.steps)
 
     @cached_property
     def count_sources(self) -> frozenset[DependenceSource]:
-        """What the numbers are made of that tell barriers of threads and bytes."""
+        """Return the sources of the thread and byte counts of barriers."""
         dependence = self._input_independence.dependence
         counted = [step for step in self._steps if any(isinstance(effect, _COUNT_EFFECTS) for effect in step.effects)]
         return frozenset(
@@ -59,7 +59,7 @@ class SyncDependence:
 
     @cached_property
     def control_sources(self) -> frozenset[DependenceSource]:
-        """What decides whether a thread comes to a barrier, or to a copy."""
+        """Return what decides whether a thread reaches a barrier or a copy."""
         return frozenset(
             leaf
             for step in self._block_representatives

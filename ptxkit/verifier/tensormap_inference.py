@@ -1,7 +1,7 @@
-"""Tensor maps for parameters of which nobody said what they describe: their boxes have the bytes that are expected.
+"""Tensor maps for parameters that are not specified: their boxes have the bytes that mbarriers expect.
 
-How a kernel's tensors look is the host's affair; this only guesses at a box, of halves, whose rows have 128 bytes where
-there are so many. A kernel that wants another one reads other elements, or waits for ever.
+Only the host knows the shape of a kernel's tensors; this module guesses a box of 16-bit elements, whose rows have 128
+bytes if the box is that large. A kernel that needs another box reads other elements, or deadlocks.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _BOXES_PER_DIMENSION = 4
 
 
 def infer_maps(program: Program) -> list[InferredMaps]:
-    """Maps for the parameters that are such, in several ways to try; one empty way where nothing is to be guessed.
+    """Return alternative maps for such parameters; one empty alternative where nothing is to be guessed.
 
-    Nothing is where several maps bring boxes: how they share the bytes that are expected does not stand in the text.
+    Nothing is guessed where several maps copy boxes: how these share the expected bytes is unknown.
     """
     sizes = _parameter_sizes(program)
     uses = {

@@ -205,13 +205,13 @@ def _make_bars(
 
 
 def _is_complete(event: RecordedEvent) -> bool:
-    """Whether an operation is complete at last; it may be so for one thread after another."""
+    """Return whether an operation is entirely complete; it may complete for one thread after another."""
     whole = event.operation is not None and not event.operation.pending_writes.any()
     return whole and event.kind is StepKind.COMPLETE
 
 
 def _last_step_before(rows: Sequence[TraceRow], number: int) -> int:
-    """The last step that is not behind a moment."""
+    """Return the last step that is not after an event."""
     return max(at for at, row in enumerate(rows) if row.number <= number)
 
 

@@ -1,4 +1,4 @@
-"""The events of a recording that belong into a picture: those near the finding that are about its bytes or order them.
+"""The events of a recording for a trace: those near the finding that access its bytes or order accesses to them.
 
 What is left out is counted.
 """
@@ -17,7 +17,7 @@ from ptxkit.verifier.trace_slice import ACCESSES, TraceSlice
 
 MAX_STEPS = 24
 STEPS_BEFORE, STEPS_AFTER = 4, 5
-"""Steps before the first access of a finding, and behind the last, that are shown."""
+"""The number of steps shown before the first access of a finding and after the last."""
 STEPS_ALONE = 12
 """Steps before the one access of a finding that has no other."""
 
@@ -43,7 +43,7 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class TraceRows:
-    """The steps of a picture. before, behind: how many that would belong there are left out at both ends."""
+    """The steps of a trace. before, behind: the number of relevant steps omitted at both ends."""
 
     rows: Sequence[TraceRow]
     omitted_before: int

@@ -1,4 +1,4 @@
-"""One text through both verifiers: the static rules, then runs on the reference machine."""
+"""Verification of one source text: the static rules, then runs on the reference machine."""
 
 from __future__ import annotations
 
@@ -137,7 +137,9 @@ def _verify_kernel(
     progress: Callable[[], None],
     proven: frozenset[tuple[str, int]],
 ) -> _KernelResult:
-    """Runs one kernel, each time otherwise; a fault is told once. proven: codes and offsets of what the rules say."""
+    """Runs one kernel, each time with other inputs; a fault is reported once. proven: codes and offsets of what the
+    rules say.
+    """
     program = Executable(module, entry.name, request.shared or 0)
     program.decode_function(entry.name)  # places the parameters
     flat = flatten(module, entry)
@@ -157,7 +159,7 @@ def _verify_kernel(
     plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence)
     wide: list[LaunchPlan] = []
     if request.grid is None and ways[0] and not evidence.shares_global_memory:
-        # With boxes of another size, CTAs may be in each other's way: then one cluster is run alone.
+        # With boxes of another size, CTAs may interfere with each other: then one cluster is run alone.
         wide = plans if evidence.axes else []
         plans = [replace(each, grid=each.cluster) for each in plans]
 
@@ -211,7 +213,7 @@ def _verify_kernel(
             session.add_question("the time for this kernel is used up (--seconds)")
             break
         if not session.run(trial, deadline) and guesses.replace(trial.number):
-            continue  # another number takes this one's turn
+            continue  # another number replaces this one
         if left == request.schedules:
             session.check_uninitialized_memory(trial, deadline - time.thread_time())
         progress()
@@ -293,7 +295,7 @@ class _Session:
         return len(self._wrong_arguments) == unfit
 
     def check_uninitialized_memory(self, trial: VerifierRun, seconds: float) -> None:
-        """Whether results of a run depend on what nobody wrote, where the launch is one that the kernel must stand."""
+        """Check whether results depend on uninitialized memory, for a launch that the kernel must support."""
         if self._diagnostics or not self._is_specified or not self._completed_runs or seconds <= 0:
             return
         launch = self._launch_arguments(trial, seconds / _COMPARED_RUNS)
@@ -409,7 +411,7 @@ class _Session:
         self._open_questions.setdefault(text, Undecided(UNREACHED_CODE, text, self._source, self._kernel_span()))
 
     def result(self, maps: Mapping[str, int], places: frozenset[int]) -> _KernelResult:
-        """What all runs showed. maps: parameters that hold tensor maps of which nobody said anything, and how many.
+        """What all runs showed. maps: parameters that hold unspecified tensor maps, and how many.
 
         places: where the instructions of the kernel stand.
         """

@@ -1,4 +1,4 @@
-"""What the machine found, as diagnostics: the witness beside the place, the launch among the properties."""
+"""What the machine found, as diagnostics: the witness next to the location, the launch among the properties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_diagnostic(
     finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, *, chosen: str = ""
 ) -> Diagnostic:
     """A finding of one run. chosen: what to say of a launch that was chosen, with which it is a warning; empty for one
-    that the kernel must stand.
+    that the kernel must support.
     """
     span = source.statement_span(finding.offset)
     others = [each for each in finding.witnesses[1:] if each.line and each.line != finding.line]

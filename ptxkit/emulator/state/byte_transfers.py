@@ -1,7 +1,7 @@
-"""Bytes that an asynchronous operation moves, in rows that happen one apart from another.
+"""Bytes that an asynchronous operation moves, in rows that take effect independently.
 
-A row is what is read, and written, at one moment: a piece of 16 bytes, the copy of one thread. When that is, the policy
-decides.
+A row is what is read, and written, at one time: a piece of 16 bytes, or the copy of one thread. The policy decides on
+that time.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _GAP = 512
 _ALIGNMENT = 256
 _LARGEST_UNIT = 16
 UNINIT_PATTERN = 0xFFFB
-"""What memory holds that nobody wrote, unless somebody asks for something else."""
+"""The contents of uninitialized memory, unless a run specifies others."""
 _RANK_MASK = (1 << RANK_SHIFT) - 1
 _BUFFERS_OF_SPACE = {"global": ("global",), "const": ("const",), "param": ("param", "local")}
 """The pools in which addresses of a space lie; parameters of functions are in frames."""
@@ -78,7 +78,7 @@ class MemorySegment:
         self.buffer = ByteBuffer(0, name)
 
     def allocate(self, size: int, alignment: int, name: str) -> int:
-        """Take bytes, apart from all others; where they begin."""
+        """Allocate bytes, separate from all others; return their start."""
         alignment = max(alignment, _ALIGNMENT)
         at = -(-self._next_free // alignment) * alignment
         self._next_free = at + size + _GAP
@@ -91,11 +91,11 @@ class MemorySegment:
         return at
 
     def set_initial(self, address: int, octets: bytes | Bits) -> None:
-        """What memory holds when the run begins."""
+        """Set the initial contents of memory."""
         self._initial_contents.append((address, numpy.frombuffer(octets, numpy.uint8)))
 
     def materialize(self) -> None:
-        """Make the memory of all allocations."""
+        """Create the memory of all allocations."""
         self.buffer = ByteBuffer(self._next_free - self.start + _GAP, self.name)
         for address, octets in self._initial_contents:
             at = address - self.start
@@ -157,15 +157,15 @@ class LaunchMemory:
         }
 
     def allocate(self, space: str, size: int, alignment: int, name: str) -> int:
-        """Take bytes of an arena; the generic address."""
+        """Allocate bytes of an arena; return the generic address."""
         return self.segments[space].allocate(size, alignment, name)
 
     def set_initial(self, address: int, octets: bytes | Bits) -> None:
-        """What memory holds when the run begins."""
+        """Set the initial contents of memory."""
         self._segment_of(address).set_initial(address, octets)
 
     def materialize(self) -> None:
-        """Make the memory of all allocations."""
+        """Create the memory of all allocations."""
         for arena in self.segments.values():
             arena.materialize()
 

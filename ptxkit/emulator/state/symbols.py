@@ -51,7 +51,7 @@ class VariableSymbol:
 
 @dataclass(frozen=True, slots=True)
 class CodeLabel:
-    """A place in the code. place: the number of the step behind it."""
+    """A place in the code. place: the number of the step after it."""
 
     name: str
     pc: int
@@ -98,7 +98,7 @@ class FrameLayout:
         return self._cached_slot(("shared", offset, width), SlotInitializer(width, offset=offset))
 
     def reserve_local(self, size: int, alignment: int) -> int:
-        """Take bytes of local memory; where they begin, from the frame's base."""
+        """Allocate bytes of local memory; return their offset from the frame's base."""
         start = -(-self.size // alignment) * alignment
         self.size = start + size
         return start
@@ -160,7 +160,7 @@ class BlockScope:
 
 
 def _register_spellings(name: str) -> Iterator[tuple[str, int | None]]:
-    """A name as it stands, and as a number behind a prefix: `%r12` as register 12 of `%r<...>`."""
+    """Yield a name as written, and as a number after a prefix: `%r12` as register 12 of `%r<...>`."""
     yield name, None
     prefix = name.rstrip("0123456789")
     digits = name[len(prefix) :]

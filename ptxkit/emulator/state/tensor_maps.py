@@ -135,7 +135,7 @@ _FIELD_ENCODINGS = {
     "box_dim": (80, "<H"),
     "element_stride": (90, "<B"),
 }
-"""Where a field lies, and how; those with an ordinal one behind the other."""
+"""Where a field lies, and how; those with an ordinal consecutively."""
 
 _FIELD_VALUE_COUNTS = {
     "elemtype": len(rules.ELEMENTS),

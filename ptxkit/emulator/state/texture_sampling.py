@@ -1,6 +1,6 @@
 """What a texture gives at coordinates: which elements, with what weights.
 
-Weights of the linear filter are kept in eight bits behind the point, rounded to the nearest; sums are exact and rounded
+Weights of the linear filter have eight fractional bits, rounded to the nearest; sums are exact and rounded
 once. Hardware may be off by the last bits of a sum, for which nothing is promised. Channels that an image lacks are 0,
 the fourth is 1.
 

@@ -3,7 +3,7 @@
     picture = Texture(numpy.zeros((48, 64), numpy.float32), Sampler(filter="linear", address=("wrap", "clamp")))
     run(module, "k", grid=4, arguments=[picture, Surface(numpy.zeros((48, 64, 4), numpy.uint8), channels=4)])
 
-An array has its innermost dimension last, behind it that of the channels, where there are several; layers come first.
+An array has its innermost dimension last, followed by that of the channels, where there are several; layers come first.
 A texture has one level. A kernel gets a handle of 64 bits.
 
 Source: PTX ISA, "Texture Sampler and Surface Types", "Channel Data Type and Channel Order Fields", "Texturing Modes";
@@ -38,7 +38,7 @@ class Sampler:
     """How a texture is read. filter: `point` or `linear`. normalized: coordinates go from 0 to 1.
 
     address: a mode of `ADDRESS_MODES` for each dimension, innermost first; the last one is that of the dimensions that
-    follow. A second mode matters to a texture of one dimension, too (`sampling.py`).
+    follow. A second mode matters to a texture of one dimension, too (`texture_sampling.py`).
     """
 
     filter: str = "point"

@@ -43,7 +43,7 @@ class CtaTensorMemory:
         """Where allocations of a pair of CTAs begin."""
 
     def allocate(self, count: int, warp: int = 0) -> int:
-        """Take columns; the address. Raises Misuse where there are none, or none may be taken any more."""
+        """Allocate columns; return the address. Raises TensorMemoryError where there are none left."""
         before = self._pending_allocations.get(warp, COLUMNS)
         if count > before:
             raise TensorMemoryError("PTX701", f"{count} columns behind {before}: a later allocation must not be larger")
@@ -63,7 +63,7 @@ class CtaTensorMemory:
         )
 
     def deallocate(self, address: int, count: int) -> None:
-        """Give columns back. Raises Misuse where they were not taken so."""
+        """Deallocate columns. Raises TensorMemoryError where they were not allocated so."""
         found = self.allocations.get(address)
         if found != count:
             what = "nothing" if found is None else f"{found} columns"
@@ -76,7 +76,7 @@ class CtaTensorMemory:
         self.words[:, address : address + count] = _UNINIT_PATTERN
 
     def check(self, columns: IndexArray) -> None:
-        """Raise Misuse where columns are not taken."""
+        """Raise TensorMemoryError where columns are not allocated."""
         outside = columns[(columns < 0) | (columns >= COLUMNS)]
         if outside.size:
             raise TensorMemoryError("PTX701", f"column {int(outside[0])} of Tensor Memory: there are {COLUMNS}")
