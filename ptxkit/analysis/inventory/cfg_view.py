@@ -1,4 +1,4 @@
-"""A function as a picture: its blocks, the ways between them, its loops, and what its head says of a launch."""
+"""A view of a function: its basic blocks, the edges between them, its loops, and its launch directives."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _view_block(steps: tuple[Step, ...], lines: Mapping[Step, int], labels: Mapp
 
 
 def view_edges(flow: ControlFlowGraph) -> tuple[ControlFlowEdge, ...]:
-    """The ways between blocks, those of one block in the order fall-through, targets."""
+    """Returns the edges between blocks; those of one block are in the order fall-through, targets."""
     found: list[ControlFlowEdge] = []
     for block, following in enumerate(flow.successors):
         last = flow.steps_of_block(block)[-1]

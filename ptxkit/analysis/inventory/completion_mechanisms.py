@@ -1,4 +1,4 @@
-"""How one learns that a transfer is done: the mechanism with its object, and the waits that saw it."""
+"""Determines how a transfer completes: the mechanism with its object, and the waits that observe the completion."""
 
 from __future__ import annotations
 

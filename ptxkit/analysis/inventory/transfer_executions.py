@@ -1,4 +1,4 @@
-"""What walks saw of each transfer: its executions, by thread and scenario."""
+"""The explored executions of each transfer, by thread and scenario."""
 
 from __future__ import annotations
 

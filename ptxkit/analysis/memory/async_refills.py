@@ -25,8 +25,8 @@ _IMPLICIT_FENCE_GROUPS = ("bulk", "wgmma")
 class AsyncRefill:
     """An asynchronous write of bytes that a generic access used before, one ordered behind the other.
 
-    sync: what orders the two in the writing thread; None where one thread does both. fenced: whether the proxies are
-    ordered, too. is_sure: whether an input surely leads there. threads: how many take part.
+    sync: what orders the two in the writing thread; None where one thread does both. is_fenced: whether the proxies are
+    ordered, too. is_certain: whether an input surely leads there. threads: how many take part.
     """
 
     use: TraceEvent

@@ -61,6 +61,6 @@ def _weak_reads(thread: ThreadView) -> Iterator[tuple[int, TraceEvent, tuple[int
 def _is_ordered_after_wait(
     world: ScenarioFacts, thread: ThreadView, until: int, waits: dict[int, tuple[int, TraceEvent]]
 ) -> bool:
-    """Whether another thread has waited before, as far as a barrier tells."""
+    """Whether another thread has waited before, and a barrier orders that wait before this thread."""
     others = ((world.threads[tid], at) for tid, (at, _) in waits.items() if tid != thread.tid)
     return any(any(world.sync_edges(other, at, thread, until)) for other, at in others)

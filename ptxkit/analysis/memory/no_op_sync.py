@@ -46,7 +46,7 @@ def is_fully_executed(kernel: KernelFacts) -> bool:
 class GroupUsage:
     """Whether each wait had something to wait for in some execution, and each commit an operation to commit.
 
-    counted: the kinds of groups of which some wait leaves a number pending, so that empty ones count, too.
+    counted_kinds: the kinds of groups of which some wait leaves a number pending, so that empty ones count, too.
     """
 
     useful_waits: dict[Step, bool] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Shared memory that multiplications read, and that copies fill again: which filling must wait for which reading.
+"""Shared memory that multiplications read and copies fill again: which copy must wait for which multiplication.
 
-A place is filled and read in turns: the filling of round n+1 must come after the reading of round n is complete. Turns
-are counted where they can be: every instruction that reads the place reads it equally often, one thread fills it.
+A buffer is filled and read alternately: the copy of round n+1 must follow the completed reads of round n. Rounds
+are counted only where every instruction that reads the buffer reads it equally often, and one thread fills it.
 
 Source: PTX ISA, "wgmma.wait_group", "tcgen05.commit", "Async Proxy".
 """
