@@ -1,4 +1,4 @@
-"""The basic blocks of a function and where control goes from each: for questions about paths that no walk answers."""
+"""The basic blocks of a function and their successors, for questions about paths that no execution answers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ptxkit.syntax.tree import Name
 
 
 class ControlFlowGraph:
-    """Control flow by blocks, numbered in the order of the text; `starts` are the indices of their first steps.
+    """Control flow between blocks, numbered in the order of the text; `starts` are the indices of their first steps.
 
-    A call does not end a block; where an indexed branch leads is in its `.branchtargets`.
+    A call does not end a block; the targets of an indexed branch are those of its `.branchtargets`.
     """
 
     def __init__(self, program: Program) -> None:
@@ -26,7 +26,7 @@ class ControlFlowGraph:
         self.block_starts = sorted(leader for leader in leaders if leader < len(program.steps))
 
     def block_of(self, step: Step) -> int:
-        """The block that a step is in."""
+        """The block that contains a step."""
         return bisect_right(self.block_starts, step.index) - 1
 
     def steps_of_block(self, block: int) -> tuple[Step, ...]:
@@ -36,7 +36,7 @@ class ControlFlowGraph:
 
     @cached_property
     def successors(self) -> list[tuple[int, ...]]:
-        """By block: those that may come next; none behind the end of the function."""
+        """By block: its successors; none after the end of the function."""
         found = []
         for block in range(len(self.block_starts)):
             targets = step_successors(self._program, self.steps_of_block(block)[-1])
@@ -45,37 +45,38 @@ class ControlFlowGraph:
 
     @cached_property
     def predecessors(self) -> list[tuple[int, ...]]:
-        """By block: those that may come just before it."""
+        """By block: its predecessors."""
         return reverse_graph(self.successors)
 
     @cached_property
     def exit_blocks(self) -> tuple[int, ...]:
-        """The blocks from which a thread may leave the function in an orderly way: it returns, exits, or comes to the
-        end of the text. A trap is no such way."""
+        """The blocks from which a thread may leave the function normally: it returns, exits, or reaches the end of the
+        text. A trap is not a normal exit."""
         return tuple(
             block for block in range(len(self.block_starts)) if self._exits_function(self.steps_of_block(block)[-1])
         )
 
     @cached_property
     def dominators(self) -> DominatorTree:
-        """Which blocks every path from the beginning to a block passes."""
+        """The dominators: the blocks that are on every path from the entry to a block."""
         return DominatorTree(self.successors, (0,))
 
     @cached_property
     def post_dominators(self) -> DominatorTree:
-        """Which blocks every path from a block to an end passes; what never ends has none but itself."""
+        """The post-dominators: the blocks on every path from a block to an end. A block that reaches no end has only
+        itself."""
         return DominatorTree(self.predecessors, self.exit_blocks)
 
     @cached_property
     def loops(self) -> LoopForest:
-        """The loops of blocks."""
+        """The loops of the graph."""
         return LoopForest(self.successors)
 
     @cached_property
     def control_dependences(self) -> list[tuple[int, ...]]:
-        """By block: the blocks whose last step decides whether control comes to it (control dependence).
+        """By block: the blocks whose last step decides whether control reaches it (control dependence).
 
-        A block decides where it may go two ways, one of which surely leads to the other block, and the other may not.
+        A block decides if one of its successors certainly leads to the other block and another one may not.
         """
         found: list[list[int]] = [[] for _ in self.block_starts]
         behind = self.post_dominators
@@ -91,26 +92,27 @@ class ControlFlowGraph:
         return [tuple(each) for each in found]
 
     def dominates(self, first: Step, step: Step) -> bool:
-        """Whether every path to a step passes the place of the first one. Whether that is executed, its guard says."""
+        """Whether every path to a step passes the position of the first one, whose guard may still disable it."""
         here, there = self.block_of(first), self.block_of(step)
         return first.index <= step.index if here == there else self.dominators.dominates(here, there)
 
     def post_dominates(self, last: Step, step: Step) -> bool:
-        """Whether every path from a step to an end of the function passes the place of the last one."""
+        """Whether every path from a step to an end of the function passes the position of the last one."""
         here, there = self.block_of(last), self.block_of(step)
         return last.index >= step.index if here == there else self.post_dominators.dominates(here, there)
 
     def loop_of(self, step: Step) -> CfgLoop | None:
-        """The innermost loop that a step is in."""
+        """The innermost loop that contains a step."""
         return self.loops.innermost_loop(self.block_of(step))
 
     def may_repeat(self, step: Step) -> bool:
-        """Whether a thread may come to a step more than once."""
+        """Whether a thread may reach a step more than once."""
         return self.loop_of(step) is not None
 
     def blocks_until_reconvergence(self, block: int) -> set[int] | None:
-        """The blocks that may be executed from the end of one on until its paths meet again (where they do not: until
-        an end); itself, where it is in a loop that ends later. None where its last step decides nothing."""
+        """The blocks that may be executed from the end of a block until its paths reconverge, or until an end where
+        they do not. They include the block itself where it is in a loop that ends later. None where its last step
+        decides nothing."""
         following = self.successors[block]
         if len(following) + (block in self.exit_blocks) < 2:
             return None
@@ -134,7 +136,7 @@ class ControlFlowGraph:
         return (goes_on and step.index + 1 == end) or end in _branch_targets(step)
 
     def reachable(self, blocks: tuple[int, ...]) -> set[int]:
-        """The blocks that control may come to from any of these, themselves included."""
+        """The blocks that control may reach from any of these, including these."""
         seen = set(blocks)
         waiting = list(blocks)
         while waiting:
@@ -146,7 +148,7 @@ class ControlFlowGraph:
 
 
 def _branch_targets(step: Step) -> list[int]:
-    """Where a branch may go, the end of the text included."""
+    """The possible targets of a branch, including the end of the text."""
     last = step.instruction.operands[-1] if step.instruction.operands else None
     if not isinstance(last, Name) or not is_control_transfer(step):
         return []
@@ -155,6 +157,6 @@ def _branch_targets(step: Step) -> list[int]:
 
 
 def is_control_transfer(step: Step) -> bool:
-    """Whether control may go elsewhere than to the next step for good: a branch, a return, an exit."""
+    """Whether control may continue elsewhere than at the next step without returning: a branch, a return, an exit."""
     effects = step.effects
     return any(isinstance(effect, Control) and effect.kind != "call" for effect in effects)

@@ -1,7 +1,7 @@
-"""Which nodes of a graph every path passes on the way to a node: dominators; with the arrows turned, post-dominators.
+"""The dominators of a graph's nodes, which are on every path to a node; on the reversed graph, its post-dominators.
 
-Immediate dominators are found by the method of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"), which
-needs no reducible graph, and no recursion.
+Immediate dominators are computed by the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm"),
+which requires neither a reducible graph nor recursion.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from functools import cached_property
 
 
 class DominatorTree:
-    """Dominance in a graph given by what may come after each node. roots: where paths begin, each of them anywhere.
+    """Dominance in a graph given by the successors of each node. roots: the entry nodes, anywhere in the graph.
 
-    parents: by node, the immediate dominator; None of roots, of nodes where only several roots meet, and of nodes that
-    no root reaches.
+    parents: by node, the immediate dominator; None for roots, for nodes reached from several roots without a common
+    dominator, and for unreachable nodes.
     """
 
     def __init__(self, after: Sequence[Sequence[int]], roots: Iterable[int]) -> None:
         count = len(after)
-        self._virtual_root = count  # a node before all roots, so that there is one tree
+        self._virtual_root = count  # a predecessor of all roots, so that there is one tree
         self._successors: list[Sequence[int]] = [*after, tuple(dict.fromkeys(roots))]
         self._order = self._postorder()
         self._parents: list[int | None] = [None] * len(self._successors)
@@ -27,11 +27,11 @@ class DominatorTree:
         self.parents = [None if parent in (None, count) else parent for parent in self._parents[:count]]
 
     def is_reachable(self, node: int) -> bool:
-        """Whether a root reaches a node."""
+        """Whether a node is reachable from a root."""
         return self._parents[node] is not None
 
     def dominates(self, first: int, node: int) -> bool:
-        """Whether every path from a root to a node passes the first one; what nothing reaches has itself only."""
+        """Whether every path from a root to a node passes the first one; only itself dominates an unreachable node."""
         if first == node:
             return True
         if not self.is_reachable(first) or not self.is_reachable(node):
@@ -40,7 +40,7 @@ class DominatorTree:
         return low <= at < high
 
     def common_dominator(self, nodes: Iterable[int]) -> int | None:
-        """The nearest node that every path to any of these passes; None where there is none."""
+        """The nearest common dominator of these nodes; None where there is none."""
         found: int | None = None
         for node in nodes:
             if not self.is_reachable(node):
@@ -49,7 +49,7 @@ class DominatorTree:
         return None if found == self._virtual_root else found
 
     def _postorder(self) -> list[int]:
-        """By node: when a search in depth is done with it; -1 of nodes that it does not reach."""
+        """By node: its postorder number in a depth-first search; -1 for unreachable nodes."""
         order = [-1] * len(self._successors)
         seen = {self._virtual_root}
         stack = [(self._virtual_root, iter(self._successors[self._virtual_root]))]
@@ -67,7 +67,7 @@ class DominatorTree:
         return order
 
     def _compute_immediate(self) -> None:
-        """Finds the nearest dominators of all nodes."""
+        """Computes the immediate dominators of all nodes."""
         order = self._order
         nodes = sorted((node for node, at in enumerate(order) if at >= 0), key=order.__getitem__, reverse=True)
         before: list[list[int]] = [[] for _ in self._successors]
@@ -98,7 +98,7 @@ class DominatorTree:
 
     @cached_property
     def _spans(self) -> list[tuple[int, int]]:
-        """By node: its number in the tree, and the number behind those below it."""
+        """By node: its number in the tree, and the number after those of its subtree."""
         below: list[list[int]] = [[] for _ in self._successors]
         for node, parent in enumerate(self._parents):
             if parent is not None and node != self._virtual_root:
@@ -119,7 +119,7 @@ class DominatorTree:
 
 
 def reverse_graph(after: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """By node: those that may come just before it."""
+    """By node: its predecessors."""
     found: list[list[int]] = [[] for _ in after]
     for node, following in enumerate(after):
         for other in following:

@@ -1,8 +1,7 @@
-"""The loops of a graph, one within another: also those that can be entered in several places.
+"""The loops of a graph and their nesting, including irreducible loops with several entries.
 
-A loop is a set of nodes each of which can be reached from each other (a strongly connected part). Without the ways back
-to where it is entered, what still goes in circles are the loops within it (Steensgaard's forest of loops). Where each
-loop has one entry, these are the natural loops.
+A loop is a strongly connected component. Its nested loops are the strongly connected components that remain without the
+back edges to its entries (Steensgaard's loop forest). Where each loop has one entry, these are the natural loops.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CfgLoop:
-    """nodes: all of it. entries: where control comes in, or would, if it could; more than one: it is irreducible.
+    """nodes: all nodes, including those of nested loops. entries: the nodes where control enters; the loop is
+    irreducible if there are several.
 
-    outer: the loop that it is within.
+    outer: the innermost loop that contains it.
     """
 
     nodes: frozenset[int]
@@ -32,12 +32,12 @@ class CfgLoop:
 
     @property
     def depth(self) -> int:
-        """How many loops it is in, itself included."""
+        """The nesting depth, 1 for an outermost loop."""
         return 1 if self.outer is None else 1 + self.outer.depth
 
 
 class LoopForest:
-    """All loops that a root reaches in a graph, given by what may come after each node; outer ones come first."""
+    """All loops reachable from a root in a graph given by the successors of each node; outer loops come first."""
 
     def __init__(self, after: Sequence[Sequence[int]], root: int = 0) -> None:
         self._successors = after
@@ -46,11 +46,11 @@ class LoopForest:
         self.loops = tuple(self._find_loops(root, reached))
 
     def innermost_loop(self, node: int) -> CfgLoop | None:
-        """The innermost loop that a node is in."""
+        """The innermost loop that contains a node."""
         return self._innermost_loops.get(node)
 
     def exit_edges(self, loop: CfgLoop) -> list[tuple[int, int]]:
-        """The ways out of a loop: (node inside, node outside)."""
+        """The exit edges of a loop: (node inside, node outside)."""
         return [(n, other) for n in sorted(loop.nodes) for other in self._successors[n] if other not in loop.nodes]
 
     @cached_property
@@ -87,7 +87,7 @@ def _reachable_nodes(after: Sequence[Sequence[int]], root: int) -> frozenset[int
 def _strongly_connected_components(
     after: Sequence[Sequence[int]], nodes: Collection[int], cut: Collection[int]
 ) -> Iterator[frozenset[int]]:
-    """The strongly connected parts of some nodes, without the ways to those that are `cut` (Tarjan's method)."""
+    """The strongly connected parts of some nodes, without the edges to `cut` nodes (Tarjan's algorithm)."""
     numbers: dict[int, int] = {}
     lowest: dict[int, int] = {}
     held: list[int] = []

@@ -1,7 +1,7 @@
-"""Which instructions may come before others, and behind them, on some path through a function.
+"""Which instructions may precede or follow others on some path through a function.
 
-An instruction may come before itself only round a loop. What a called function does has no place here: it counts as
-coming both before all others and behind them.
+An instruction may precede itself only through a loop. The instructions of a called function are not ordered here: they
+are taken to both precede and follow all others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ptxkit.analysis.ir.program import Program, Step
 
 
 class StepSet:
-    """Steps of one program, and all of others."""
+    """Steps of one program, together with all steps of other programs."""
 
     def __init__(self, program: Program, inside: Collection[int] | None) -> None:
         self._program = program
@@ -33,11 +33,11 @@ class Reachability:
         self._cfg = ControlFlowGraph(program)
 
     def steps_reachable_from(self, steps: Iterable[Step]) -> StepSet:
-        """The steps that may come behind one of these, and these."""
+        """The steps that may follow one of these, including these."""
         return self._propagate(steps, self._cfg.successors, forward=True)
 
     def steps_reaching(self, steps: Iterable[Step]) -> StepSet:
-        """The steps that may come before one of these, and these."""
+        """The steps that may precede one of these, including these."""
         return self._propagate(steps, self._cfg.predecessors, forward=False)
 
     def _propagate(self, steps: Iterable[Step], next_of: list[tuple[int, ...]], *, forward: bool) -> StepSet:
@@ -64,5 +64,5 @@ class Reachability:
 
 
 def reachable_steps(program: Program) -> StepSet:
-    """The steps to which some path from the beginning of a program leads; nothing executes the others."""
+    """The steps that are reachable from the entry of a program; no thread executes the others."""
     return Reachability(program).steps_reachable_from(program.steps[:1])

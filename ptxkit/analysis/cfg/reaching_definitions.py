@@ -1,7 +1,7 @@
-"""Which instructions may have given a register the value that another one reads.
+"""The instructions that may have assigned the register value that another instruction reads.
 
-Most registers of optimised PTX are assigned once. For the others the code before the reading is searched backwards,
-path by path, up to the nearest assignments.
+Most registers of optimised PTX are assigned once. For the others the code before the read is searched backwards, path
+by path, up to the nearest assignments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Name
 
-#: Instructions that one search looks at.
+#: The maximum number of instructions that one search visits.
 MAX_SEARCH_STEPS = 4_000
 
 
@@ -32,9 +32,10 @@ class ReachingDefinitions:
                     self._definitions_by_register[register].append(step)
 
     def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
-        """The assignments that may reach a step; none where the search is too long, or nothing assigns it.
+        """The assignments that may reach a step; none where the search exceeds its limit, or nothing assigns the
+        register.
 
-        surely: the only assignment of a register is looked for, too; else it is taken to reach the step.
+        surely: also verifies that the only assignment of a register reaches the step; otherwise this is assumed.
         """
         found = self._definitions_by_register.get(register, [])
         if len(found) <= 1 and not surely:
@@ -68,7 +69,7 @@ class ReachingDefinitions:
 
 
 def step_successors(program: Program, step: Step) -> list[int]:
-    """The indices of the steps that may come next; calls return."""
+    """The indices of the possible next steps; calls are assumed to return."""
     controls = [effect for effect in step.effects if isinstance(effect, Control)]
     following = [step.index + 1] if step.index + 1 < len(program.steps) else []
     kinds = {effect.kind for effect in controls} - {"call"}

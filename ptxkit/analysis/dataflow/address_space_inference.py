@@ -1,8 +1,8 @@
-"""In which state space the addresses lie that may reach an operand, over every path of the program.
+"""Infers the state spaces of the addresses that may reach an operand, over every path of the program.
 
-A walk sees one path, and a guess at a branch may make that path one that no thread takes. What holds of every
-assignment that may reach an instruction holds whichever path is taken. Nothing is walked; a register that is loaded,
-passed in or returned by a call is an address in no known space.
+An execution observes one path, and a guess at a branch may make that path infeasible. A property of every assignment
+that may reach an instruction holds whichever path is taken. This analysis executes nothing; the space of a register
+that is loaded, passed in or returned by a call is unknown.
 
 Source: PTX ISA, "Generic Addressing", "cvta", "mapa".
 """
@@ -21,9 +21,9 @@ from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Binary, Name, Operand
 
-#: Assignments that are looked at for one operand.
+#: The maximum number of assignments that are visited for one operand.
 MAX_ASSIGNMENTS = 500
-#: The place of a number, or of an address in a space that is not known.
+#: The spaces of a number, or of an address in an unknown space.
 _UNKNOWN_SPACE = frozenset[str | None]([None])
 
 Spaces: TypeAlias = frozenset[str | None]
@@ -38,8 +38,8 @@ class AddressSpaceInference:
         self._reaching: dict[_RegisterUse, frozenset[Step]] = {}
 
     def spaces_of(self, step: Step, operand: Operand | None) -> Spaces:
-        """The spaces in which an operand may hold an address when a step reads it, `generic` for a generic address
-        outside `global`, `shared::cluster` for what `mapa` gives; None among them where nothing is known."""
+        """The spaces in which an operand may hold an address when a step reads it: `generic` for a generic address
+        outside `global`, `shared::cluster` for the result of `mapa`; they contain None where the space is unknown."""
         if operand is None or not self._is_fully_modelled:
             return _UNKNOWN_SPACE
         places: list[_RegisterUse] = [(step, register) for register in self._registers(step, operand)]
@@ -60,7 +60,7 @@ class AddressSpaceInference:
 
     @cached_property
     def _is_fully_modelled(self) -> bool:
-        """Whether the table knows each instruction, so that no other one assigns a register."""
+        """Whether the table has each instruction, so that all assignments of registers are known."""
         return all(step.match is not None for step in self._program.steps)
 
     @cached_property
@@ -68,7 +68,8 @@ class AddressSpaceInference:
         return ReachingDefinitions(self._program)
 
     def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
-        """These registers at these steps, and all that they are made of, the last first; None where that is much."""
+        """These registers at these steps, and all that they depend on, in reverse order; None where there are too
+        many."""
         seen: dict[_RegisterUse, None] = {}
         waiting = list(places)
         while waiting:
@@ -100,7 +101,7 @@ class AddressSpaceInference:
                     yield from self._registers_read(step, argument)
 
     def _assigned_spaces(self, place: _RegisterUse, found: dict[_RegisterUse, Spaces]) -> Spaces:
-        """The spaces of all that may have been assigned to a register."""
+        """The spaces of all values that may have been assigned to a register."""
         definitions = self._definitions_reaching(place)
         if not definitions:
             return _UNKNOWN_SPACE
@@ -134,7 +135,7 @@ class AddressSpaceInference:
         return _UNKNOWN_SPACE
 
     def _registers(self, step: Step, operand: Operand) -> list[str]:
-        """The registers in an operand; the names of variables and special registers are none."""
+        """The registers in an operand, without the names of variables and special registers."""
         return [name for name in registers_in(operand, step.scope) if step.scope.variable(name) is None]
 
     def _symbol_spaces(self, step: Step, operand: Operand | None) -> Spaces:
@@ -147,7 +148,7 @@ class AddressSpaceInference:
         return _UNKNOWN_SPACE
 
 
-#: Value operations whose result is no address that was among their operands.
+#: Value operations that do not propagate an address from their operands.
 _OPAQUE = ("load", "unknown", "float", "compare", "is_space", "rank_of")
 
 
@@ -165,8 +166,8 @@ def _operand(step: Step, role: str) -> Operand | None:
 
 
 def _combine_spaces(parts: list[Spaces]) -> Spaces:
-    """The spaces of what arithmetic makes of parts: those of the one part that is an address. Empty as long as nothing
-    is known of some part, as in a round of a loop."""
+    """The spaces of an arithmetic result: those of the only operand that is an address. Empty as long as an operand has
+    not been computed, as in a loop."""
     if not all(parts):
         return frozenset()
     addresses = [part for part in parts if part != _UNKNOWN_SPACE]

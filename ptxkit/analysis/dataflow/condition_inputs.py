@@ -1,7 +1,7 @@
-"""What decides whether a step is executed, and at which address: special registers, what atomics answered, or data.
+"""The inputs that decide whether a step is executed, and its address: special registers, results of atomics, or data.
 
-Through shared memory as well: a flag that one thread stores at a variable's name and all load from there. Whatever else
-is loaded, but for parameters, is data.
+Shared memory is followed for a flag that one thread stores at a variable's name and all threads load from there. All
+other loads, except those of parameters, are data.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from ptxkit.isa.effects import Access, Barrier, Effect, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.syntax.tree import Address, Name, Operand
 
-#: Registers that are followed for one step, at most.
+#: The maximum number of registers that are followed for one step.
 MAX_TRACED_REGISTERS = 400
-#: Leaves that are data, whatever they come from.
+#: Leaves that are data, whatever their origin.
 _DATA = ("memory", "unknown")
 
 
 @dataclass(slots=True)
 class InputSet:
-    """specials: the special registers. answers: the atomics. is_data: other memory, or nobody knows what."""
+    """special_registers: those that are read. atomics: those whose result is read. is_data: other memory, or an unknown
+    source."""
 
     special_registers: set[str] = field(default_factory=set)
     atomics: set[Step] = field(default_factory=set)
@@ -34,7 +35,7 @@ class InputSet:
 
 
 class ConditionInputs:
-    """What decides the steps of a program that calls nothing. answering: its atomics."""
+    """The inputs that decide the steps of a program without calls. answering: its atomics."""
 
     def __init__(self, program: Program, certainty: InputIndependence, answering: Collection[Step]) -> None:
         self._program = program
@@ -43,7 +44,7 @@ class ConditionInputs:
         self._definitions = ReachingDefinitions(program)
 
     def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
-        """What decides an operand of a step, and that the step is executed."""
+        """The inputs that decide an operand of a step, and whether the step is executed."""
         found = InputSet()
         waiting: list[tuple[Step, str]] = []
         seen: set[tuple[int, str]] = set()
@@ -91,7 +92,8 @@ class ConditionInputs:
         return found
 
     def _stores(self, variable: DeclaredVariable, found: InputSet) -> Iterator[Step]:
-        """The stores that may be to a shared variable; where one may be to anything, what it holds is data."""
+        """The stores that may write a shared variable. Where a store has an unknown address, the variable holds
+        data."""
         for step in self._program.steps:
             for effect in step.effects:
                 if not isinstance(effect, Access) or effect.kind == "read" or step.match is None:
@@ -113,10 +115,10 @@ def _add_sources(found: InputSet, leaves: Collection[DependenceSource]) -> None:
 
 
 def _loads_data(step: Step) -> bool:
-    """Whether an instruction gives a register what is in memory, other than a parameter, or what nobody knows.
+    """Whether an instruction loads a register from memory other than a parameter, or sets it to an unknown value.
 
-    What does nothing but give a value, alone or with the lanes of its warp, makes it of its operands, whether walks can
-    compute it or not.
+    An instruction that only computes a value, alone or with the lanes of its warp, derives it from its operands,
+    whether or not the executor can evaluate it.
     """
     if all(isinstance(effect, Value) or _is_warp_operation(effect) for effect in step.effects):
         return False
@@ -134,7 +136,7 @@ def _is_data(effect: Effect) -> bool:
 
 
 def _shared_variable(step: Step) -> DeclaredVariable | None:
-    """The shared variable that an instruction does nothing but load from, by its name."""
+    """The shared variable that an instruction loads from by its name, without any other effect."""
     accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     if len(accesses) != 1 or step.match is None or accesses[0].kind != "read":
         return None

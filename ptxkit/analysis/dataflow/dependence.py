@@ -1,4 +1,4 @@
-"""What a register's value depends on, through all definitions of all registers on the way: the order does not matter.
+"""The transitive dependences of a register's value, through all definitions of all registers, regardless of order.
 
 The leaves are kernel parameters, special registers, variables, and memory.
 """
@@ -16,16 +16,16 @@ from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Integer, Name, Not, Operand, Pair, Unary, Vector
 
-#: Value operations that their operands do not determine.
+#: Value operations whose result is not determined by their operands.
 _UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
-#: Those that take an address apart, as tests of its alignment or its state space do.
+#: Those that inspect the bits of an address, as tests of its alignment or its state space do.
 _INSPECTS_BITS = ("and", "rem", "bfe", "lop3", "shl", "is_space")
-#: Those whose result is where their operand was, or further on by a constant.
+#: Those whose result is the address in their operand, possibly plus a constant.
 _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 
 #: The kinds of leaves that are addresses, where nothing is loaded from there.
 _ADDRESSES = ("variable", "parameter")
-#: Special registers that say which thread of the block this is.
+#: Special registers that identify the thread in the block.
 _THREAD_POSITION = ("%tid", "%laneid")
 
 
@@ -42,14 +42,14 @@ class DependenceSource:
     size: int = 0
 
     def covers(self, place: tuple[str, int]) -> bool:
-        """Whether these are bytes of a parameter at that place, a name and an offset."""
+        """Whether the source is a part of a parameter that contains this name and offset."""
         name, offset = place
         within = not self.size or self.offset <= offset < self.offset + self.size
         return self.kind == "parameter" and self.name == name and within
 
 
 class Dependence:
-    """The leaves behind the registers of a program."""
+    """The dependence graph of a program's registers."""
 
     def __init__(self, program: Program) -> None:
         self._parameters = {d.name for given in program.function.parameters for d in given.declarators}
@@ -67,7 +67,7 @@ class Dependence:
                     self._define(step, effect)
 
     def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
-        """What the value of an operand of a step depends on; of an address operand, where it points."""
+        """The leaves that the value of an operand of a step depends on; of an address operand, those of the address."""
         first, leaves = self.operand_dependences(step, operand)
         found, waiting = set(leaves), list(first)
         seen: set[str] = set()
@@ -81,8 +81,8 @@ class Dependence:
         return frozenset(found)
 
     def depends_on_position_only(self, step: Step, operand: Operand | None) -> bool:
-        """Whether an operand is made of addresses, constants and the thread's place in the block alone: nothing that
-        is loaded decides it, of parameters or of memory."""
+        """Whether an operand depends only on addresses, constants and the thread's position in the block, and not on
+        anything that is loaded, from parameters or from memory."""
         first, leaves = self.operand_dependences(step, operand)
         found, waiting = set(leaves), list(first)
         seen: set[str] = set()
@@ -98,7 +98,7 @@ class Dependence:
         return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
 
     def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
-        """What a register's definitions read: registers, and leaves."""
+        """The registers and leaves that a register's definitions read."""
         inputs, leaves = self._inputs.get(register), self._sources.get(register)
         if inputs is None and leaves is None:
             return frozenset(), frozenset([DependenceSource("unknown", register)])
@@ -113,9 +113,8 @@ class Dependence:
         return frozenset(registers), frozenset(leaves)
 
     def registers_testing_addresses(self, pointers: Collection[tuple[str, int]]) -> set[str]:
-        """The registers that depend on the low bits, or the state space, of an address in any of these places of
-        parameters.
-        """
+        """The registers that depend on the low bits, or the state space, of an address at any of these parameter
+        offsets."""
         given = {
             register
             for register, leaves in self._sources.items()
@@ -127,13 +126,13 @@ class Dependence:
         )
 
     def may_test_alignment(self, variable: str, step: Step, operand: Operand | None) -> bool:
-        """Whether the low bits of a variable's address may decide a branch, or what an operand of a step is."""
+        """Whether the low bits of a variable's address may decide a branch, or the value of an operand of a step."""
         looking = self._low_bit_dependents(variable)
         own = {step.scope.register_name(name) for name in _names(operand)}
         return not looking.isdisjoint(self._predicates) or not looking.isdisjoint(own)
 
     def _low_bit_dependents(self, variable: str) -> set[str]:
-        """The registers that depend on the low bits of a variable's address; asked for each access to a variable."""
+        """The registers that depend on the low bits of a variable's address; queried for each access to a variable."""
         known = self._low_bit_cache.get(variable)
         if known is None:
             leaf = DependenceSource("variable", variable)
@@ -150,7 +149,7 @@ class Dependence:
         return self._transitive_dependents(self._spaces)
 
     def _transitive_dependents(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
-        """These registers, and all that depend on them; not through some."""
+        """These registers, and all that depend on them, but not through those in `but`."""
         found: set[str] = set()
         waiting = list(first)
         while waiting:
@@ -179,7 +178,7 @@ class Dependence:
             leaves.add(DependenceSource("unknown"))
         loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
         if loads:
-            leaves.add(DependenceSource("memory"))  # whatever is there: where it is says nothing of it
+            leaves.add(DependenceSource("memory"))  # the address does not determine the loaded value
         for role in _roles(effect.value) if not loads else ():
             operand = _operand(step, role)
             part = self._part_of_parameter(step, operand)
@@ -207,7 +206,7 @@ class Dependence:
         )
 
     def _note_parameter_location(self, step: Step, effect: Value, register: str) -> None:
-        """Notes where in a parameter a register points: how large structures of parameters are read."""
+        """Notes the parameter offset that a register points to: large structures of parameters are read in this way."""
         if not isinstance(effect.value, CallExpr) or effect.value.function not in _MOVES_ADDRESS:
             return
         place: tuple[str, int] | None = None
@@ -243,7 +242,7 @@ class Dependence:
         return None
 
     def _input(self, step: Step, name: str, leaves: set[DependenceSource]) -> Iterator[str]:
-        """The register of that name; for anything else a leaf is added."""
+        """The register of that name; for any other name a leaf is added."""
         register = step.scope.register_name(name)
         if name in self._parameters:
             leaves.add(DependenceSource("parameter", name))
@@ -275,7 +274,7 @@ def _roles(expression: Expression) -> Iterator[str]:
 
 
 def _names(operand: Operand | None) -> Iterator[str]:
-    """The names in an operand; the sink is none."""
+    """The names in an operand, without the sink."""
     match operand:
         case Name(text=text) if not operand.is_sink:
             yield text

@@ -1,8 +1,9 @@
-"""Whether what a walk saw of an instruction happens in every launch: neither data nor arguments decide it.
+"""Whether what an execution found at an instruction happens in every launch, independent of data and arguments.
 
-An instruction is surely executed, with the operand that a walk saw, where only constants, addresses of variables and
-the thread's own place decide the operand, all branches that lead there, and those that lead to its definitions. Which
-branches those are is what control dependence says, so that a loop before it, however long, does not count.
+An instruction is certainly executed, with the operand that an execution observed, if only constants, addresses of
+variables and the thread's own position decide the operand, all branches that lead to the instruction, and those that
+lead to the operand's definitions. Control dependence gives these branches, so that a preceding loop is not among them,
+however long it is.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Operand
 
-#: Special registers that say which thread of which CTA this is; the first CTA is there in every launch.
+#: Special registers that identify the thread and its CTA; the first CTA exists in every launch.
 _THREAD_POSITION = ("%tid", "%laneid", "%lanemask", "%ctaid")
-#: What a declared size of the block fixes besides.
+#: Special registers that a declared size of the block determines as well.
 _BLOCK = ("%ntid", "%nwarpid")
-#: What a declared size of the cluster fixes: of its first two CTAs each is looked at.
+#: Special registers that a declared size of the cluster determines: each of its first two CTAs is analysed.
 _CLUSTER = ("%cluster_ctarank", "%cluster_ctaid", "%cluster_nct")
-#: Its value is in its name.
+#: Registers with a constant value.
 _FIXED_REGISTERS = ("WARP_SZ",)
 
 
 class InputIndependence:
-    """What decides the operands and the paths of a program; looked up only where something was noticed."""
+    """The inputs that decide the operands and the paths of a program; computed only where a violation was found."""
 
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self._program = program
@@ -60,23 +61,23 @@ class InputIndependence:
 
     @cached_property
     def _call_registers(self) -> frozenset[str]:
-        """The registers that calls name: some of them get results."""
+        """The registers that calls name, some of which receive results."""
         calls = [step for step in self._program.steps if _changes_control(step, "call")]
         return frozenset(n for step in calls for o in step.instruction.operands for n in registers_in(o, step.scope))
 
     def is_in_function(self, step: Step) -> bool:
-        """Whether a step is one of this program's, not of a function that it calls: of callers nobody knows all."""
+        """Whether a step belongs to this program and not to a callee, whose callers are not all known."""
         steps = self._program.steps
         return step.index < len(steps) and steps[step.index] is step
 
     def sole_variable(self, step: Step, operand: Operand | None) -> str | None:
-        """The only variable that decides an operand, and the way to its step, in each launch alike; else None."""
+        """The only variable that decides an operand and the path to its step, the same in each launch; else None."""
         if (step, operand) not in self._sole_variables:
             self._sole_variables[(step, operand)] = self._find_sole_variable(step, operand)
         return self._sole_variables[(step, operand)]
 
     def is_input_independent(self, step: Step, operand: Operand | None) -> bool:
-        """Whether neither data nor arguments decide an operand, and the way to its step."""
+        """Whether neither data nor arguments decide an operand and the path to its step."""
         if any(each.match is None for each in self._program.steps):
             return False  # it may assign anything
         return all(leaf.kind == "variable" or self._is_fixed(leaf) for leaf in self.dependence_sources(step, operand))
@@ -88,7 +89,7 @@ class InputIndependence:
         return names.pop() if len(names) == 1 else None
 
     def dependence_sources(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
-        """What decides the value of an operand, and that its step is executed."""
+        """The sources that decide the value of an operand, and whether its step is executed."""
         found: set[DependenceSource] = set()
         registers: list[str] = []
         seen: set[str] = set()
@@ -118,7 +119,8 @@ class InputIndependence:
         return frozenset(found)
 
     def last_deciding_steps(self, step: Step, among: Collection[Step]) -> Iterator[Step]:
-        """The last steps of some that decide whether a step is executed: itself, by its guard, or earlier branches."""
+        """The last of these steps that decide whether a step is executed: the step itself, by its guard, or earlier
+        branches."""
         if step in among:
             yield step
             return
@@ -136,8 +138,8 @@ class InputIndependence:
         return leaf.kind == "special" and leaf.name.startswith(self._fixed_registers)
 
     def deciding_operands(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
-        """(step, operand or None) of what decides that a step is executed: its own guard, and those of branches, or
-        the numbers of indexed ones. passed: blocks whose branches were given before."""
+        """Yields (step, operand or None) for what decides that a step is executed: its own guard, the guards of
+        branches, or the index of indexed branches. passed: blocks whose branches were given before."""
         yield step, None
         waiting = [self.cfg.block_of(step)]
         while waiting:

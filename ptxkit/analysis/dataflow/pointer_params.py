@@ -1,4 +1,4 @@
-"""Which kernel parameters are pointers: declared so, or used as an address somewhere."""
+"""The kernel parameters that are pointers: declared as such, or used as an address."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ptxkit.syntax.tree import Address, Integer, Name, Vector
 
 #: Value operations whose result is an address when an operand is.
 _KEEPS_ADDRESS = ("add", "sub", "copy", "to_generic", "from_generic", "select")
-#: Those whose result is where it was, or further on by a constant.
+#: Those whose result is the same address, possibly plus a constant.
 _MOVES_ADDRESS = ("add", "copy", "to_generic", "from_generic")
 
 
@@ -53,7 +53,7 @@ def _bases(step: Step) -> Iterator[str]:
 
 
 def _copies(step: Step) -> Iterator[tuple[str, set[str]]]:
-    """(result, operands) of the operations that pass an address on."""
+    """Yields (result, operands) of the operations that propagate an address."""
     for given, roles in _address_propagations(step.match) if step.match is not None else ():
         result = _register(step, given)
         if result is not None:
@@ -65,13 +65,13 @@ _AddressFlows: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
 @cached_by_match
 def _address_propagations(match: Match) -> _AddressFlows:
-    """The roles of a result and of operands, for each operation that passes an address on."""
+    """The roles of the result and of the operands, for each operation that propagates an address."""
     return _address_flows(match, _KEEPS_ADDRESS)
 
 
 @cached_by_match
 def _address_offsets(match: Match) -> _AddressFlows:
-    """The same for those that leave it where it was, or move it."""
+    """Like `_address_propagations`, for the operations that copy an address or add to it."""
     return _address_flows(match, _MOVES_ADDRESS)
 
 

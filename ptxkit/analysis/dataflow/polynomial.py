@@ -15,7 +15,7 @@ Monomial: TypeAlias = tuple[str, ...]
 """Unknowns that are multiplied, in order; none for a number alone."""
 
 MAX_MONOMIALS, MAX_FACTORS = 8, 4
-"""Larger sums tell a reader nothing."""
+"""Larger sums are not readable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Polynomial:
 
     @property
     def number(self) -> int | None:
-        """The number that it is; None where there are unknowns in it."""
+        """The constant value; None where the polynomial contains unknowns."""
         if not self.monomials:
             return 0
         return self.monomials[0][1] if len(self.monomials) == 1 and not self.monomials[0][0] else None
@@ -60,7 +60,7 @@ class Polynomial:
         return Polynomial.from_monomials([(product, count * factor) for product, count in self.monomials])
 
     def multiply(self, other: Polynomial) -> Polynomial | None:
-        """The product; None where it is too large to be read."""
+        """The product; None where it is too large to be readable."""
         found = Polynomial.from_monomials(
             [
                 (tuple(sorted((*first, *second))), count * times)
@@ -72,21 +72,22 @@ class Polynomial:
         return None if too_large else found
 
     def reduce_modulo(self, width: int) -> Polynomial:
-        """The same value in so many bits: factors as the numbers nearest to 0."""
+        """The same value in this many bits, with coefficients as the numbers nearest to 0."""
         return Polynomial.from_monomials([(product, to_signed(count, width)) for product, count in self.monomials])
 
     def coefficient_of(self, unknown: str) -> int | None:
-        """How often an unknown is taken, where it stands alone; 0 where it does not occur, None where in a product."""
+        """The coefficient of an unknown as a single factor; 0 where it does not occur, None where it occurs in a
+        product."""
         if any(unknown in product and product != (unknown,) for product, _ in self.monomials):
             return None
         return dict(self.monomials).get((unknown,), 0)
 
     def without(self, unknown: str) -> Polynomial:
-        """The sum without an unknown that stands alone."""
+        """The sum without the monomial that is this unknown alone."""
         return Polynomial(tuple(item for item in self.monomials if item[0] != (unknown,)))
 
     def mentions(self, unknown: str) -> bool:
-        """Whether an unknown occurs, be it inside of another one."""
+        """Whether an unknown occurs, even inside another one."""
         return any(unknown in factor for product, _ in self.monomials for factor in product)
 
     def __str__(self) -> str:

@@ -1,8 +1,8 @@
-"""Which registers a walk must follow: those on which something depends that it records or that steers it.
+"""The registers that an execution must track: those on which recorded events or control flow depend.
 
-Most of a real kernel computes numbers: sums of products, conversions, what is stored. No address, guard, count, size or
-mbarrier operand depends on them, so a walk need not evaluate them. The slice is backward, over the whole function at
-once: a register counts when any instruction that assigns it may feed one that counts.
+Most of a real kernel computes numbers: sums of products, conversions, stored values. No address, guard, count, size or
+mbarrier operand depends on them, so the executor need not evaluate them. The slice is backward and flow-insensitive
+over the whole function: a register is in it if any instruction that assigns it may feed a register in it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRo
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Instruction, Name, Operand
 
-#: Loads from here may give what the thread itself stored, which a walk then has to keep.
+#: Loads from these spaces may give values that the thread itself stored, which an execution then has to track.
 _OWN_MEMORY = ("local", "generic")
-#: The kinds of memory that a walk keeps: the thread's own, and what threads of a CTA share.
+#: The kinds of memory that an execution tracks: the private memory of a thread, and the shared memory of a CTA.
 _PRIVATE, _SHARED = "own", "shared"
 #: Bytes of a tensor map: what `tensormap.replace` touches, whichever field it replaces.
 _MAP = ConstantExpr(128)
@@ -29,10 +29,9 @@ _MAP = ConstantExpr(128)
 
 @dataclass(frozen=True, slots=True)
 class ProgramSlice:
-    """What of a function is followed. memory: its stores to memory that may be the thread's own. outside: the kinds of
-    accesses to global memory: writes where tensor maps may change, reads where a grid waits for others. told: its
-    stores to shared memory, from where something that counts is loaded.
-    """
+    """The part of a function that is tracked. includes_private_stores: stores to memory that may be private.
+    global_access_kinds: the kinds of accesses to global memory: writes where tensor maps may change, reads where a grid
+    waits for others. includes_shared_stores: stores to shared memory from which tracked values are loaded."""
 
     registers: frozenset[str]
     includes_private_stores: bool
@@ -40,7 +39,7 @@ class ProgramSlice:
     includes_shared_stores: bool = False
 
     def is_tracked(self, operand: Operand, scope: SymbolScope) -> bool:
-        """Whether the value of an operand is known as the thread has it."""
+        """Whether the value of an operand is known as in the thread."""
         return all(name in self.registers for name in registers_in(operand, scope))
 
     def is_needed(self, step: Step, effect: Value) -> bool:
@@ -54,10 +53,10 @@ class ProgramSlice:
 
 @dataclass(frozen=True, slots=True)
 class _OperandFlow:
-    """What the operands of a match are for, by their positions.
+    """The uses of a match's operands, by position.
 
-    observed: what its effects tell of, other than values. values: (result, sources, the kind of memory that is the
-    source). stored: what goes to such memory, and to which.
+    effect_operands: those that effects other than values use. values: (result, sources, the kind of memory that is the
+    source). stored_operands: those that are stored to such memory, and its kind.
     """
 
     has_effects: bool
@@ -67,9 +66,9 @@ class _OperandFlow:
 
 
 def compute_slice(program: Program) -> ProgramSlice:
-    """The slice of a function. What it returns counts: its callers may need it."""
+    """The slice of a function. Its results are in the slice: callers may need them."""
     wanted = [d.name for declaration in program.function.results for d in declaration.declarators]
-    # Others may have an address in the threads' own memory.
+    # Other functions may hold an address in the threads' private memory.
     kept = {_PRIVATE} if program.function.kind == "func" or program.callees else set()
     stored: dict[str, list[str]] = {_PRIVATE: [], _SHARED: []}
     feeding: dict[str, list[tuple[tuple[str, ...], str]]] = defaultdict(list)
@@ -99,7 +98,8 @@ def compute_slice(program: Program) -> ProgramSlice:
 
 
 def _accesses_named_variable(match: Match, instruction: Instruction, scope: SymbolScope) -> bool:
-    """Whether an instruction accesses memory at a variable's name: who tells others something does, mostly."""
+    """Whether an instruction accesses memory at a variable's name, which is the usual form of communication between
+    threads."""
     accessed = (match.operand(e.address, instruction) for e in match.effects if isinstance(e, Access))
     return any(
         isinstance(each, Address)
@@ -146,7 +146,7 @@ def has_grid_dependency_wait(program: Program) -> bool:
 
 
 def is_tensor_map_change(effect: Effect) -> bool:
-    """Whether an instruction that has such an effect is made for changing tensor maps."""
+    """Whether an effect is specific to instructions that change tensor maps."""
     if isinstance(effect, ProxyFence):
         return effect.proxy == "tensormap"
     return isinstance(effect, Access) and effect.kind == "update" and effect.size == _MAP and effect.proxy == "generic"
@@ -193,7 +193,7 @@ def _positions(match: Match, roles: Iterable[str]) -> Iterator[int]:
 
 
 def _roles_of_effect(effect: Effect) -> Iterator[str]:
-    """The roles that an effect names, plainly or in its expressions; words that are no roles may be among them."""
+    """The roles that an effect names, directly or in its expressions; words that are not roles may be among them."""
     for field in effect.__match_args__:
         value = getattr(effect, field)
         if isinstance(value, str):
@@ -211,7 +211,8 @@ def _roles(expression: Expression) -> Iterator[str]:
 
 
 def _loaded_memory(value: Expression) -> str:
-    """The kind of memory that a value is loaded from; empty where it is none that a walk keeps, or no load."""
+    """The kind of memory that a value is loaded from; empty where it is not tracked, or where the value is not a
+    load."""
     if not isinstance(value, CallExpr) or value.function != "load":
         return ""
     space = value.arguments[0]

@@ -1,6 +1,7 @@
-"""The value operations of the instruction table on formulas: sums where it can be one, else an unknown that says which.
+"""The value operations of the instruction table on formulas: a sum where possible, else an unknown that names the
+operation.
 
-The operations are listed in `ptxkit.isa.effects`. What would be too long to read gives None.
+The operations are listed in `ptxkit.isa.effects`. The result is None if it would be too long to be readable.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ MAX_TEXT = 80
 """Characters of an unknown that is itself a formula."""
 
 ConstantArgument: TypeAlias = "int | float | str | bool | None"
-"""What the table fixed: a width, a type, a mode."""
+"""A constant of the table: a width, a type, a mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolicExpr:
-    """A value. space: the state space that it is an address in, None for a number. generic: it is a generic address.
+    """A value. space: the state space that it is an address in, None for a number. is_generic: it is a generic address.
 
-    truth: of a predicate, the condition in words instead of the sum.
+    condition_text: of a predicate, the condition in words instead of the sum.
     """
 
     sum: Polynomial
@@ -37,7 +38,7 @@ class SymbolicExpr:
 
 
 def unknown_expr(text: str) -> SymbolicExpr:
-    """A value that is known by a name alone. (What stands behind `#` tells blocks of one function apart.)"""
+    """A value that only has a name. (The text after `#` distinguishes blocks of one function.)"""
     return SymbolicExpr(Polynomial.unknown(text.partition("#")[0]))
 
 
@@ -47,7 +48,7 @@ def constant_arguments(arguments: Sequence[Expression]) -> tuple[ConstantArgumen
 
 
 def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expression]:
-    """The arguments of an operation that are values: not its width, its type or its mode, which come first."""
+    """The arguments of an operation that are values, without its width, type or mode, which come first."""
     fixed = _CONSTANT_ARGUMENT_COUNTS.get(function, 1)
     return list(arguments[fixed:])
 
@@ -63,7 +64,7 @@ _CONSTANT_ARGUMENT_COUNTS = {
     "min": 2,
     "max": 2,
 }
-"""How many arguments are no values, where it is not one."""
+"""The number of arguments that are not values, where it differs from one."""
 
 
 def apply_operation(
@@ -93,7 +94,7 @@ def _copy(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
 
 
 def _add(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr:
-    """The sum; an address, where one of the two is."""
+    """The sum; an address, if one of the two is an address."""
     total = a.sum.plus(b.sum).reduce_modulo(_width(words))
     if a.space is not None and b.space is not None:
         return SymbolicExpr(total)
@@ -147,7 +148,7 @@ def _not(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
 
 
 def _extend(a: SymbolicExpr, kind: str) -> Polynomial:
-    """The number in more bits: of a sum, which may have wrapped before, an unknown of its own."""
+    """The number in more bits; a fresh unknown for a sum, which may have wrapped before."""
     number, width = a.sum.number, int(kind[1:])
     if number is not None:
         return Polynomial.constant(to_signed(number, width) if kind[0] == "s" else number & bit_mask(width))

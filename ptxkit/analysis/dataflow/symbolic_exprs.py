@@ -1,8 +1,9 @@
-"""What a register holds at an instruction, as a formula of special registers, parameters, variables, rounds of loops.
+"""The value of a register at an instruction, as a formula of special registers, parameters, variables and loop
+iterations.
 
-The formula follows the assignments that reach the instruction, backwards. Where there are several it goes on only
-through a loop that moves the register by a constant; any other is an unknown of its own. Nothing is guessed, and no
-walk is needed, so that the answer is there at once. Arithmetic wraps at the width of the register.
+The formula follows the assignments that reach the instruction, backwards. Where there are several it continues only
+through a loop that changes the register by a constant; otherwise the register is a fresh unknown. Nothing is guessed,
+and no execution is required, so that the result is available at once. Arithmetic wraps at the width of the register.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRo
 from ptxkit.syntax.tree import Address, Binary, Integer, Name, Operand, Unary, Vector
 
 MAX_DEPTH = 60
-"""Assignments that one formula goes through, one behind the other."""
+"""The maximum number of assignments in sequence that one formula follows."""
 
 
 class SymbolicExprs:
@@ -42,12 +43,12 @@ class SymbolicExprs:
         }
 
     def value_before(self, step: Step, name: str) -> SymbolicExpr | None:
-        """What a register holds when a step reads it; None where nothing is known but the register."""
+        """The value of a register when a step reads it; None where only the register itself is known."""
         self._cache, self._query_step = {}, step
         return self._unless_trivial(self._register_value(step, step.scope.register_name(name), MAX_DEPTH), name)
 
     def value_after(self, step: Step, name: str) -> SymbolicExpr | None:
-        """What a step assigns to a register."""
+        """The value that a step assigns to a register."""
         self._cache, self._query_step = {}, step
         return self._unless_trivial(self._assigned_value(step, step.scope.register_name(name), MAX_DEPTH), name)
 
@@ -70,7 +71,7 @@ class SymbolicExprs:
         return self._induction_value(reaching, register, depth) or self._register_symbol(step, register, reaching)
 
     def _register_symbol(self, step: Step, register: str, reaching: frozenset[Step]) -> SymbolicExpr:
-        """The register itself; with a line, where it holds another value by now."""
+        """The register itself; with a line, where it holds another value at this point."""
         if self._query_step is None or self._definitions.definitions_reaching(self._query_step, register) == reaching:
             return unknown_expr(register)
         return unknown_expr(f"{register.partition('#')[0]}@{self._line(step)}")
@@ -80,7 +81,7 @@ class SymbolicExprs:
         return source.position(step.start)[0] if source is not None else step.index
 
     def _induction_value(self, reaching: frozenset[Step], register: str, depth: int) -> SymbolicExpr | None:
-        """The first value plus a constant for each round, where two steps assign the register in this way."""
+        """The initial value plus a constant for each iteration, where two steps assign the register in this way."""
         if len(reaching) != 2:
             return None
         before, after = sorted(reaching, key=lambda each: each.index)
@@ -114,7 +115,7 @@ class SymbolicExprs:
         key = step, register
         known = self._cache.get(key)
         if known is None:
-            self._cache[key] = unknown_expr(register)  # while it is being found out: a loop through itself
+            self._cache[key] = unknown_expr(register)  # provisional, for a loop through itself
             known = self._cache[key] = self._compute_assigned_value(step, register, depth)
         return known
 
@@ -178,14 +179,14 @@ class SymbolicExprs:
         register = step.scope.register_name(text)
         variable = step.scope.variable(text)
         if register == text and variable is not None:
-            shown = f"&{text}" if text in self._parameters else text  # `text` alone is what is loaded from there
+            shown = f"&{text}" if text in self._parameters else text  # `text` alone denotes the value loaded from there
             return SymbolicExpr(Polynomial.unknown(shown), variable.space)
         if table().special(text) is not None and not step.scope.shadows_special_register(text):
             return unknown_expr(text)
         return self._register_value(step, register, depth - 1)
 
     def _parameter_value(self, step: Step, space: str, role: str, further: int) -> SymbolicExpr | None:
-        """What is loaded from a parameter of the kernel."""
+        """The value that is loaded from a parameter of the kernel."""
         operand = step.match.operand(role, step.instruction) if step.match is not None else None
         match operand:
             case Address(base=Name(text=text), offset=offset) if space.startswith("param") and text in self._parameters:
@@ -197,12 +198,12 @@ class SymbolicExprs:
 
 
 def _previous_iteration_name(register: str) -> str:
-    """What a register held a round ago: no name that a program could have."""
+    """The name of a register's value in the previous iteration, which is not a valid name in a program."""
     return f"\0{register.partition('#')[0]}"
 
 
 def _element_index(target: Operand, register: str, step: Step) -> int:
-    """Which element of a vector the register is; 0 for one that stands alone."""
+    """The index of the vector element that the register is; 0 for a single register."""
     elements = target.elements if isinstance(target, Vector) else ()
     names = [step.scope.register_name(each.text) if isinstance(each, Name) else "" for each in elements]
     return names.index(register) if register in names else 0

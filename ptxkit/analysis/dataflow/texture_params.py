@@ -1,4 +1,4 @@
-"""Which kernel parameters are handles of textures, samplers and surfaces, and how they are used."""
+"""The kernel parameters that are handles of textures, samplers and surfaces, and their uses."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class ImageUse:
 
     @property
     def access_bytes(self) -> int:
-        """Bytes that are read or written at once."""
+        """The number of bytes that one access reads or writes."""
         return int(self.type.lstrip("bufs")) // _BITS * self.count
 
 
 def image_parameters(program: Program) -> dict[str, ImageUse]:
-    """The parameters that are such handles, by name, as the first use of each says."""
+    """The parameters that are such handles, by name, according to the first use of each."""
     found: dict[str, ImageUse] = {}
     uses = [each for step in program.steps for each in _uses(step)]
     if not uses:

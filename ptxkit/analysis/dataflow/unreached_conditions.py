@@ -1,6 +1,7 @@
-"""What decides whether the steps that no walk reached are executed: another guess, or another size, may lead there.
+"""The conditions of the steps that no execution reached: another guess, or another size, may lead to them.
 
-By control dependence: the branches that lead to a step, those that lead to these, and what feeds their conditions.
+It uses control dependence: the branches that lead to a step, those that lead to these, and the inputs of their
+conditions.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.syntax.tree import Integer
 
-#: Missed steps that are looked at.
+#: The maximum number of missed steps that are analysed.
 MAX_DECIDING_STEPS = 16
 
 
 class UnreachedConditions:
-    """The branches of a program before what was missed. pointers: places of parameters that hold addresses."""
+    """The branches of a program that lead to missed steps. pointers: parameter offsets that hold addresses."""
 
     def __init__(self, program: Program, launch: LaunchConfig, pointers: Collection[tuple[str, int]]) -> None:
         self._program = program
@@ -33,14 +34,14 @@ class UnreachedConditions:
         return InputIndependence(self._program, self._launch)
 
     def deciding_branches(self, missed: Collection[Step], asked: Collection[Step]) -> frozenset[Step]:
-        """Of the steps that were `asked` for a guess, the last ones that decide whether one of those is executed."""
+        """The last of the steps that `asked` for a guess and decide whether one of the missed steps is executed."""
         found: set[Step] = set()
         for step in list(missed)[:MAX_DECIDING_STEPS]:
             found.update(self._independence.last_deciding_steps(step, asked))
         return frozenset(found)
 
     def depends_on_sizes(self, missed: Collection[Step]) -> bool:
-        """Whether an integer that the kernel is given decides whether one of those is executed."""
+        """Whether an integer argument of the kernel decides whether one of the missed steps is executed."""
         return any(
             self._is_size(leaf)
             for step in list(missed)[:MAX_DECIDING_STEPS]
@@ -48,8 +49,8 @@ class UnreachedConditions:
         )
 
     def compared_sizes(self, missed: Collection[Step]) -> tuple[int, ...]:
-        """The constants that such integers are compared with on the way to one of those, each once; and the numbers
-        behind them."""
+        """The constants that such integers are compared with on the path to a missed step, each once, and their
+        successors."""
         found: dict[int, None] = {}
         for step in list(missed)[:MAX_DECIDING_STEPS]:
             for deciding, _ in self._independence.deciding_operands(step, set()):
@@ -57,7 +58,7 @@ class UnreachedConditions:
         return tuple(found)
 
     def _compared_constants(self, deciding: Step) -> Iterator[int]:
-        """The constants that the predicate of a branch, or of a step, is made from by a comparison with a size."""
+        """The constants with which a size is compared to compute the predicate of a branch, or of a guarded step."""
         guard = deciding.instruction.guard
         if guard is None:
             return

@@ -22,9 +22,9 @@ _WARP = 32
 def compile_access(
     operands: OperandCompiler, effect: fx.Access, *, keeps: bool, outside: frozenset[str]
 ) -> list[StepAction | None]:
-    """Accesses to shared memory are events, and reads of tensor maps; accesses to global memory where `outside` has
-    their kind. Stores to the thread's own memory are kept, those to other than parameters only where `keeps` says so;
-    the rest is not followed."""
+    """Compiles an access. Accesses to shared memory and reads of tensor maps are recorded as events, and accesses to
+    global memory if `outside` contains their kind. Stores to private memory are tracked, except that stores to memory
+    other than parameters require `keeps`. All other accesses are not tracked."""
     if effect.space.startswith("param") or (effect.space.startswith("local") and keeps):
         return [compile_private_store(operands, effect)]
     anywhere = effect.kind in outside and effect.via == "address"

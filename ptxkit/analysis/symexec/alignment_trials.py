@@ -38,9 +38,10 @@ MAX_TRIAL_STEPS = 400_000
 
 @dataclass(frozen=True, slots=True)
 class TrialInput:
-    """source: low bits of pointer parameters. shift: of shared variables. size: of integer parameters.
+    """pointer_offset: low bits of pointer parameters. variable_shift: of shared variables. integer_size: of integer
+    parameters.
 
-    shared: pointer parameters point into shared memory.
+    points_to_shared: pointer parameters point into shared memory.
     """
 
     pointer_offset: int = 0
@@ -51,7 +52,8 @@ class TrialInput:
 
 @dataclass(frozen=True, slots=True)
 class AlignmentTrial:
-    """reached: the indices of the executed steps. walks: gives the walks; None where variables were moved."""
+    """reached_steps: the indices of the executed steps. explore: gives the executions; None where variables were
+    moved."""
 
     inputs: TrialInput
     reached_steps: frozenset[int]
@@ -188,7 +190,7 @@ def _shift_variable(variable: DeclaredVariable, shift: int) -> DeclaredVariable:
 def find_deciding_branch(
     program: Program, target: Step, taken: Sequence[frozenset[int]], avoided: Sequence[frozenset[int]]
 ) -> Step | None:
-    """The last branch before `target` from which every trial of `taken` went a way that some of `avoided` did not."""
+    """The last branch before `target` at which every trial of `taken` took a side that some of `avoided` did not."""
     always = frozenset.intersection(*taken)
     for step in reversed(program.steps[: target.index]):
         following = step_successors(program, step) if step.instruction.guard is not None else []

@@ -120,8 +120,9 @@ def _check(
 def _find_overrun(
     executor: LockstepExecutor, space: str, spaces: frozenset[str], value: Value, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
-    """(the address, None) where nothing is declared at it; (bytes from its start, a variable) where bytes behind the
-    end of the variable that it lies in are used; None where all is well, or nobody knows."""
+    """(the address, None) where no variable is declared at it; (bytes from its start, a variable) where bytes after the
+    end of the variable that contains the address are accessed; None where the access is in bounds, or this is
+    unknown."""
     if isinstance(value, SymbolicValue):
         return _find_symbol_overrun(executor, value, length)
     place = _locate(executor, space, spaces, value)
@@ -152,8 +153,8 @@ def _locate(executor: LockstepExecutor, space: str, spaces: frozenset[str], valu
 def _variable_among_several(
     executor: LockstepExecutor, space: str, spaces: frozenset[str], value: Value
 ) -> tuple[DeclaredVariable, int] | None:
-    """The variable that an address lies in, with the offset from its start, where its space has others: the address may
-    be made from one of those."""
+    """The variable that contains an address, and the offset from its start, if its space has several variables: the
+    address may be derived from another one."""
     place = _locate(executor, space, spaces, value) if isinstance(value, int) else None
     if place is None or place[0].partition("::")[0] not in executor.code.program.multi_variable_spaces:
         return None
@@ -164,7 +165,7 @@ def _find_neighbour_overrun(
     executor: LockstepExecutor, space: str, ends: list[Value]
 ) -> tuple[int, DeclaredVariable] | None:
     """(bytes from its start, a variable) where the last thread's address lies in another variable than the first one's:
-    one of the two has left the variable that its address is made from, if that is one."""
+    one of the two is outside the variable that its address is derived from, if that is a single variable."""
     held = [variable_of(executor, space, value) if isinstance(value, int) else None for value in ends]
     first, last = held[0], held[-1]
     if first is None or last is None or first[0] is last[0] or last[0].size is None:

@@ -1,6 +1,6 @@
-"""Notices addresses and numbers in registers that their instruction cannot take.
+"""Finds addresses and numbers in registers that their instruction cannot accept.
 
-Of where a variable stands, its declared alignment is all that is promised.
+Only the declared alignment of a variable is guaranteed, not its address.
 
 Source: PTX ISA, "Addresses as Operands", "Alignment", "Size and alignment of mbarrier object", "Bounding Box",
 "cp.async", "cp.async.bulk", "Contents of the mbarrier object".
@@ -34,16 +34,16 @@ Check = Callable[["LockstepExecutor"], None]
 _MBARRIER, _TENSOR_BOX_BYTES = 8, 16
 #: The most bytes that a phase of an mbarrier can wait for.
 MAX_TX_BYTES = (1 << 20) - 1
-#: The state spaces whose addresses are looked at.
+#: The state spaces whose addresses are checked.
 _SPACES = ("shared", "local", "global", "generic")
 _WARP = 32
-#: Lanes that are looked at where an address is unknown but for a number, which takes long to tell for all: a linear map
-#: of the lane's bits is off its alignment for one of these, if for any.
+#: The lanes that are checked where an address is an unknown plus a number, since to check all takes long: a linear map
+#: of the lane's bits is misaligned for one of these, if for any.
 _ALIGNMENTS = (2, 4, 8, 16)
 
 
 def operand_checks(operands: OperandCompiler) -> list[Check]:
-    """The checks of a step: one for each address that must be aligned, and each number that has limits."""
+    """The checks of a step: one for each address that must be aligned, and for each number that has limits."""
     match = operands.step.match
     if match is None:
         return []
@@ -66,12 +66,12 @@ def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
 
 @cached_by_match
 def _checked_addresses(match: Match) -> tuple[tuple[OperandForm, str], ...]:
-    """The operands that are addresses in a state space that is looked at, with it."""
+    """The operands that are addresses in a checked state space, each with that space."""
     return tuple((form, space) for form, space in address_operands(match) if space.partition("::")[0] in _SPACES)
 
 
 def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> int:
-    """Bytes to which the address in an operand must be aligned; 1 where it is free, or nobody knows."""
+    """The required alignment of the address in an operand in bytes; 1 where there is none, or it is unknown."""
     if form.object == "mbarrier":
         return _MBARRIER
     found = _constant(operands, form.alignment) or 1
@@ -80,7 +80,7 @@ def _alignment(operands: OperandCompiler, match: Match, form: OperandForm) -> in
 
 
 def _constant(operands: OperandCompiler, expression: Expression | None) -> int | None:
-    """The number that an expression is in this instruction."""
+    """The constant value of an expression in this instruction."""
     if isinstance(expression, ConstantExpr):
         return expression.value if isinstance(expression.value, int) else None
     operand = operands.operand_of_role(expression.name) if isinstance(expression, OperandRole) else None
@@ -88,8 +88,8 @@ def _constant(operands: OperandCompiler, expression: Expression | None) -> int |
 
 
 def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
-    """How many lanes of a warp that executes an instruction together give an address that is used; 1 where nothing is
-    said of the others."""
+    """The number of lanes of a warp whose addresses a collective instruction uses; 1 where nothing is specified for the
+    others."""
     counts = [e.lanes for e in match.effects if isinstance(e, fx.Access) and e.address == role]
     known = [count for each in counts if (count := _constant(operands, each)) is not None]
     return max(known, default=1)
@@ -98,7 +98,7 @@ def _lanes_of(operands: OperandCompiler, match: Match, role: str) -> int:
 def _alignment_check(
     operands: OperandCompiler, role: str, space: str, reader: ValueReader, needed: int, used: int
 ) -> Check:
-    """used: so many lanes of a warp, from the first on, give an address that is used."""
+    """used: the number of lanes of a warp, from the first on, whose address is used."""
     step = operands.step
 
     def look(executor: LockstepExecutor, value: Value, thread: int | None = None) -> None:
@@ -143,14 +143,15 @@ def _alignment_check(
 
 
 def _remainder(value: Value, needed: int) -> tuple[int, int]:
-    """What two addresses have in common that are both aligned, or both not: an unknown, and bytes past a multiple."""
+    """The unknown that two addresses share, and the remainder that decides whether they are both aligned."""
     return (value.identity, value.offset % needed) if isinstance(value, SymbolicValue) else (-1, value % needed)
 
 
 def _compare_with_same_pointer(
     executor: LockstepExecutor, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
 ) -> None:
-    """Compares an address by a pointer to others by the same one; guesses may contradict each other."""
+    """Compares an address derived from a pointer with others derived from the same one, unless a guess was made, since
+    guesses may contradict each other."""
     if executor.visit or executor.trace.first_guess is not None:
         return
     seen = executor.trace.pointer_alignments.setdefault(value.identity, {})
@@ -166,7 +167,8 @@ def _compare_with_same_pointer(
 
 
 def symbol_of(executor: LockstepExecutor, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
-    """The variable of global or constant memory whose address a term is but for a constant, and that constant."""
+    """The variable of global or constant memory and the constant offset, if a term is the sum of its address and an
+    offset."""
     match executor.symbolic_values.key_of(value):
         case ("variable", str(space), str(name)):
             outermost = executor.code.program.scope.parent
@@ -177,7 +179,7 @@ def symbol_of(executor: LockstepExecutor, value: SymbolicValue) -> tuple[Declare
 
 
 def variable_of(executor: LockstepExecutor, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
-    """The variable that an address lies in, with the offset from its start."""
+    """The variable that contains an address, and the offset from its start."""
     window = executor.window
     if space == "generic":
         space = window.space_of_generic(value)
@@ -191,7 +193,7 @@ def variable_of(executor: LockstepExecutor, space: str, value: int) -> tuple[Dec
 
 
 def _rank_of(executor: LockstepExecutor, space: str, value: int) -> int:
-    """The CTA in whose shared memory an address lies; what lies in no shared memory is the own CTA's."""
+    """The CTA whose shared memory contains an address; the own CTA for an address outside shared memory."""
     offset = executor.window.shared_offset(space, value)
     return executor.window.rank if offset is None else executor.window.rank_of(offset)
 
@@ -210,7 +212,7 @@ def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
 
 @cached_by_match
 def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
-    """The roles of counts and bytes that have limits, with these."""
+    """The roles of counts and sizes that have limits, each with these limits."""
     forms = {form.role: form for form in match.operands}
     told = [
         (forms[expression.name], kind)
@@ -222,7 +224,7 @@ def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
 
 
 def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
-    """What an effect says of counts and bytes, with its kind."""
+    """The counts and sizes of an effect, each with its kind."""
     match effect:
         case fx.Access(size=size) | fx.Prefetch(size=size):
             yield size, "size"
@@ -239,7 +241,7 @@ def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]
 
 
 def _limits(form: OperandForm, kind: str) -> Immediates | None:
-    """What a number may be: a size a multiple of something, a count in a range, bytes what a phase can wait for."""
+    """The limits of a number: the divisor of a size, the range of a count, or the bytes that a phase can wait for."""
     if kind == "bytes":
         return Immediates(None, MAX_TX_BYTES)
     given = form.immediates
@@ -272,7 +274,7 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
 
 
 def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
-    """The masks of CTAs, which must be some of the cluster, where directives say how large that is."""
+    """The checks of CTA masks, which must be within the cluster, where directives declare its size."""
     for role in _masks_of(match):
         operand = operands.operand_of_role(role)
         if operand is not None:
@@ -299,7 +301,7 @@ def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReade
 
 
 def _rule_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
-    """The rules between operands (`src-size <= cp-size`) where a register takes part."""
+    """The checks of rules between operands (`src-size <= cp-size`) of which at least one is a register."""
     for number, need in enumerate(match.needs):
         present = {role: operands.operand_of_role(role) for role in match.roles}
         readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}

@@ -43,7 +43,7 @@ from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
 
 @dataclass(slots=True)
 class Exploration:
-    """The executions of one scenario. groups: every thread is in one of them, where `is_whole`.
+    """The executions of one scenario. groups: every thread is in one of them, where `is_complete`.
 
     cluster: the explorations of all CTAs of the cluster, including this one, by rank; the first two where there are too
     many.
@@ -59,8 +59,8 @@ class Explorer:
     """Explores one kernel. `missed` holds the asynchronous or synchronising steps that no execution reached.
 
     pointers: the parameters that are addresses, by name and offset. budget: what this kernel may use, reduced by what
-    was used. failing: scenarios that cannot be a valid launch, as they use more shared memory than a CTA can have;
-    their executions are not kept.
+    was used. infeasible_scenarios: scenarios that cannot be a valid launch, as they use more shared memory than a CTA
+    can have; their executions are not kept.
     """
 
     def __init__(self, program: Program, budget: AnalysisBudget | None = None) -> None:
@@ -213,9 +213,10 @@ class Explorer:
     def _next_flip(
         self, turned: set[SymbolicValue], branches: Collection[Step] = (), *, ordering: bool = False
     ) -> Scenario | None:
-        """The first scenario with a guess turned round that was not turned yet; what came before it stays.
+        """The first scenario with a guess flipped that was not flipped before; the decisions before it are kept.
 
-        branches: only guesses made there, where some are given. ordering: only those whose both sides deserve a look.
+        branches: only guesses made there, where some are given. ordering: only those both of whose sides should be
+        explored.
         """
         for exploration in self.explorations:
             kept: dict[SymbolicValue, bool] = {}

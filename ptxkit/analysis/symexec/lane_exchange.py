@@ -21,8 +21,8 @@ ExecutionPoint = tuple[Step, int]
 
 @dataclass(frozen=True, slots=True)
 class LaneExchange:
-    """The exchanges of one exploration. votes: by place and warp, those that are decided. notices: what threads told
-    one another through shared memory."""
+    """The exchanges of one exploration. votes: the decided ones, by execution point and warp. broadcasts: through
+    shared memory."""
 
     published_values: dict[ExecutionPoint, list[tuple[tuple[int, ...], GroupValue]]] = field(
         default_factory=lambda: defaultdict(list)

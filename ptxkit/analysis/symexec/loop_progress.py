@@ -41,8 +41,8 @@ ComparisonReaders: TypeAlias = "tuple[str, str, ValueReader, ValueReader]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GuardedStep:
-    """A guarded step. sides: the indices where control may go on, where it leaves (None: it ends the walk, or nobody
-    knows)."""
+    """A guarded step. targets: the indices of the next steps, if it transfers control (None: it ends the execution, or
+    they are unknown)."""
 
     step: Step
     predicate: str
@@ -157,8 +157,7 @@ class _LoopCounter:
 
 
 class LoopProgress:
-    """The blocks of the loops that the execution is in. newest: the number of executed steps when it last found
-    something new."""
+    """The blocks of the current loops. newest: the number of executed steps when execution last found something new."""
 
     def __init__(self, executor: LockstepExecutor, newest: int) -> None:
         self.last_progress = newest

@@ -36,8 +36,8 @@ def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: i
 class BroadcastStore:
     """A value that a group stored at an address of shared memory, the same for all its threads.
 
-    size: bytes. value: None where it is not followed. meetings: the numbers of the barriers of the whole CTA that the
-    group had met, of which `met` had come by then. sure: no guess came before.
+    size: bytes. value: None where it is not tracked. cta_barriers: the numbers of the barriers of the whole CTA that
+    the group passed, of which `barriers_passed` precede the store. is_certain: no guess preceded the store.
     """
 
     step: Step
@@ -57,7 +57,7 @@ class BroadcastStore:
 
 @dataclass(frozen=True, slots=True)
 class ForwardedLoad:
-    """A load that was given a notice; `met` as above, of the group that loads."""
+    """A load to which a broadcast store was forwarded; `barriers_passed` as above, of the group that loads."""
 
     step: Step
     start: int
@@ -68,8 +68,8 @@ class ForwardedLoad:
 
 @dataclass(frozen=True, slots=True)
 class _ExecutedStore:
-    """A store as a group executed it. ranges: the bytes that it touches; None where nobody knows. late: it is done
-    asynchronously, at some time."""
+    """A store as a group executed it. ranges: the bytes that it touches; None where unknown. is_async: it completes
+    asynchronously."""
 
     group: int
     position: int
@@ -84,7 +84,7 @@ class _ExecutedStore:
 
 @dataclass(slots=True)
 class SharedBroadcasts:
-    """The broadcast stores of one exploration. distrusted: loads to which no value is forwarded."""
+    """The broadcast stores of one exploration. excluded_loads: loads to which no value is forwarded."""
 
     excluded_loads: frozenset[Step] = frozenset()
     stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
@@ -220,8 +220,8 @@ def _is_disjoint(event: TraceEvent | GroupEvent, within: tuple[int, int]) -> boo
 def _accessed_ranges(
     event: TraceEvent | GroupEvent, count: int, *, elsewhere: bool
 ) -> tuple[tuple[int, int], ...] | None:
-    """The bytes that an access of a group touches; None where nobody knows. elsewhere: unknown addresses are outside
-    shared memory, as everywhere in the analyses."""
+    """The bytes that an access of a group touches; None where they are unknown. elsewhere: unknown addresses are taken
+    to lie outside shared memory, as everywhere in the analyses."""
     address = event.address if isinstance(event, TraceEvent) else event.fields[0]
     is_known = address.are_numbers if isinstance(address, LaneValues) else isinstance(address, int)
     if not elsewhere and not is_known:

@@ -55,7 +55,7 @@ def _may_be_private(address: Value) -> bool:
 def compile_broadcast_store(
     operands: OperandCompiler, effect: fx.Access, wanted: ProgramSlice | None
 ) -> StepAction | None:
-    """A store of one value, at one address, by all threads of the group: others may load it behind a barrier."""
+    """A store of one value, at one address, by all threads of the group: other threads may load it after a barrier."""
     match = operands.step.match
     sources, each = _stored_operands(operands, effect)
     is_plain = effect.kind == "write" and (effect.proxy, effect.completion) == ("generic", None)

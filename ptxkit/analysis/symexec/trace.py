@@ -48,7 +48,7 @@ class TraceEvent:
 class GroupEvent:
     """One effect as it happened to a group whose threads differ in it.
 
-    fields: the fields of a `TraceEvent` from `address` on. who: whether each of the group's threads took part, by
+    fields: those of a `TraceEvent` from `address` on. participants: whether each of the group's threads took part, by
     index; None for all.
     """
 
@@ -93,11 +93,12 @@ class UnknownCall:
 
 @dataclass(frozen=True, slots=True)
 class WrongAddressKind:
-    """An address operand that surely holds an address of another kind than its instruction takes.
+    """An address operand that certainly holds an address of another kind than its instruction accepts.
 
-    role: of the operand. taken: the state space that the instruction takes (`generic` where it names none). value: what
-    it holds, a number or a term that came from a conversion. origin: `generic` for a generic address, or the space that
-    `value` is an address in; `shared::cluster` for shared memory of another CTA. exact: no guess led there.
+    role: of the operand. expected_space: the state space that the instruction accepts (`generic` where it names none).
+    value: the operand's value, a number or a term that results from a conversion. origin: `generic` for a generic
+    address, or the space that `value` is an address in; `shared::cluster` for shared memory of another CTA. is_certain:
+    no guess led to the step.
     """
 
     step: Step
@@ -110,18 +111,19 @@ class WrongAddressKind:
 
 @dataclass(frozen=True, slots=True)
 class OperandViolation:
-    """An address or a number, by number, that its operand cannot take, or may not.
+    """A numeric address or value that its operand cannot accept, or must not have.
 
-    kind: `alignment` where an address must be a multiple of `needed` bytes and is `value` bytes into a `variable`;
-    `apart` where two addresses by one pointer, here and at `other`, must be multiples of `needed`, and are not a
-    multiple of it apart (`value` is by how much); `multiple` where a number is none of `needed`; `range` where it is
-    beyond the limit `needed`; `bounds` where `needed` bytes from `value` on leave the `variable`, or where none is
-    declared there; `window` where a generic address lies where the words of `rule` say, and must not: at a conversion
-    at `other`, or here; `member` where lane `value` is none of the mask `needed`; `rank` and `mask` where a CTA, or one
-    of several, is none of a cluster of `needed`; `rule` where it breaks the table's `rule` between operands; `home`
-    where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in another CTA than that of
-    role `rule`. surely: of an alignment, no place of the variable would do; else the declaration of the variable
-    promises less. thread: whose address it is, where that of the first two threads is aligned.
+    kind: `alignment` where an address must be a multiple of `required` bytes and is `value` bytes into a `variable`;
+    `apart` where two addresses derived from one pointer, here and at `other`, must be multiples of `required`, and
+    their distance is not (`value` is the remainder); `multiple` where a number is not a multiple of `required`; `range`
+    where it is beyond the limit `required`; `bounds` where `required` bytes from `value` on leave the `variable`, or
+    where no variable is declared there; `window` where a generic address lies in a window that `rule` describes, and
+    must not: at a conversion at `other`, or here; `member` where lane `value` is not in the mask `required`; `rank` and
+    `mask` where a CTA, or one of several, is not in a cluster of `required` CTAs; `rule` where the operands violate the
+    table's `rule`; `home` where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in
+    another CTA than that of role `rule`. is_certain: of an alignment, no placement of the variable is valid; otherwise
+    the declaration of the variable does not guarantee the alignment. thread: the thread with this address, where that
+    of the first two threads is aligned.
     """
 
     step: Step
@@ -138,12 +140,12 @@ class OperandViolation:
 
 @dataclass(slots=True)
 class ThreadTrace:
-    """The walk of thread `tid` (linear).
+    """The execution of thread `tid` (linear).
 
-    ended: `exit`, `trap`, or `budget` where the walk was cut short.
+    end_reason: `exit`, `trap`, or `budget` where the execution was cut short.
 
-    guessed: how many events there were when a decision first depended on data that nobody knows, None where none did;
-    up to there an input surely takes this path.
+    first_guess: the number of events before a decision first depended on unknown data, None if none did; up to there
+    some input certainly takes this path.
 
     leader: the first of the threads that take the same path.
     """
@@ -165,10 +167,11 @@ class ThreadTrace:
 
 @dataclass(slots=True)
 class GroupTrace:
-    """The walk of the threads `tids` (linear, ascending), which all take one path; fields as those of `Trace`.
+    """The execution of the threads `tids` (linear, ascending), which all take one path; other fields as in
+    `ThreadTrace`.
 
-    pointers: by term, the accesses where it stood: by bytes to which they are aligned, and how far it was from those.
-    tested: the arrivals, by step and visit, before which the threads asked for a phase and did not wait.
+    pointer_alignments: by term, the accesses through it: by the bytes to which they are aligned, and the remainder.
+    polled_arrivals: the arrivals, by step and visit, before which the threads polled a phase and did not wait.
     """
 
     tids: tuple[int, ...]

@@ -16,10 +16,10 @@ Events: TypeAlias = "list[TraceEvent | GroupEvent | UnknownCall]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracePrefix:
-    """The `events` of a larger group since it parted from others itself, which was `before`.
+    """The `events` of a larger group since it diverged from others itself, of which `parent` is the prefix.
 
-    indices: the threads of the smaller group among those of the larger one. guessed: as that of a walk, among these
-    events; 0 where the guess came earlier.
+    indices: the threads of the smaller group among those of the larger one. first_guess: as in `ThreadTrace`, among
+    these events; 0 where the guess came earlier.
     """
 
     events: Events

@@ -137,7 +137,7 @@ def _truncate(ones: int, value: Value) -> Value:
 
 
 def _concatenate(terms: SymbolicValueTable, shape: tuple[tuple[int, int, int], ...], *values: Value) -> Value:
-    """A number made of parts: of each the first bit in its value, the first one in the whole, and how many."""
+    """A number composed of parts: for each the first bit in its value, the first one in the result, and its width."""
     whole = 0
     for (first, at, count), value in zip(shape, values, strict=True):
         if not isinstance(value, int):
