@@ -121,7 +121,7 @@ def _select_entries(module: Module, request: VerifyRequest) -> list[Function]:
 
 @dataclass(slots=True)
 class _KernelResult:
-    """What the runs of one kernel showed."""
+    """The results of the runs of one kernel."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
@@ -281,7 +281,7 @@ class _Session:
         """Whether a run came to its end, and did not fit only because CTAs are in each other's way."""
 
     def run(self, trial: VerifierRun, deadline: float) -> bool:
-        """One run; whether its arguments fit."""
+        """Run once; return whether the arguments fit."""
         outcome, self._first = self._first or self._run_trial(trial, deadline - time.thread_time()), None
         self._runs += 1
         self._steps += outcome.steps
@@ -344,7 +344,7 @@ class _Session:
         return run(self._module, self._kernel, order=order, **self._launch_arguments(trial, seconds))
 
     def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
-        """How the kernel is run."""
+        """Return the launch arguments of a run."""
         plan = self._plan
         return {
             "grid": plan.grid,
@@ -360,7 +360,7 @@ class _Session:
         }
 
     def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
-        """Run once more, by the same chance, and keep what led to findings."""
+        """Run once more with the same seed, and record what led to findings."""
         from ptxkit.emulator.races.event_recorder import EventRecorder
         from ptxkit.verifier.trace_builder import build_trace
 
@@ -375,7 +375,7 @@ class _Session:
             self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, told))
 
     def _add_result(self, outcome: RunResult, trial: VerifierRun) -> list[Violation]:
-        """Keep what a run showed; the findings that are new."""
+        """Record the results of a run; return the findings that are new."""
         if outcome.unsupported_reason:
             self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
         elif outcome.incomplete_reason:
@@ -406,7 +406,7 @@ class _Session:
         return new
 
     def add_question(self, reason: str) -> None:
-        """A question that is left open."""
+        """Record an open question."""
         text = f"{self._kernel}: {reason}"
         self._open_questions.setdefault(text, Undecided(UNREACHED_CODE, text, self._source, self._kernel_span()))
 

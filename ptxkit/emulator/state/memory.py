@@ -109,7 +109,7 @@ class MemorySegment:
         return found
 
     def allocation_at(self, address: int) -> Allocation | None:
-        """The allocation that begins last at or before an address."""
+        """Return the last allocation that starts at or before an address."""
         found = bisect_right(self._starts, address) - 1
         return self.allocations[found] if found >= 0 else None
 
@@ -147,7 +147,7 @@ class MemorySegment:
 
 
 class LaunchMemory:
-    """All memory of a launch but for shared and local memory, which CTAs have of their own."""
+    """All memory of a launch except shared and local memory, which belong to CTAs."""
 
     def __init__(self, windows: AddressWindows) -> None:
         self.windows = windows
@@ -233,7 +233,7 @@ class LaunchMemory:
         raise ExecutionFault("PTX207", message, index[wrong], space="generic", start=first, size=size)
 
     def split_by_window(self, address: Any) -> list[Any]:
-        """The positions of generic addresses that lie in one window, for each window that has any."""
+        """Return the positions of the generic addresses in each window that contains any."""
         windows = self.windows
         bounds = [(each.start, each.limit) for each in self.segments.values()]
         bounds += [(each.start, each.end) for each in (windows.shared, windows.local)]
@@ -262,7 +262,7 @@ class LaunchMemory:
 
     @staticmethod
     def _check_cta_running(cta: Cta, ranks: Any, offset: Any, size: int, index: ThreadIndex) -> None:
-        """The shared memory of a CTA is there until its threads have ended."""
+        """Check that the CTA whose shared memory is accessed has not exited."""
         for rank in set(ranks.tolist()) - {cta.rank}:
             if not cta.cluster.ctas[rank].alive.any():
                 gone = ranks == rank

@@ -48,7 +48,7 @@ class SharedLayout:
     end: int = RESERVED_SHARED
 
     def offset(self, declarator: Declarator) -> int:
-        """Where a variable begins."""
+        """Return the offset of a variable."""
         return self.offsets[id(declarator)]
 
 
@@ -76,7 +76,7 @@ def lay_out_shared(module: Module, entry: Function, dynamic_bytes: int) -> Share
 
 
 def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaration]:
-    """Those of the module that the code names, and those of the functions that it can reach."""
+    """Yield the declarations of the module that the code names, and those of the functions that it can call."""
     functions = {each.name: each for each in module.functions() if each.body is not None}
     waiting, seen, named = [entry], {entry.name}, set[str]()
     inside: list[Declaration] = []
@@ -133,7 +133,7 @@ def _names_in(operand: Operand) -> Iterator[str]:
 
 
 def _align_minimally(value: int, alignment: int) -> int:
-    """A place that is aligned as asked for, and no better: what relies on more is wrong."""
+    """Align an offset exactly as declared, and no better, to reveal code that relies on more."""
     start = _align_up(value, alignment)
     return start if start & alignment else start + alignment
 
@@ -143,7 +143,7 @@ def _align_up(value: int, alignment: int) -> int:
 
 
 def place_variables(module: Module, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
-    """Give the module's variables their addresses, then their initial values."""
+    """Assign addresses to the module's variables, then store their initial values."""
     pending: list[tuple[VariableSymbol, Declaration, Declarator]] = []
     for item in module.items:
         if not isinstance(item, Declaration):
@@ -205,7 +205,7 @@ def _place_variable(
 
 
 def encode_initializer(declaration: Declaration, declarator: Declarator, scope: BlockScope) -> bytes:
-    """What an initialiser puts into memory."""
+    """Return the bytes of an initializer."""
     made = bytearray(variable_bytes(declaration, declarator))
     lengths = [length or 0 for length in declarator.dimensions]
     if declaration.vector:

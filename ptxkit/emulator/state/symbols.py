@@ -112,7 +112,7 @@ class FrameLayout:
 
 
 class BlockScope:
-    """The names of a block, inside those around it."""
+    """The names of a block, nested in those of the enclosing blocks."""
 
     def __init__(self, outer: BlockScope | None = None) -> None:
         self.outer = outer
@@ -122,7 +122,7 @@ class BlockScope:
         self.addresses: Mapping[str, int] = outer.addresses if outer is not None else {}
 
     def declare_registers(self, declaration: Declaration) -> None:
-        """Enter `.reg` declarations; a register has no place before it is used."""
+        """Record `.reg` declarations; a register has no slot before it is used."""
         for each in declaration.declarators:
             self._registers[each.name] = (declaration, each)
 
@@ -131,7 +131,7 @@ class BlockScope:
         return self.addresses.get(name, 0)
 
     def lookup(self, name: str) -> SymbolMeaning | None:
-        """What a name stands for; None where nothing declares it."""
+        """Return the meaning of a name; None where it is not declared."""
         scope: BlockScope | None = self
         while scope is not None:
             found = scope.names.get(name) or scope._declare_used_register(name)

@@ -30,7 +30,7 @@ class DataPath:
     uses_half_lanes: bool
 
     def row_lanes(self, address: int, rows: IndexArray) -> tuple[IndexArray, int]:
-        """The lanes of rows, and the column at which they begin. Raises Misuse where there are none."""
+        """Return the lanes of rows, and their first column. Raises TensorMemoryError where there are none."""
         lane, column = split_address(address)
         found = rows // _HALF * WARP_SIZE + rows % _HALF + lane if self.uses_half_lanes else rows + lane
         if lane not in ((0, _HALF) if self.uses_half_lanes else (0,)) or found.max() >= LANES:
