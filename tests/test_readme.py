@@ -75,7 +75,8 @@ def test_every_command_is_shown() -> None:
 
 def test_every_folder_of_the_package_is_in_the_tree() -> None:
     [tree] = [block for block in blocks("") if block.startswith("grammars/")]
-    rooms = {path.name for path in (ROOT / "ptxkit").iterdir() if path.is_dir() and not path.name.startswith("_")}
+    rooms = {path.parent.name for path in (ROOT / "ptxkit").glob("[a-z]*/__init__.py")}
+    assert rooms
     assert {room for room in rooms if f"{room}/" not in tree} == set()
     named = re.findall(r"^ {0,2}([a-z_]+(?:\.py|/))", tree, re.MULTILINE)
     missing = [name for name in named if not (ROOT / name).exists() and not (ROOT / "ptxkit" / name).exists()]
