@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from functools import cached_property
 
 from ptxkit.analysis.cfg.dominators import DominatorTree, reverse_graph
-from ptxkit.analysis.cfg.loops import CfgLoop, LoopForest
+from ptxkit.analysis.cfg.loops import CfgLoop, LoopForest, reachable_nodes
 from ptxkit.analysis.cfg.reaching_definitions import step_successors
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
@@ -135,16 +136,9 @@ class ControlFlowGraph:
         end = len(self._program.steps)
         return (goes_on and step.index + 1 == end) or end in _branch_targets(step)
 
-    def reachable(self, blocks: tuple[int, ...]) -> set[int]:
+    def reachable(self, blocks: Iterable[int]) -> frozenset[int]:
         """The blocks that control may reach from any of these, including these."""
-        seen = set(blocks)
-        waiting = list(blocks)
-        while waiting:
-            for block in self.successors[waiting.pop()]:
-                if block not in seen:
-                    seen.add(block)
-                    waiting.append(block)
-        return seen
+        return reachable_nodes(self.successors, blocks)
 
 
 def _branch_targets(step: Step) -> list[int]:

@@ -7,7 +7,7 @@ back edges to its entries (Steensgaard's loop forest). Where each loop has one e
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.cfg.dominators import reverse_graph
@@ -41,7 +41,7 @@ class LoopForest:
 
     def __init__(self, after: Sequence[Sequence[int]], root: int = 0) -> None:
         self._successors = after
-        reached = _reachable_nodes(after, root)
+        reached = reachable_nodes(after, (root,) if after else ())
         self._predecessors = [[other for other in before if other in reached] for before in reverse_graph(after)]
         self.loops = tuple(self._find_loops(root, reached))
 
@@ -73,8 +73,9 @@ class LoopForest:
         return node in self._successors[node] and node not in cut
 
 
-def _reachable_nodes(after: Sequence[Sequence[int]], root: int) -> frozenset[int]:
-    seen = {root} if after else set()
+def reachable_nodes(after: Sequence[Sequence[int]], roots: Iterable[int]) -> frozenset[int]:
+    """The roots, and all nodes to which edges lead from them. after: the nodes next to each one."""
+    seen = set(roots)
     waiting = list(seen)
     while waiting:
         for other in after[waiting.pop()]:

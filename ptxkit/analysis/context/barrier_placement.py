@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.analysis.cfg.loops import reachable_nodes
 from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.happens_before import WarpPath
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -132,10 +133,10 @@ def _is_warp_barrier(effect: object) -> bool:
 def _common_threads(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> Iterator[frozenset[int]]:
     """The threads that come by each place between two accesses, both among them, where whole warps do."""
     flow = world.cfg
-    behind = _reachable_blocks(flow.block_of(first.step), flow.successors)
-    ahead = _reachable_blocks(flow.block_of(last.step), flow.predecessors)
+    behind = flow.reachable((flow.block_of(first.step),))
+    ahead = reachable_nodes(flow.predecessors, (flow.block_of(last.step),))
     if first.step.index < last.step.index and flow.block_of(first.step) == flow.block_of(last.step):
-        behind = ahead = {flow.block_of(first.step)}
+        behind = ahead = frozenset({flow.block_of(first.step)})
     for block in behind & ahead:
         tids = _threads_reaching(world, block)
         if {first.tid, last.tid} <= tids and _are_whole_warps(world, tids):
@@ -156,17 +157,6 @@ def _are_whole_warps(world: ScenarioFacts, tids: frozenset[int]) -> bool:
 def _is_in_function(program: Program, step: Step) -> bool:
     """Whether a step is one of this function, not of one that it calls."""
     return step.index < len(program.steps) and program.steps[step.index] is step
-
-
-def _reachable_blocks(start: int, next_of: list[tuple[int, ...]]) -> set[int]:
-    """A block, and all to which the edges lead from it."""
-    found, waiting = {start}, [start]
-    while waiting:
-        for block in next_of[waiting.pop()]:
-            if block not in found:
-                found.add(block)
-                waiting.append(block)
-    return found
 
 
 def _unused_barrier_number(program: Program) -> int | None:

@@ -21,10 +21,10 @@ from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses, reads_cta_position
+from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
-from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
+from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.analysis.values.scenario import Scenario
-from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, Grid, MemoryFence, ProxyFence
 
@@ -42,10 +42,6 @@ _GRID_UNIFORM_REGISTERS = (
 )
 #: Those that tell the CTAs of a grid apart.
 _CTA_REGISTERS = ("%ctaid",)
-#: Executions of one instruction that are looked at.
-FIRST_EXECUTIONS = 2
-#: Threads and their accesses that are looked at, at most.
-MAX_GLOBAL_ACCESSES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +55,6 @@ class LastBlockRead:
     atomic: Step
     read: Step
     is_released: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _ThreadAccess:
-    """An access of one thread: the position in the events of its path's group, and bytes from an unknown's address."""
-
-    path: WarpPath
-    position: int
-    step: Step
-    identity: int
-    low: int
-    high: int
 
 
 def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
@@ -148,13 +132,13 @@ class _ScenarioAccesses:
     """One walk, in which accesses to global memory are seen."""
 
     def __init__(self, world: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
-        self._groups = world.groups
         self._happens_before = HappensBefore(
             world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks))
         )
-        self._atomics = [(p.path, p.position) for p in self._accesses_at({atomic})]
-        self._stores = list(self._accesses_at(chosen.stores))
-        self._reads = list(self._accesses_at(chosen.reads))
+        atomics = pointer_accesses(world, self._happens_before, {atomic})
+        self._atomics = [(each.path, each.position) for each in atomics]
+        self._stores = list(pointer_accesses(world, self._happens_before, chosen.stores))
+        self._reads = list(pointer_accesses(world, self._happens_before, chosen.reads))
         self._fences = [
             (path, at)
             for path in self._happens_before.paths
@@ -164,17 +148,17 @@ class _ScenarioAccesses:
 
     def find_unordered(self) -> Iterator[LastBlockRead]:
         """What nothing orders."""
-        by_identity: dict[int, list[_ThreadAccess]] = {}
+        by_identity: dict[int, list[PointerAccess]] = {}
         for read in self._reads:
             by_identity.setdefault(read.identity, []).append(read)
         for store in self._stores:
             for read in by_identity.get(store.identity, ()):
-                if store.low < read.high and read.low < store.high:
+                if store.low < max(read.high, read.low + 1) and read.low < max(store.high, store.low + 1):
                     for path, at in self._atomics:
                         yield from self._check_pair(store, path, at, read)
 
     def _check_pair(
-        self, store: _ThreadAccess, path: WarpPath, at: int, read: _ThreadAccess
+        self, store: PointerAccess, path: WarpPath, at: int, read: PointerAccess
     ) -> Iterator[LastBlockRead]:
         if not self._may_precede(store.path, store.position, path, at):
             return
@@ -188,36 +172,7 @@ class _ScenarioAccesses:
         return any(self._may_precede(*first, *fence) and self._may_precede(*fence, *last) for fence in self._fences)
 
     def _may_precede(self, path: WarpPath, at: int, other: WarpPath, until: int) -> bool:
-        """Whether one place may come before another."""
-        return at < until if path is other else self._happens_before.may_precede(path, at, other, until)
-
-    def _accesses_at(self, steps: set[Step]) -> Iterator[_ThreadAccess]:
-        """What the threads of all groups do at some steps, where the address is one of global memory."""
-        left = MAX_GLOBAL_ACCESSES
-        for group in self._groups:
-            for position, event in enumerate(group.events):
-                if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
-                    continue
-                if not isinstance(event.effect, Access) or event.effect.space not in ("global", "generic"):
-                    continue
-                for index, tid in enumerate(group.tids):
-                    left -= 1
-                    if left < 0:
-                        return
-                    place, size = _access_range(event, index)
-                    if place is not None:
-                        path = self._happens_before.path_of(tid)
-                        low = place.offset
-                        yield _ThreadAccess(path, position, event.step, place.identity, low, low + size)
-
-
-def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[SymbolicValue | None, int]:
-    """Where a thread of a group accesses memory, and how many bytes; None where it takes no part, or nobody knows."""
-    if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
-        return None, 0
-    held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
-    place = None if held is None else value_of_lane(held, index)
-    return place if isinstance(place, SymbolicValue) else None, size if isinstance(size, int) else 1
+        return is_maybe_earlier(self._happens_before, path, at, other, until)
 
 
 def _depends_on_cta_position(names: set[str]) -> bool:

@@ -11,42 +11,21 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import TypeAlias
 
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
 from ptxkit.analysis.context.races import MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
-from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.values.scenario import Scenario
-from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access
 
-#: Executions of an instruction that are looked at.
-FIRST_EXECUTIONS = 2
-#: Accesses of threads that are looked at in a scenario, and pairs of them for each pair of instructions.
-MAX_GLOBAL_ACCESSES, MAX_OVERLAP_PAIRS = 20_000, 64
-
-
-@dataclass(frozen=True, slots=True)
-class PointerAccess:
-    """An access to bytes `[low, high)` behind a pointer. position: among the events of the group of its path."""
-
-    step: Step
-    path: WarpPath
-    position: int
-    tid: int
-    low: int
-    high: int
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether no guess comes before it."""
-        guessed = self.path.group.first_guess
-        return guessed is None or self.position < guessed
+#: Pairs of accesses of threads that are looked at for each pair of instructions.
+MAX_OVERLAP_PAIRS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,56 +137,23 @@ def _overlaps_in_scenario(
 ) -> dict[_Key, AccessOverlap]:
     causality = HappensBefore(world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks)))
     places: dict[int, IntervalIndex[PointerAccess]] = {}
-    for identity, touch in _pointer_accesses(world, causality, others):
-        places.setdefault(identity, IntervalIndex()).add(touch.low, touch.high, touch)
+    for touch in pointer_accesses(world, causality, others):
+        if touch.high > touch.low:
+            places.setdefault(touch.identity, IntervalIndex()).add(touch.low, touch.high, touch)
     looks: dict[_Key, int] = defaultdict(int)
     worst: dict[_Key, AccessOverlap] = {}
-    for identity, touch in _pointer_accesses(world, causality, firsts) if places else ():
-        found = places[identity].overlapping(touch.low, touch.high) if identity in places else ()
-        for other in found:
+    for touch in pointer_accesses(world, causality, firsts) if places else ():
+        if touch.high == touch.low or touch.identity not in places:
+            continue
+        for other in places[touch.identity].overlapping(touch.low, touch.high):
             own = touch.path is other.path and touch.tid == other.tid
             key = touch.step, other.step, splits and own and touch.position < other.position
             looks[key] += 1
             if looks[key] <= MAX_OVERLAP_PAIRS:
-                pair = AccessOverlap(touch, other, _may_be_earlier(causality, touch, other))
+                is_earlier = is_maybe_earlier(causality, touch.path, touch.position, other.path, other.position)
+                pair = AccessOverlap(touch, other, is_earlier)
                 worst[key] = max(worst.get(key, pair), pair, key=lambda each: each.evidence_strength)
     return worst
-
-
-def _may_be_earlier(causality: HappensBefore, first: PointerAccess, other: PointerAccess) -> bool:
-    if first.path is other.path:
-        return first.position < other.position
-    return causality.may_precede(first.path, first.position, other.path, other.position)
-
-
-def _pointer_accesses(
-    world: ScenarioFacts, causality: HappensBefore, steps: Collection[Step]
-) -> Iterator[tuple[int, PointerAccess]]:
-    """(the pointer's identity, what a thread accesses by it) at some steps."""
-    left = MAX_GLOBAL_ACCESSES
-    for group in world.groups:
-        for position, event in enumerate(group.events):
-            if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
-                continue
-            if not isinstance(event.effect, Access):
-                continue
-            for index, tid in enumerate(group.tids):
-                left -= 1
-                if left < 0:
-                    return
-                place, size = _access_range(event, index)
-                if isinstance(place, SymbolicValue) and size:
-                    low = place.offset
-                    path = causality.path_of(tid)
-                    yield place.identity, PointerAccess(event.step, path, position, tid, low, low + size)
-
-
-def _access_range(event: TraceEvent | GroupEvent, index: int) -> tuple[object, int]:
-    """Where a thread of a group accesses memory, and how many bytes; none where it takes no part, or nobody knows."""
-    if isinstance(event, GroupEvent) and event.participants is not None and not event.participants[index]:
-        return None, 0
-    held, size = (event.address, event.size) if isinstance(event, TraceEvent) else event.fields[:2]
-    return None if held is None else value_of_lane(held, index), size if isinstance(size, int) else 0
 
 
 def _with_common_pointers(
