@@ -1,7 +1,7 @@
-"""Findings that are known already: a file of them, written once, and kept beside PTX that a program generates.
+"""Findings that are known already: a file of them, written once, and kept next to PTX that a program generates.
 
 A finding is known by its code, its function and its statement, in which the numbers of registers and labels count for
-nothing; so it is still known when lines move or a compiler numbers its registers anew. Each entry says how many such
+nothing; so it is still known when lines move or a compiler renumbers its registers. Each entry says how many such
 findings there are: one more is a new one.
 """
 
@@ -15,17 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Undecided
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.results import UNCHECKED_CODE, FileResult, Status
+from ptxkit.limits import MAX_BASELINE_COUNT, MAX_ERROR_CHARS, MAX_STATEMENT_CHARS
+from ptxkit.results import FileResult, Status
 from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.source import SourceFile
 
 VERSION = 1
-MAX_STATEMENT_CHARS = 200
-"""Characters of a statement that are kept and compared."""
 
-_MAX_FINDINGS = 1 << 32
-_MAX_ERROR_CHARS = 20
 
 BaselineEntry: TypeAlias = tuple[str, str, str]
 """Code, function, statement."""
@@ -54,7 +52,7 @@ def read_baseline(path: str) -> Baseline:
         version = document["version"]
         if version != VERSION:
             raise BaselineError(
-                f"{path}: is of version {str(version)[:_MAX_ERROR_CHARS]}, and this ptxkit reads {VERSION}"
+                f"{path}: is of version {str(version)[:MAX_ERROR_CHARS]}, and this ptxkit reads {VERSION}"
             )
         files = {
             name: Counter({(each["code"], each["function"], each["statement"]): _count(each) for each in entries})
@@ -75,7 +73,7 @@ def read_baseline(path: str) -> Baseline:
 def _count(entry: Mapping[str, object]) -> int:
     """How many findings an entry stands for. Raises ValueError."""
     count = entry["count"]
-    if not isinstance(count, int) or not 0 <= count <= _MAX_FINDINGS:
+    if not isinstance(count, int) or not 0 <= count <= MAX_BASELINE_COUNT:
         raise ValueError("the count must be a number of findings")
     return count
 
@@ -115,7 +113,7 @@ def remove_known(result: FileResult, baseline: Baseline, path: str) -> FileResul
 
 
 def fingerprints(result: FileResult) -> list[str]:
-    """What tells each finding of a file from all others, and stays when lines move."""
+    """What distinguishes each finding of a file from all others, and stays when lines move."""
     from hashlib import sha256
 
     seen: Counter[BaselineEntry] = Counter()
@@ -128,7 +126,7 @@ def fingerprints(result: FileResult) -> list[str]:
 
 
 def _count_entries(diagnostics: Sequence[Diagnostic]) -> Counter[BaselineEntry]:
-    return Counter(entry for entry in baseline_entries(diagnostics) if entry[0] != UNCHECKED_CODE)
+    return Counter(entry for entry in baseline_entries(diagnostics) if entry[0] != ptx1xx.NO_VERDICT)
 
 
 def baseline_entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[BaselineEntry]:
@@ -144,7 +142,7 @@ def baseline_entries(diagnostics: Sequence[Diagnostic | Undecided]) -> list[Base
 
 
 def _function_starts(source: SourceFile) -> tuple[list[int], list[str]]:
-    """Where functions begin, and their names; what stands before the first belongs to none."""
+    """Where functions begin, and their names; what is before the first belongs to none."""
     starts, names = [0], [""]
     for match in _FUNCTION.finditer(source.text):
         starts.append(match.start())
@@ -153,7 +151,7 @@ def _function_starts(source: SourceFile) -> tuple[list[int], list[str]]:
 
 
 def _statement(item: Diagnostic | Undecided) -> str:
-    """The statement around a finding, as far as it stands on the line on which the finding begins."""
+    """The statement around a finding, as far as it is on the line on which the finding begins."""
     line, column = item.source.position(item.span.start)
     text = item.source.line_text(line)
     begin = text.rfind(";", 0, column - 1) + 1

@@ -1,5 +1,5 @@
 """Findings that are one fault: copies of one source line, which unrolling, inlining or templates made, or one wrong
-spelling that stands in several places.
+spelling that occurs in several places.
 
 Reports for people show the first of a group with the number of its places; documents keep all, with the group's name.
 """
@@ -10,12 +10,11 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.fast_dataclasses import replace
+from ptxkit.limits import MAX_GROUP_LINES
 
-#: Codes that tell of the spelling of a statement alone, wherever it stands: the same message about the same opcode
+#: Codes that are about the spelling of a statement alone, wherever it is: the same message about the same opcode
 #: is the same fault.
 _SYNTAX_CODES = ("PTX1", "PTX8")
-#: Lines that a finding of several places names.
-MAX_LINES = 8
 
 
 def group_by_fault(diagnostics: Iterable[Diagnostic]) -> list[list[Diagnostic]]:
@@ -40,7 +39,7 @@ def group_names(diagnostics: Sequence[Diagnostic]) -> list[str | None]:
 
 
 def fold_groups(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The first diagnostic of each fault, which tells how many places the fault has, and where the others are."""
+    """The first diagnostic of each fault, which states how many places the fault has, and where the others are."""
     return tuple(_merge_locations(*group) for group in group_by_fault(diagnostics))
 
 
@@ -69,5 +68,5 @@ def _line(item: Diagnostic) -> int:
 def other_lines_text(lines: Sequence[int]) -> str:
     """Where else the same holds, in words; each line once."""
     each = [str(line) for line in dict.fromkeys(lines)]
-    more = f" and {len(each) - MAX_LINES} more" if len(each) > MAX_LINES else ""
-    return f"the same holds at line{'s' if len(each) > 1 else ''} {', '.join(each[:MAX_LINES])}{more}"
+    more = f" and {len(each) - MAX_GROUP_LINES} more" if len(each) > MAX_GROUP_LINES else ""
+    return f"the same holds at line{'s' if len(each) > 1 else ''} {', '.join(each[:MAX_GROUP_LINES])}{more}"

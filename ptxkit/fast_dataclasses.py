@@ -160,7 +160,7 @@ class _LazyConstructor(_LazyMethod):
 
 
 class _LazyStandardFields:
-    """`__dataclass_fields__`, by which `dataclasses` knows its classes; made when somebody looks."""
+    """`__dataclass_fields__`, by which `dataclasses` knows its classes; made when it is first read."""
 
     def __get__(self, record: object, cls: Any) -> object:
         import dataclasses
@@ -179,7 +179,7 @@ class _LazyStandardFields:
 
 
 def _field_tuple(cls: Any, record: str) -> str:
-    """`(self.a, self.b, )`: what tells one record from another."""
+    """`(self.a, self.b, )`: what distinguishes one record from another."""
     return f"({''.join(f'{record}.{name}, ' for name, each in cls.__record_fields__.items() if each.compare)})"
 
 

@@ -6,11 +6,10 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MAX_UNCOLLECTED_OBJECTS = 500_000
-"""Objects that analyses may leave before they are looked through: well below a second's work, and some 100 MB."""
+from ptxkit.limits import MAX_UNCOLLECTED_OBJECTS
 
 _FREEZE_COUNTS: list[int] = []
-"""What `keep_all` kept each time: to ask Python how many objects it keeps takes a walk over all of them."""
+"""What `keep_all` kept each time: to count the objects that Python keeps, it has to visit all of them."""
 _UNCOLLECTED = [0]
 """Objects that were made and not freed, at most, since garbage was looked for here."""
 
@@ -27,9 +26,9 @@ def pause_collection() -> Iterator[None]:
     """What a parse or an analysis makes is kept to its end; looking through it again and again costs a third of the
     time. What was off stays off.
 
-    Python walks over the oldest generation after so many collections of the younger ones, and counts them anew where
-    objects are moved there by hand: a program that reads and analyses one text after the other would never give back
-    what refers to itself. So what becomes old here is counted here.
+    Python traverses the oldest generation after so many collections of the younger ones, and restarts that count where
+    objects are moved there explicitly: a program that reads and analyses one text after the other would never free what
+    refers to itself. So what becomes old here is counted here.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -43,9 +42,9 @@ def pause_collection() -> Iterator[None]:
 
 
 def _promote_young() -> None:
-    """Moves what was made to the oldest generation, without the walk over it that comes otherwise, until there may be
-    too much garbage among it."""
-    young, middle, old = gc.get_count()  # objects, and how often the younger generation was walked over
+    """Moves what was made to the oldest generation, without the traversal of it that comes otherwise, until there may
+    be too much garbage among it."""
+    young, middle, old = gc.get_count()  # objects, and how often the younger generation was collected
     every, times, _ = gc.get_threshold()
     _UNCOLLECTED[0] += young + every * (middle + (times + 1) * old)
     if _UNCOLLECTED[0] < MAX_UNCOLLECTED_OBJECTS:

@@ -1,6 +1,6 @@
 """One text through the whole house: parse, validate, analyse, and one sorted verdict.
 
-(The function is `ptxkit.lint`; a module of that name would hide it, hence `linter`.)
+(The function is `ptxkit.lint`; a module of that name would hide it, so this one is `linter`.)
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import os
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import replace
-from ptxkit.results import UNCHECKED_CODE, FileResult, Status
+from ptxkit.results import FileResult, Status
 from ptxkit.settings.model import DEFAULT, POLICIES, Policy, Settings
 from ptxkit.source import SourceFile, Span
 
@@ -46,7 +47,7 @@ def lint(
     Syntax errors are diagnostics too; the rest is then not looked at. A built module has no text, so it is printed
     first and the places are those of the printed text. `path` is the name that diagnostics carry.
 
-    notes: says, too, what is there in vain: fences that order nothing, waits for nothing (PTX9xx). Comments such as
+    notes: reports, too, what is redundant: fences that order nothing, waits for nothing (PTX9xx). Comments such as
     `// ptxkit: ignore[PTX401]` hide findings, as on the command line.
 
     Raises ValueError for an unknown policy.
@@ -60,10 +61,10 @@ def lint(
 def lint_source(
     source: SourceFile, settings: Settings = DEFAULT, explored: dict[str, KernelFacts] | None = None
 ) -> FileResult:
-    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run goes on.
+    """`lint` for one file among many: a crash inside the analysis is this file's `failed`, and the run continues.
 
-    explored: the kernels that were walked are put there by their names. Raises MemoryError: how much a text may take is
-    the caller's to say.
+    explored: the kernels that were explored are put there by their names. Raises MemoryError: how much a text may take
+    is the caller's to say.
     """
     try:
         return _file_result(source.path, *_lint_with_suppressions(source.text, source.path, settings, explored))
@@ -77,7 +78,7 @@ def lint_incremental(
     """`lint_source`, while it is found: the result so far whenever something came to it; the last one is the whole.
 
     What one of them says, all that follow say; only the last one has the lines of sources. first: a function and a
-    code, of which to hear first. budget: for the analysis; it says what is left of it. Texts with comments that hide
+    code, which is reported first. budget: for the analysis; it says what is left of it. Texts with comments that hide
     findings have no result but the whole.
     """
     from ptxkit.suppressions import MARK
@@ -218,7 +219,8 @@ def _apply_severity(item: Diagnostic, settings: Settings) -> Diagnostic:
 def crash_result(path: str, error: Exception) -> FileResult:
     """The result of a file whose analysis raised `error`.
 
-    Raised again are a mistake in the instruction table, and MemoryError: whoever sets the limit says what was too much.
+    Raised again are a mistake in the instruction table, and MemoryError: the code that sets the limit reports what was
+    too much.
     """
     from traceback import format_exception
 
@@ -239,7 +241,7 @@ def unchecked_result(
 ) -> FileResult:
     """The result of an input that has no verdict: one diagnostic says why, and what to do."""
     diagnostic = Diagnostic(
-        code=UNCHECKED_CODE,
+        code=ptx1xx.NO_VERDICT,
         severity=Severity.ERROR,
         message=message,
         source=SourceFile(path, ""),
@@ -261,11 +263,11 @@ def _parsed_module(text_or_module: str | Module, path: str | None) -> Module:
 
 
 def _merge(*verdicts: Verdict) -> Verdict:
-    """The verdicts as one, in the order of the text, nothing said twice."""
-    said = {_sort_key(item): item for verdict in verdicts for item in verdict.diagnostics}
+    """The verdicts as one, in the order of the text, nothing reported twice."""
+    unique = {_sort_key(item): item for verdict in verdicts for item in verdict.diagnostics}
     asked = {_sort_key(item): item for verdict in verdicts for item in verdict.undecided}
     return Verdict(
-        tuple(said[key] for key in sorted(said)),
+        tuple(unique[key] for key in sorted(unique)),
         tuple(asked[key] for key in sorted(asked)),
     )
 

@@ -87,7 +87,7 @@ def _format_extents(extents: tuple[int, int, int]) -> str:
 
 
 def override_heading(module: Module, target: str | None, version: tuple[int, int] | None) -> Module:
-    """The module as if its heading said this; options such as `texmode_independent` stay.
+    """The module as if its heading had these; options such as `texmode_independent` stay.
 
     A heading that is missing stays missing, which is a finding of its own.
     """

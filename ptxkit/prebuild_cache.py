@@ -1,10 +1,9 @@
-"""Everything that `ptxkit.cache` keeps, made at once: for the wheel, which brings it along."""
+"""Everything that `ptxkit.compile_cache` keeps, made at once: for the wheel, which brings it along."""
 
 from __future__ import annotations
 
-import os
-
-from ptxkit.cache import checksum_key, write_entry
+from ptxkit.compile_cache import prebuilt_store
+from ptxkit.installation import checksum_key
 
 
 def write_all(folder: str) -> list[str]:
@@ -17,8 +16,5 @@ def write_all(folder: str) -> list[str]:
         (grammar.NAME, grammar.sources(), grammar.compile_grammar),
         (lark_tables.NAME, lark_tables.sources(), lark_tables.compile_tables),
     )
-    paths = []
-    for name, sources, compiled in made:
-        paths.append(os.path.join(folder, f"{name}.bin"))
-        write_entry(paths[-1], checksum_key(sources), compiled())
-    return paths
+    store = prebuilt_store(folder)
+    return [store.write(name, checksum_key(sources), compiled()) for name, sources, compiled in made]

@@ -1,4 +1,4 @@
-"""Where the grammars stand: in the checkout's `grammars/`, or inside an installed wheel."""
+"""Where the grammars are: in the checkout's `grammars/`, or inside an installed wheel."""
 
 from __future__ import annotations
 

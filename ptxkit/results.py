@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 
 from ptxkit.diagnostic_groups import group_by_fault
 from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.source import TextOrigin
 
 if TYPE_CHECKING:
     from ptxkit.model.trace import FindingTrace
-
-UNCHECKED_CODE = "PTX100"
-"""The code of the one diagnostic that says why a file could not be read or analysed."""
 
 
 class Status(StrEnum):
@@ -33,7 +31,7 @@ class Status(StrEnum):
 
 
 class ExitStatus(IntEnum):
-    """What a command tells the shell."""
+    """The exit statuses of a command."""
 
     CLEAN = 0
     FINDINGS = 1
@@ -42,7 +40,7 @@ class ExitStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodePage:
-    """What there is to know of a code, for reports that tell it. headline: what is wrong. parts: titles and texts."""
+    """What there is to know of a code, for reports that print it. headline: what is wrong. parts: titles and texts."""
 
     code: str
     name: str
@@ -73,9 +71,9 @@ class KernelRun:
 class FileResult:
     """One input's outcome. `path` is as the user named it, or `<stdin>`. runs: of a verification, by kernel.
 
-    origin: where the text was read, for who rewrites it; whoever read it says so.
+    origin: where the text was read, for the code that rewrites it; the reader sets it.
 
-    suppressed: findings that comments hide. known: those that stand in the baseline. fixed: those that were mended.
+    suppressed: findings that comments hide. known: those that are in the baseline. fixed: those that were fixed.
 
     traces: pictures of what these runs found, where they were asked for.
     """
@@ -107,7 +105,7 @@ class Summary:
 
     faults: the same, with diagnostics that are one fault counted once.
 
-    suppressed: findings that comments hide. known: those that stand in a baseline. questions: the open ones, by
+    suppressed: findings that comments hide. known: those that are in a baseline. questions: the open ones, by
     what to type where that may answer them, else by why they are open.
     """
 
@@ -146,9 +144,9 @@ class ResultCounter:
         """Counts a result, and gives it back."""
         before = self.summary
         before.statuses[result.status] += 1
-        told = [item for item in result.diagnostics if item.code != UNCHECKED_CODE]
-        before.severities.update(item.severity for item in told)
-        before.faults.update(group[0].severity for group in group_by_fault(told))
+        findings = [item for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
+        before.severities.update(item.severity for item in findings)
+        before.faults.update(group[0].severity for group in group_by_fault(findings))
         before.undecided_by_remedy.update(each.remedy or each.reason for each in result.undecided)
         self.summary = Summary(
             before.files + 1,

@@ -1,4 +1,4 @@
-"""Reading small files that a folder may bring along, whoever wrote it: settings, baselines, kept examples.
+"""Reading small files that a folder of any author may contain: settings, baselines, kept examples.
 
 Such a file is found, not chosen, so that it may be anything: a pipe that never ends, a device, a gigabyte. Only a
 regular file of at most `MAX_SETTINGS_BYTES` is read.
@@ -13,11 +13,11 @@ from typing import Any
 from ptxkit.limits import MAX_SETTINGS_BYTES
 
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"))
-"""A pipe is opened without waiting for somebody who writes into it, and then refused."""
+"""A pipe is opened without waiting for a writer, and then refused."""
 
 
 class UnsuitableFileError(ValueError):
-    """The file is not one that is read; the text says why, to stand behind its name."""
+    """The file is not one that is read; the text says why, and follows its name."""
 
 
 def read_small_file(path: str) -> bytes:

@@ -1,7 +1,7 @@
 """Comments that say which findings are known and meant: `// ptxkit: ignore[PTX401] the host fences`.
 
 At the end of a line, or alone above it, such a comment is for that line; where a function begins there, for the whole
-function; `ignore-file[...]` anywhere is for the file. In the brackets stand codes or beginnings of codes. A comment
+function; `ignore-file[...]` anywhere is for the file. The brackets hold codes or beginnings of codes. A comment
 that hides nothing is reported (PTX191), and one that cannot be read (PTX192). Syntax errors cannot be hidden.
 """
 
@@ -15,6 +15,8 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity, Undecided, Verdict
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx4xx, ptx6xx
+from ptxkit.diagnostics.catalogue.index import CODES
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.limits import MAX_COMMENTS_REPORTED
 from ptxkit.source import SourceFile, Span
@@ -22,14 +24,19 @@ from ptxkit.source import SourceFile, Span
 if TYPE_CHECKING:
     from ptxkit.syntax.tree import Module
 
-UNUSED, MALFORMED = "PTX191", "PTX192"
 MARK = "ptxkit:"
 _LINE, _FILE = "ignore", "ignore-file"
-UNSUPPRESSIBLE = ("PTX100", "PTX101", UNUSED, MALFORMED)
+UNSUPPRESSIBLE = (ptx1xx.NO_VERDICT, ptx1xx.SYNTAX_ERROR, ptx1xx.UNUSED_SUPPRESSION, ptx1xx.MALFORMED_SUPPRESSION)
 """Codes that no comment hides."""
-_CODES_OF_RUNS = ("PTX65", "PTX202", "PTX205", "PTX206", "PTX207")
+_CODES_OF_RUNS = (
+    *(ptx6xx.STOPPED_ITSELF, ptx6xx.DEPENDS_ON_UNWRITTEN),
+    ptx2xx.SPACE_OFFSET_AS_GENERIC,
+    ptx2xx.MISALIGNED_ADDRESS,
+    ptx2xx.NUMBER_OUT_OF_RANGE,
+    ptx2xx.OUT_OF_BOUNDS,
+)
 """Codes that runs on the reference machine give where it hangs on what is passed, and a lint says nothing: whether
-their comments are used, only `verify` can tell."""
+their comments are used, only `verify` can decide."""
 
 
 _SuppressionKey: TypeAlias = "tuple[str, tuple[int, int]]"
@@ -48,7 +55,7 @@ class Suppression:
 
     @property
     def key(self) -> _SuppressionKey:
-        """What it hides, and where: of two comments that are alike there, both are used or none."""
+        """What it hides, and where: of two comments that are equal there, both are used or none."""
         return self.code, self.lines
 
 
@@ -62,9 +69,9 @@ def apply_suppressions(
 ) -> tuple[Verdict, int]:
     """The verdict without what comments of the text hide, and how many findings they hid.
 
-    shows: whether findings of a code are reported at all; of others nothing is said. stricter: the verdict of the
+    shows: whether findings of a code are reported at all; nothing is reported of others. stricter: the verdict of the
     strict policy, where another one is in force; a comment that is of use there is no idle one. ran: the verdict knows
-    what runs on the reference machine show, too; else nothing is said of comments for what only those can show.
+    what runs on the reference machine show, too; else nothing is reported of comments for what only those can show.
     """
     source = module.source
     if source is None or MARK not in source.text:
@@ -83,14 +90,14 @@ def apply_suppressions(
         idle = [each for each in idle if each.key not in hiding.used_keys]
     codes = Counter(each.comment_span.start for each in written)
     idle_or_wrong = []
-    if shows(UNUSED):
+    if shows(ptx1xx.UNUSED_SUPPRESSION):
         idle_or_wrong += [
             _unused_diagnostic(source, each, codes[each.comment_span.start]) for each in idle[:MAX_COMMENTS_REPORTED]
         ]
-    if shows(MALFORMED):
+    if shows(ptx1xx.MALFORMED_SUPPRESSION):
         idle_or_wrong += wrong
-    told = sorted((*kept, *idle_or_wrong), key=lambda item: (item.span.start, item.span.end, item.code))
-    return Verdict(tuple(told), asked), len(verdict.diagnostics) - len(kept)
+    ordered = sorted((*kept, *idle_or_wrong), key=lambda item: (item.span.start, item.span.end, item.code))
+    return Verdict(tuple(ordered), asked), len(verdict.diagnostics) - len(kept)
 
 
 class _SuppressionIndex:
@@ -121,24 +128,16 @@ class _SuppressionIndex:
 
 def _would_be_reported(prefix: str, shows: Callable[[str], bool], *, ran: bool) -> bool:
     """Whether a finding of the prefix would have been reported."""
-    codes = [code for code in _codes() if code.startswith(prefix)]
-    if not ran and all(code.startswith(_CODES_OF_RUNS) for code in codes):
+    codes = [code for code in CODES if code.startswith(prefix)]
+    if not ran and all(code in _CODES_OF_RUNS for code in codes):
         return False
     return all(map(shows, codes))
 
 
 @cache
-def _codes() -> tuple[str, ...]:
-    from ptxkit.rules import RULES
-    from ptxkit.rules.code_docs import PAGES
-
-    return (*(each.code for each in RULES), *(each.code for each in PAGES))
-
-
-@cache
 def _prefixes() -> frozenset[str]:
     """The beginnings of codes."""
-    return frozenset(code[:length] for code in _codes() for length in range(3, len(code) + 1))
+    return frozenset(code[:length] for code in CODES for length in range(3, len(code) + 1))
 
 
 # ------------------------------------------------------------------------------------------------ reading
@@ -149,7 +148,7 @@ _WORD = re.compile(r"[^\s,]+")
 
 
 def _ptxkit_comments(text: str) -> Iterator[re.Match[str]]:
-    """The comments that speak to ptxkit: groups are the word, what stands in brackets, and the closing bracket."""
+    """The comments for ptxkit: groups are the word, what is in brackets, and the closing bracket."""
     for match in _TRIVIA.finditer(text):
         if match.group()[0] == "/" and MARK in match.group():
             found = _COMMENT.match(text, match.start(), match.end())
@@ -224,7 +223,7 @@ class _SuppressionScopes:
         self._functions = _functions(source, module)
         self._starts = [first for first, _, _ in self._functions]
         self._blank = (0, 0)
-        """The comments and blanks that were passed last: behind each of many comments stand the same."""
+        """The comments and blanks that were passed last: each of many comments is followed by the same ones."""
 
     def covered_lines(self, comment: Span) -> tuple[int, int]:
         """The lines that a comment is for."""
@@ -274,15 +273,15 @@ def _functions(source: SourceFile, module: Module) -> list[tuple[int, int, int]]
 
 def _unused_diagnostic(source: SourceFile, each: Suppression, codes: int) -> Diagnostic:
     """codes: how many its comment has."""
-    mend = "remove the comment" if codes == 1 else f"remove `{each.code}` from the brackets"
+    fix = "remove the comment" if codes == 1 else f"remove `{each.code}` from the brackets"
     return Diagnostic(
-        UNUSED,
+        ptx1xx.UNUSED_SUPPRESSION,
         Severity.WARNING,
         f"nothing of {each.code} is found here: the comment hides nothing",
         source,
         each.code_span,
-        help=mend,
-        fix=Fix(mend, (_removal(source, each),), safe=True),
+        help=fix,
+        fix=Fix(fix, (_removal(source, each),), safe=True),
     )
 
 
@@ -305,8 +304,8 @@ def _removal(source: SourceFile, each: Suppression) -> Edit:
 
 
 def _malformed_diagnostic(source: SourceFile, place: Span, message: str) -> Diagnostic:
-    help_ = "write `// ptxkit: ignore[PTX401] why`, or `ignore-file[...]`"
-    return Diagnostic(MALFORMED, Severity.WARNING, message, source, place, help=help_)
+    help_ = f"write `// ptxkit: ignore[{ptx4xx.MISSING_PROXY_FENCE}] why`, or `ignore-file[...]`"
+    return Diagnostic(ptx1xx.MALFORMED_SUPPRESSION, Severity.WARNING, message, source, place, help=help_)
 
 
 def _is_misspelled_keyword(word: str) -> bool:
@@ -319,7 +318,7 @@ def _is_misspelled_keyword(word: str) -> bool:
 def _similar_code(word: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(word.upper(), _codes(), n=1)
+    near = get_close_matches(word.upper(), CODES, n=1)
     return f"; did you mean `{near[0]}`?" if near else ""
 
 

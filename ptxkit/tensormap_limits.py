@@ -1,7 +1,7 @@
 """What a tensor map may describe: the rules of the driver's encoder, once for all who make maps.
 
-Each check gives the first rule that is broken, as field, value and rule, or None. Extents, boxes and strides stand as
-in PTX, the innermost dimension first.
+Each check gives the first rule that is broken, as field, value and rule, or None. Extents, boxes and strides are
+ordered as in PTX, the innermost dimension first.
 
 Source: CUDA Driver API, "Tensor Map Object Management: cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col".
 """

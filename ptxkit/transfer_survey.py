@@ -12,7 +12,7 @@ from ptxkit.source import SourceFile
 def survey_transfers(source: SourceFile, settings: Settings = DEFAULT) -> FileTransfers:
     """The transfers of a file, or the diagnostics that say why there are none.
 
-    Errors of a file that parses are told beside its table: what an instruction without a form does, nobody knows.
+    Errors of a file that parses are reported with its table: what an instruction without a form does is unknown.
     Of the settings, what they say of launches and of the heading counts.
     """
     from ptxkit.analysis.inventory.transfer_table import collect_transfers

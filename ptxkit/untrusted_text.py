@@ -1,4 +1,4 @@
-"""Text that somebody else wrote (names of files, lines of programs, what they say), made safe to print.
+"""Text of unknown origin (names of files, lines of programs, what they say), made safe to print.
 
 A terminal acts on control characters, and a log reader takes a line end for the end of a message: GitHub, for one,
 obeys every line that begins with `::`. So both are spelt out, wherever such a text is printed as a part of a line.
@@ -10,7 +10,7 @@ from __future__ import annotations
 def escape_text(text: str) -> str:
     """The text with every character that a terminal would act on, or not show, spelt as an escape; line ends, too.
 
-    Tabs stay, since whoever prints a line of code has to expand them. A byte that was not UTF-8 arrives here as a
+    Tabs stay, since the code that prints a line has to expand them. A byte that was not UTF-8 arrives here as a
     lone surrogate (`surrogateescape`) and is shown as the byte it was.
     """
     if text.isprintable():

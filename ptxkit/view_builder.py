@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.fast_dataclasses import replace
+from ptxkit.limits import MAX_DRAWN_BLOCKS
 from ptxkit.linter import crash_result, lint_source
 from ptxkit.model.transfer import KernelTransfers
 from ptxkit.model.view import FileView, FunctionView
 from ptxkit.results import FileResult
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile, SourceLine
-from ptxkit.syntax.tree import Block, Body, Function, Module
+from ptxkit.syntax.tree import Body, Function, Module
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import KernelFacts
-
-MAX_BLOCKS = 20_000
-"""Basic blocks of one function that are drawn."""
 
 
 def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileView:
@@ -101,10 +99,9 @@ def _function_view(module: Module, function: Function, start: int, table: Kernel
     if not program.steps:
         return replace(view, no_graph_reason="The function has no instruction.")
     flow = ControlFlowGraph(program)
-    if len(flow.block_starts) > MAX_BLOCKS:
-        return replace(
-            view, no_graph_reason=f"The function has {len(flow.block_starts):,} blocks; up to {MAX_BLOCKS:,} are drawn."
-        )
+    if len(flow.block_starts) > MAX_DRAWN_BLOCKS:
+        reason = f"The function has {len(flow.block_starts):,} blocks; up to {MAX_DRAWN_BLOCKS:,} are drawn."
+        return replace(view, no_graph_reason=reason)
     blocks = view_blocks(flow, program, lines)
     return replace(view, blocks=blocks, edges=view_edges(flow), loops=view_loops(flow, blocks))
 
@@ -129,8 +126,4 @@ def _source_lines(module: Module) -> Iterator[tuple[int, tuple[SourceLine, ...]]
 def _instruction_offsets(body: Body) -> Iterator[int]:
     from ptxkit.syntax.tree import Instruction
 
-    for statement, start in body.located():
-        if isinstance(statement, Instruction):
-            yield start
-        elif isinstance(statement, Block):
-            yield from _instruction_offsets(statement.body)
+    return (start for statement, start in body.flattened() if isinstance(statement, Instruction))

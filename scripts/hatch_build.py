@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Prebuild(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignore]  # hatchling is not always typed
-    """Compiles the instruction table and the grammar into a folder beside the modules."""
+    """Compiles the instruction table and the grammar into a folder next to the modules."""
 
     PLUGIN_NAME = "custom"
 
@@ -26,7 +26,7 @@ class Prebuild(BuildHookInterface):  # type: ignore[type-arg, misc, unused-ignor
             return
         self._folder = tempfile.TemporaryDirectory(prefix="ptxkit-")  # goes when the hook does
         sys.path.insert(0, str(ROOT))
-        from ptxkit.cache import PREBUILT
+        from ptxkit.compile_cache import PREBUILT
         from ptxkit.prebuild_cache import write_all
 
         for path in write_all(self._folder.name):

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ptxkit.gc_control import MAX_UNCOLLECTED_OBJECTS, pause_collection
+from ptxkit.gc_control import pause_collection
+from ptxkit.limits import MAX_UNCOLLECTED_OBJECTS
 
 ROOT = Path(__file__).resolve().parent.parent
 

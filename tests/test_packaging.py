@@ -84,7 +84,6 @@ def the_wheel_brings_its_compiled_grammars_along(target: Path, tmp_path: Path) -
     """They are used, and where they cannot be, all works without them: nothing can be written here."""
     script = (
         "import ptxkit.isa.loader, ptxkit.syntax.lark_tables as tables\n"
-        "from ptxkit import cache\n"
         "from ptxkit.isa import table\n"
         "compiled = []\n"
         "loader = ptxkit.isa.loader\n"

@@ -1,8 +1,8 @@
-"""Many texts, checked one beside the other: in processes of their own, on a cluster, or not at all where it is known.
+"""Many texts, checked in parallel: in processes of their own, on a cluster, or not at all where the result is known.
 
-`question.answered(question)` is what is done with one text, wherever that is: in this process (`alone`), in processes
-that are watched (`here`, `watched`, `worker`), by the workers of a cluster (`cluster`). `kept` knows what was answered
-before. Whatever runs them, answers come in the order of the inputs, and are the same.
+`job.run_job` checks one text, in this process (`in_process`), in supervised processes (`local_pool`,
+`supervised_checker`, `worker`) or by the workers of a cluster (`dask_pool`). `result_cache` holds the results of
+earlier runs. Whatever runs them, results come in the order of the inputs, and are the same.
 """
 
 from __future__ import annotations

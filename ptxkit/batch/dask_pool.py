@@ -5,11 +5,11 @@
     ptxkit lint --cluster tcp://HOST:8786 FOLDER
 
 The texts are sent; the workers need no files but ptxkit, in the same state. Each thread of a worker keeps one watched
-process, so a text that hangs or kills costs nobody else.
+process, so a text that hangs or crashes it affects no other.
 
-Whoever can speak to a scheduler runs code on its workers and clients, and plain `tcp://` authenticates nobody. So
-`--cluster local:2` begins no scheduler, which the other users of this machine could reach: it is two processes that
-are spoken to through pipes, as `--jobs 2` is.
+A user who can connect to a scheduler runs code on its workers and clients, and plain `tcp://` has no authentication. So
+`--cluster local:2` begins no scheduler, which the other users of this machine could reach: it is two processes that are
+connected by pipes, as `--jobs 2` is.
 """
 
 from __future__ import annotations
@@ -22,15 +22,12 @@ from typing import Any
 
 from ptxkit.batch.errors import CannotRunError
 from ptxkit.batch.job import Job, JobResult, JobSlot
+from ptxkit.batch.limits import JOBS_AHEAD_PER_THREAD, MAX_LOCAL_PROCESSES, MAX_QUEUED_TEXT
 from ptxkit.batch.result_codec import EncodedResult, decode_result, encode_result
-from ptxkit.batch.supervised_process import SupervisedChecker
-from ptxkit.cache import installation_checksum
-from ptxkit.limits import MAX_QUEUED_TEXT
+from ptxkit.batch.supervised_checker import SupervisedChecker
+from ptxkit.installation import installation_checksum
 
 LOCAL_PREFIX = "local:"
-_MAX_PROCESSES = 1024
-_JOBS_AHEAD_PER_THREAD = 32
-"""Texts for each thread of the cluster that are sent together, at most: behind the last of them some have to wait."""
 
 
 class DaskRunner:
@@ -50,9 +47,7 @@ class DaskRunner:
                 continue
             if self._client is None:
                 self._client = connect(self._address)
-            yield from self._run_batch(
-                list(_take_batch(item, arriving, _JOBS_AHEAD_PER_THREAD * self._count_threads()))
-            )
+            yield from self._run_batch(list(_take_batch(item, arriving, JOBS_AHEAD_PER_THREAD * self._count_threads())))
 
     def _count_threads(self) -> int:
         return sum(self._client.nthreads().values()) or 1
@@ -85,7 +80,7 @@ def local_process_count(address: str) -> int | None:
     if not address.startswith(LOCAL_PREFIX):
         return None
     count = address.removeprefix(LOCAL_PREFIX)
-    if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= _MAX_PROCESSES):
+    if not (count.isdecimal() and count.isascii() and 0 < int(count[:6]) <= MAX_LOCAL_PROCESSES):
         raise CannotRunError(f"{address!r}: write local:2 for two processes on this machine")
     return int(count)
 
@@ -105,7 +100,7 @@ def connect(address: str) -> Any:
 
 
 def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | None:
-    """What runs on a worker of the cluster; None where its ptxkit is in another state than the one that asks."""
+    """What runs on a worker of the cluster; None where its ptxkit is in another state than that of the client."""
     if installation_checksum() != state:
         return None
     return encode_result(_supervised_checker(threading.get_ident(), seconds).run_job(question))
@@ -113,7 +108,7 @@ def run_on_worker(question: Job, seconds: float, state: str) -> EncodedResult | 
 
 @cache
 def _supervised_checker(_thread: int, seconds: float) -> SupervisedChecker:
-    """The process of one thread of this worker, which ends with the worker: nobody asks it any more."""
+    """The process of one thread of this worker, which ends with the worker: it gets no more jobs."""
     return SupervisedChecker(seconds)
 
 

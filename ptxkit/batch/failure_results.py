@@ -1,4 +1,4 @@
-"""Results of texts whose check did not come to its end, in words that do not depend on where it ran."""
+"""Results of texts whose check did not complete, in words that do not depend on where it ran."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _REPORT_REMEDY = "this is a fault in ptxkit, not in the file; please report it w
 
 
 def timeout_result(source: SourceFile, seconds: float, stack: str = "") -> JobResult:
-    """Of a check that was ended. seconds: what it was given. stack: where it stood."""
+    """Of a check that was ended. seconds: what it was given. stack: where it was."""
     return _failure_result(
         source,
         f"the check of this file took longer than {seconds:g} seconds, and was ended",
@@ -25,7 +25,7 @@ def out_of_memory_result(source: SourceFile) -> JobResult:
 
 
 def process_ended_result(source: SourceFile, how: str, stack: str = "") -> JobResult:
-    """Of a check whose process is gone. how: `signal SIGSEGV`, `status 1`. stack: the last that it said."""
+    """Of a check whose process is gone. how: `signal SIGSEGV`, `status 1`. stack: its last output."""
     return _failure_result(source, f"the process that checked this file ended with {how}", _REPORT_REMEDY, stack)
 
 

@@ -12,7 +12,7 @@ from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 
 JobMode: TypeAlias = Literal["find", "offer", "mend", "mend unsafely"]
-"""`find`: what is wrong. `offer`: that, with a mend beside each finding that has one. `mend`: the text after mends."""
+"""`find`: what is wrong. `offer`: that, with a fix for each finding that has one. `mend`: the text after its fixes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of one text. mended: the text after its mends, which the result is then about; None without any."""
+    """The result of one text. fixed_text: the text after its fixes, which the result is then about; None without
+    any."""
 
     result: FileResult
     fixed_text: str | None = None
@@ -35,7 +36,7 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class JobSlot:
-    """What stands at one place of the order. answer: where it is known without asking. mistake: to be raised there.
+    """What is at one place of the order. answer: where it is known without asking. mistake: to be raised there.
 
     number: of the input that it belongs to.
     """
@@ -47,7 +48,7 @@ class JobSlot:
 
 
 class JobRunner(Protocol):
-    """Whoever has questions answered."""
+    """What runs jobs and returns their results."""
 
     def run_all(self, items: Iterable[JobSlot]) -> Iterator[tuple[JobSlot, JobResult]]:
         """An answer to each, in their order; raises a mistake when its turn comes."""
@@ -66,17 +67,17 @@ def run_job(question: Job) -> JobResult:
 
         if question.mode == "offer":
             return JobResult(with_verified_fixes(source, lint_source(source, settings), settings))
-        mended = fix_source(source, settings, unsafe=question.mode == "mend unsafely")
+        fixed = fix_source(source, settings, unsafe=question.mode == "mend unsafely")
     except MemoryError:
         raise
     except Exception as error:  # a fault of ours: the other files are checked all the same
         return JobResult(crash_result(source.path, error))
-    result = replace(mended.result, fixed=len(mended.applied))
-    return JobResult(result, mended.source.text if mended.applied else None)
+    result = replace(fixed.result, fixed=len(fixed.applied))
+    return JobResult(result, fixed.source.text if fixed.applied else None)
 
 
 def without_proposals(result: FileResult) -> FileResult:
-    """The result without mends that nobody has tried: those are not offered."""
+    """The result without fixes that were not tried: those are not offered."""
     if all(item.fix is None for item in result.diagnostics):
         return result
     return replace(result, diagnostics=tuple(replace(item, fix=None) for item in result.diagnostics))

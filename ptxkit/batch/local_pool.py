@@ -1,4 +1,4 @@
-"""Texts checked beside each other on this machine: a thread waits for each process, which is watched."""
+"""Texts checked in parallel on this machine: a thread waits for each process, which is watched."""
 
 from __future__ import annotations
 
@@ -10,22 +10,18 @@ from typing import TYPE_CHECKING
 
 from ptxkit.batch.in_process import InProcessRunner
 from ptxkit.batch.job import Job, JobResult, JobSlot
+from ptxkit.batch.limits import JOBS_AHEAD_PER_PROCESS, MAX_IN_PROCESS_CHARS, MAX_QUEUED_TEXT
 from ptxkit.batch.longest_first_queue import LongestFirstQueue
-from ptxkit.limits import MAX_QUEUED_TEXT
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
     from queue import SimpleQueue
 
-    from ptxkit.batch.supervised_process import SupervisedChecker
+    from ptxkit.batch.supervised_checker import SupervisedChecker
 
-MAX_IN_PROCESS_CHARS = 32 * 1024
-"""Characters of texts that are checked before processes are begun: that takes as long as a process needs to begin."""
 
-_JOBS_AHEAD_PER_PROCESS = 16
-"""Texts for each process that are read, or have their results and wait for those before them."""
 _POLL_SECONDS = 0.1
-"""Seconds between two looks at what is going on, for whoever shows it."""
+"""Seconds between two updates of the progress that is shown."""
 
 
 def available_cores() -> int:
@@ -57,12 +53,12 @@ class LocalRunner:
         arriving = iter(items)
         first = list(islice(arriving, 2))
         if len(first) == 1 and self._in_process is not None:
-            yield from self._in_process.run_all(first)  # nothing could be done beside it
+            yield from self._in_process.run_all(first)  # nothing could be done in parallel
             return
         for item in chain(first, arriving):
             waiting.append(self._submit(item))
             length += _job_length(item)
-            most = _JOBS_AHEAD_PER_PROCESS * self._jobs
+            most = JOBS_AHEAD_PER_PROCESS * self._jobs
             while waiting and (_is_done(waiting[0]) or len(waiting) > most or length > MAX_QUEUED_TEXT):
                 length -= _job_length(waiting[0][0])
                 yield self._collect(*waiting.popleft())
@@ -78,7 +74,7 @@ class LocalRunner:
             from concurrent.futures import ThreadPoolExecutor
             from queue import SimpleQueue
 
-            from ptxkit.batch.supervised_process import SupervisedChecker
+            from ptxkit.batch.supervised_checker import SupervisedChecker
 
             self._threads = ThreadPoolExecutor(self._jobs, "ptxkit")
             self._idle_checkers = SimpleQueue()
@@ -105,7 +101,7 @@ class LocalRunner:
         watched = self._idle_checkers.get()
         try:
             future.set_result(watched.run_job(question))
-        except BaseException as error:  # whoever waits for the answer is told
+        except BaseException as error:  # the thread that waits for the result raises it
             future.set_exception(error)
         finally:
             self._idle_checkers.put(watched)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from threading import Lock
 from typing import Generic, TypeVar
 
-Queued = TypeVar("Queued")
+from ptxkit.batch.limits import MAX_OVERTAKEN
 
-MAX_OVERTAKEN = 16
-"""So many that came later may come before a text: results are shown in the order of the inputs."""
+Queued = TypeVar("Queued")
 
 
 class LongestFirstQueue(Generic[Queued]):

@@ -2,8 +2,7 @@
 
 Where the same text is checked again by the same ptxkit in the same way, the result is read and nothing of the analysis
 is loaded. ptxkit is known by the sizes and times of its files, so that a checkout that is worked on never answers with
-what an older state of it found. Entries are written whole and renamed into place, so that runs may race; one that is
-damaged counts as missing. What is not known by the text (baselines, names of files) is no part of an entry.
+what an older state of it found. What is not known by the text (baselines, names of files) is no part of an entry.
 """
 
 from __future__ import annotations
@@ -13,18 +12,11 @@ import time
 from contextlib import suppress
 
 from ptxkit.batch.job import Job, JobResult
+from ptxkit.batch.limits import MAX_CACHED_RESULTS, MAX_CACHED_RESULTS_BYTES
 from ptxkit.batch.result_codec import decode_result, encode_result
-from ptxkit.cache import (
-    SourceKey,
-    installation_stamp,
-    is_installation_unchanged,
-    private_folder,
-    read_entry,
-    user_cache_folder,
-    write_entry,
-)
+from ptxkit.content_store import ContentStore, private_folder, user_cache_folder
 from ptxkit.fast_dataclasses import replace
-from ptxkit.limits import MAX_CACHED_RESULTS, MAX_CACHED_RESULTS_BYTES
+from ptxkit.installation import installation_stamp, is_installation_unchanged
 from ptxkit.results import Status
 
 try:  # without OpenSSL, which takes as long to load as a small file to lint
@@ -35,7 +27,6 @@ except ImportError:  # another Python
 FOLDER = "results"
 """The folder in the user's cache folder."""
 
-_SUFFIX = ".result"
 _TOUCH_AFTER = 24 * 3600.0
 """Seconds after which an entry that is read is marked as used again."""
 _SWEEP_MARK = ".swept"
@@ -53,26 +44,25 @@ class ResultCache:
     """The results in a folder. None: nothing is kept, and nothing known."""
 
     def __init__(self, folder: str | None) -> None:
-        self._folder = folder
+        self._store = ContentStore(
+            folder, suffix=".result", max_entries=MAX_CACHED_RESULTS, max_bytes=MAX_CACHED_RESULTS_BYTES
+        )
         self._stored_count = 0
         self._is_sound: bool | None = None
 
     def lookup(self, question: Job) -> tuple[Job, JobResult | None]:
         """The question with its key, and the answer where it is known."""
-        if self._folder is None or question.mode not in ("find", "offer"):
+        if self._store.folder is None or question.mode not in ("find", "offer"):
             return question, None
         question = replace(question, key=_job_key(question))
-        path = self._path(question.key)
-        stored = read_entry(path, _source_key(question.key))
+        stored = self._store.get(question.key, question.key)
         if stored is None:
             return question, None
         try:
             answer = decode_result(stored, question.source)
         except (ValueError, TypeError, KeyError):
             return question, None
-        with suppress(OSError):
-            if os.stat(path).st_mtime < time.time() - _TOUCH_AFTER:
-                os.utime(path)
+        self._store.mark_used(question.key, _TOUCH_AFTER)
         return question, answer
 
     def store(self, question: Job, answer: JobResult) -> None:
@@ -83,52 +73,32 @@ class ResultCache:
             self._is_sound = is_installation_unchanged()  # all that checks is loaded by now: was it what the key says?
         if not self._is_sound:
             return
-        # A full disk or a read-only folder costs the next run some time, and that is all.
-        with suppress(OSError, ValueError):
-            write_entry(self._path(question.key), _source_key(question.key), encode_result(answer))
+        if self._store.put(question.key, question.key, encode_result(answer)):
             self._stored_count += 1
             if self._stored_count % _SWEEP_EVERY == 0:
                 self._sweep()
 
     def evict(self) -> None:
         """Removes what is too much, from time to time."""
-        if self._folder is None or not self._stored_count:
+        folder = self._store.folder
+        if folder is None or not self._stored_count:
             return
         swept = 0.0
         with suppress(OSError):
-            swept = os.stat(os.path.join(self._folder, _SWEEP_MARK)).st_mtime
+            swept = os.stat(os.path.join(folder, _SWEEP_MARK)).st_mtime
         if not 0 <= time.time() - swept < _SWEEP_AFTER:
-            with suppress(OSError):
-                self._sweep()
+            self._sweep()
 
     def _sweep(self) -> None:
-        """Keeps the entries that were used last, as many as there may be."""
-        assert self._folder is not None
-        found = []
-        with os.scandir(self._folder) as entries:
-            for each in entries:
-                if each.name.endswith(_SUFFIX) or each.name.startswith(".part-"):
-                    with suppress(FileNotFoundError):
-                        status = each.stat()
-                        found.append((status.st_mtime, status.st_size, each.path))
-        found.sort(reverse=True)
-        size = 0
-        for number, (used, length, path) in enumerate(found):
-            size += length
-            is_part = not path.endswith(_SUFFIX) and used < time.time() - _TOUCH_AFTER  # a run that was killed
-            if size > MAX_CACHED_RESULTS_BYTES or number >= MAX_CACHED_RESULTS or is_part:
-                with suppress(FileNotFoundError):
-                    os.unlink(path)
-        with open(os.path.join(self._folder, _SWEEP_MARK), "w"):
-            os.utime(os.path.join(self._folder, _SWEEP_MARK))
-
-    def _path(self, key: str) -> str:
-        assert self._folder is not None
-        return os.path.join(self._folder, key + _SUFFIX)
+        assert self._store.folder is not None
+        self._store.evict()
+        mark = os.path.join(self._store.folder, _SWEEP_MARK)
+        with suppress(OSError), open(mark, "w"):
+            os.utime(mark)
 
 
 def result_folder(given: str | None) -> str | None:
-    """The folder for results: the one that is given, or one in the user's cache folder. Raises NotOursError."""
+    """The folder for results: the one that is given, or one in the user's cache folder. Raises UnusableCacheError."""
     if given:
         folder = private_folder(given)
         if folder is None:
@@ -145,7 +115,3 @@ def _job_key(question: Job) -> str:
     digest = blake2b("\0".join(how).encode("utf-8", "backslashreplace") + b"\0", digest_size=24)
     digest.update(question.source.text.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
-
-
-def _source_key(key: str) -> SourceKey:
-    return ((key, 0, 0),)

@@ -1,6 +1,6 @@
 """Answers as plain data, without the text that they are about: to be kept, and to be sent from process to process.
 
-Places are offsets into the text, which whoever asked has. What only mending reads (`proposals`) is left out.
+Places are offsets into the text, which the client has. What only fixing reads (`proposals`) is left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def encode_result(answer: JobResult) -> EncodedResult:
         str(result.status),
         tuple(map(_encode_diagnostic, result.diagnostics)),
         tuple(
-            (each.code, each.reason, *_encode_span(each.span), each.missing, each.kernel) for each in result.undecided
+            (str(each.code), each.reason, *_encode_span(each.span), each.missing, each.kernel)
+            for each in result.undecided
         ),
         result.suppressed,
         result.fixed,
@@ -35,8 +36,8 @@ def encode_result(answer: JobResult) -> EncodedResult:
 
 def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
     """The answer that `data` was made of, about a text. Raises ValueError, TypeError or KeyError where it is none."""
-    status, diagnostics, undecided, suppressed, fixed, mended = data
-    about = source if mended is None else replace(source, text=mended)
+    status, diagnostics, undecided, suppressed, fixed, fixed_source = data
+    about = source if fixed_source is None else replace(source, text=fixed_source)
     result = FileResult(
         source.path,
         Status(status),
@@ -48,12 +49,12 @@ def decode_result(data: EncodedResult, source: SourceFile) -> JobResult:
         suppressed=suppressed,
         fixed=fixed,
     )
-    return JobResult(result, mended)
+    return JobResult(result, fixed_source)
 
 
 def _encode_diagnostic(item: Diagnostic) -> EncodedResult:
     return (
-        item.code,
+        str(item.code),
         str(item.severity),
         item.message,
         bool(item.source.text),

@@ -18,27 +18,31 @@ from ptxkit.build.addresses import (
 )
 from ptxkit.build.argument_checks import add_argument_checks
 from ptxkit.build.async_memcpy import Copy
-from ptxkit.build.build_warnings import BuildWarning, FindingWarning, NeverWaitedWarning, UnusedWarning
+from ptxkit.build.build_warnings import NeverWaitedWarning, UnusedWarning
+from ptxkit.build.calls import External
 from ptxkit.build.errors import (
-    Blame,
     BuildAttributeError,
     BuildError,
     BuildTypeError,
     BuildValueError,
     EmulationError,
-    Location,
     UnfinishedError,
-    VerificationError,
 )
-from ptxkit.build.functions import External, Function
-from ptxkit.build.kernel import Kernel, Parameter
+from ptxkit.build.functions import Function
+from ptxkit.build.kernel import Kernel
 from ptxkit.build.mbarrier import Barrier, RemoteBarrier
 from ptxkit.build.mma import Fragment, Tile
-from ptxkit.build.module_assembly import Assembled
 from ptxkit.build.pipeline import Consumer, Pipeline, Producer, Stage, ThreadPipeline
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Register, Variable
-from ptxkit.build.scalar_types import (
+from ptxkit.build.shared_matrix import Rows
+from ptxkit.build.stage_ring import Ring
+from ptxkit.build.tcgen05 import Tensor, TensorMemory, instruction_descriptor
+from ptxkit.build.tensormap import TensorMap
+from ptxkit.build.thread_groups import Group
+from ptxkit.build.wgmma import Accumulator, Matrix
+from ptxkit.kernel_model.routines import Parameter
+from ptxkit.kernel_model.scalar_types import (
     Scalar,
     b8,
     b16,
@@ -61,13 +65,15 @@ from ptxkit.build.scalar_types import (
     u32,
     u64,
 )
-from ptxkit.build.shared_matrix import Rows
-from ptxkit.build.stage_ring import Ring
-from ptxkit.build.tcgen05 import Tensor, TensorMemory, instruction_descriptor
-from ptxkit.build.tensormap import TensorForm, TensorMap
-from ptxkit.build.thread_groups import Group
-from ptxkit.build.verification import verify_assembled
-from ptxkit.build.wgmma import Accumulator, Matrix
+from ptxkit.kernel_model.source_lines import Assembled, Location
+from ptxkit.kernel_model.tensor_form import TensorForm
+from ptxkit.kernel_model.verification import (
+    Blame,
+    BuildWarning,
+    FindingWarning,
+    VerificationError,
+    verify_assembled,
+)
 
 __all__ = [
     "Accumulator",

@@ -15,23 +15,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.registers import Number, Register, largest_power_of_two_factor
-from ptxkit.build.scalar_types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
+from ptxkit.build.registers import InstructionEmitter, Number, Register, largest_power_of_two_factor
+from ptxkit.kernel_model.scalar_types import OtherT, Scalar, ScalarT, b64, memory_word, u32, u64
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from ptxkit.build.instructions import InstructionBuilder
-
 
 class Address(typing.Generic[ScalarT]):
     """An address of elements of one type. `Shared`, `Global`, ... fix the space.
 
-    space: PTX's word, `generic` for none. pointer: the type of a register that holds such an address.
-    base: a variable's name or a register. offset: bytes from the base. alignment: bytes, a power of two that divides
-    the address for certain. extent: the bytes from the base that belong to the array, first and behind the last; None
-    where nobody knows.
+    `space` is PTX's word, `generic` for none, and `pointer` the type of a register that holds such an address. `base`
+    is a variable's name or a register, and `offset` counts bytes from it. `alignment` is a power of two in bytes that
+    is known to divide the address. `extent` is the range of bytes from the base that belong to the array, its end
+    excluded; None where it is unknown.
     """
 
     __slots__ = ("alignment", "base", "builder", "extent", "offset", "type")
@@ -40,7 +38,7 @@ class Address(typing.Generic[ScalarT]):
 
     def __init__(
         self,
-        builder: InstructionBuilder,
+        builder: InstructionEmitter,
         scalar: type[ScalarT],
         base: str | Register[Any],
         alignment: int,
@@ -63,7 +61,7 @@ class Address(typing.Generic[ScalarT]):
 
     @property
     def count(self) -> int | None:
-        """How many elements there are from here on; None where nobody knows."""
+        """How many elements there are from here on; None where that is unknown."""
         return None if self.extent is None else (self.extent[1] - self.offset) // self.type.size()
 
     def __getitem__(self, index: int | Register[Any] | slice) -> Self:
@@ -137,7 +135,7 @@ class Address(typing.Generic[ScalarT]):
         return base + self.offset if self.offset else base
 
     def operand(self) -> tree.Address:
-        """The address as it stands in an instruction."""
+        """The address as the operand of an instruction."""
         base = self.base if isinstance(self.base, str) else self.base.name
         return tree.Address(tree.Name(base), self.offset)
 

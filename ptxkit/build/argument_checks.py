@@ -1,8 +1,8 @@
-"""Arguments of the wrong kind, told at the caller's line.
+"""Arguments of the wrong kind, reported at the caller's line.
 
-Public methods say by their annotations what they take. Where one fails over what it was given, its arguments are held
-against them, and the first that does not fit is named: `memcpy_async: group is a Group, not the method this_cta; call
-it`. Where nothing fails, nothing is looked at, and an error for another reason stays what it is.
+The annotations of public methods state what they take. Where a method fails, its arguments are compared with the
+annotations, and the first that does not fit is named: `memcpy_async: group is a Group, not the method this_cta; call
+it`. Where nothing fails, nothing is compared, and an error for another reason is left unchanged.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 
 from ptxkit.build.errors import BuildError, BuildTypeError
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import Scalar
+from ptxkit.kernel_model.scalar_types import Scalar
 
 _EXPLAINED_EXCEPTIONS = (TypeError, AttributeError, ValueError, LookupError, AssertionError)
 _Function = Callable[..., Any]
 
 
 def add_argument_checks(kinds: Iterable[type]) -> None:
-    """Lets the public methods of these classes, and of those of this package that they inherit from, tell of it."""
+    """Wraps the public methods of these classes, and of those of this package that they inherit from, in the check."""
     package = __name__.rpartition(".")[0]
     done: set[type] = set()
     for kind in kinds:
@@ -89,7 +89,7 @@ def _guard_context_manager(function: _Function) -> _Function:
 
 
 class _GuardedContextManager:
-    """A context manager; only how it is entered is watched, and not what stands inside."""
+    """A context manager; its entry is checked, and not the block inside."""
 
     __slots__ = ("_call", "_inner")
 
@@ -127,9 +127,9 @@ def _raise_for_mismatch(
         values = value if isinstance(value, tuple) and _is_variadic(function, name) else (value,)
         for each in values:
             if not _matches_annotation(each, hint):
-                said = str(inspect.signature(function).parameters[name].annotation)
+                annotation = str(inspect.signature(function).parameters[name].annotation)
                 raise BuildTypeError(
-                    f"{function.__name__}: `{name}` is {said}, not {_describe_value(each)}"
+                    f"{function.__name__}: `{name}` is {annotation}, not {_describe_value(each)}"
                 ) from failure
 
 

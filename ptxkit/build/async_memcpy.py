@@ -11,9 +11,9 @@ then arrives, and waits for the phase. Without one, `copy.wait()` waits, and the
     copy = k.memcpy_async(target[first], tile, 4096, group=k.this_cta())      # 'bulk' where the kernel is for sm_90
     copy.wait(read=True)                                                      # the tile may be overwritten
 
-Out of shared memory no mbarrier can tell of the end: the thread that issues a bulk copy closes a group of copies, and
-waits for it in `copy.wait()`, for all of its groups. What the threads of the group stored there before is copied, since
-each fences its stores and they meet in front of a bulk copy; in front of loads and stores they must have met.
+A copy out of shared memory reports to no mbarrier: the thread that issues a bulk copy closes a group of copies, and
+waits in `copy.wait()` for all of its groups. What the threads of the group stored there before is copied, since each
+fences its stores and they meet before a bulk copy; before loads and stores they must have met.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy", "... cp.async", "... cp.async.bulk";
 CUDA C++ Programming Guide, "Asynchronous Data Copies".
@@ -26,34 +26,36 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Address, Global, Shared
+from ptxkit.build.barrier_uses import SelfExpectingCopy
+from ptxkit.build.barriers_and_fences import fence_view_async, tma_store_arrive, tma_store_wait
+from ptxkit.build.control_flow import for_range, if_
 from ptxkit.build.errors import BuildTypeError, BuildValueError, find_caller
+from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.limits import MAX_UNROLLED_ITERATIONS
 from ptxkit.build.mbarrier import Barrier
-from ptxkit.build.recorder import SelfExpectingCopy
 from ptxkit.build.registers import Register, largest_power_of_two_factor
-from ptxkit.build.scalar_types import Scalar, b8, b16, b32, b64, u32
+from ptxkit.build.special_registers import read_special
+from ptxkit.build.thread_groups import Group
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.kernel_model.limits import MAX_CLUSTER_CTAS
+from ptxkit.kernel_model.scalar_types import Scalar, b8, b16, b32, b64, u32
 
 if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
-    from ptxkit.build.thread_groups import Group
     from ptxkit.isa.targets import Target
 
 BULK, CP_ASYNC, PLAIN = "bulk", "cp.async", "ld/st"
 """The mechanisms: the bulk copy engine (TMA), asynchronous copies of each thread (LDGSTS), loads and stores."""
 
-MAX_UNROLLED_ITERATIONS = 16
-"""So many turns of a loop of known length are written out."""
 
-_MAX_CLUSTER_CTAS = 16
-"""Of a cluster, at most."""
 _WORD_TYPES: dict[int, type[Scalar]] = {8: b64, 4: b32, 2: b16, 1: b8}
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What a copy became. mechanism: `bulk`, `cp.async` or `ld/st`; unit: bytes that each instruction moves, 0 for all.
+    """What a copy became.
 
-    reason: what decided it.
+    `mechanism` is `bulk`, `cp.async` or `ld/st`, and `reason` states what decided it. `unit` is the number of bytes
+    that each instruction moves, 0 for all.
     """
 
     mechanism: str
@@ -64,7 +66,7 @@ class Copy:
     def wait(self, *, read: bool = False) -> None:
         """Waits for a copy that no barrier tracks; the threads of the group meet.
 
-        read: only until the source is read, where a bulk copy goes to global memory; else until it is written.
+        With `read`, a bulk copy to global memory is waited for only until its source is read; else until it is written.
         """
         self.finish(read)
 
@@ -77,44 +79,50 @@ class _CopyPlan:
 
 
 def memcpy_async(
-    kernel: FunctionBuilder,
+    k: InstructionBuilder,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
+    *,
     group: Group,
-    barrier: Barrier | None,
+    barrier: Barrier | None = None,
     multicast: int | None = None,
 ) -> Copy:
-    """See `Kernel.memcpy_async`."""
+    """Starts a copy of `size` bytes, which all threads of the group call; see `ptxkit.build.async_memcpy`.
+
+    The result states the mechanism, and what decided it. The current phase of the mbarrier `barrier` waits for the
+    copy. `multicast` is the mask of those CTAs of the cluster that all call this with the same source, each with its
+    own barrier, and that all receive it at the same offset.
+    """
     if not isinstance(destination, Global | Shared) or not isinstance(source, Global | Shared):
         raise BuildTypeError(f"a copy is between global and shared memory, not from {source!r} to {destination!r}")
     known = size.multiple if isinstance(size, Register) else largest_power_of_two_factor(_check_size(size))
     aligned = min(destination.alignment, source.alignment, known)
     if isinstance(destination, Shared) and isinstance(source, Global):
-        plan = _plan_load(kernel.target, aligned, tracked=barrier is not None)
+        plan = _plan_load(k.target, aligned, tracked=barrier is not None)
     elif multicast is not None:
         raise BuildTypeError("a multicast brings a part of global memory to the shared memory of CTAs")
     else:
         out = isinstance(destination, Global) and isinstance(source, Shared)
-        plan = _plan_store(kernel.target, aligned, group, out=out, tracked=barrier is not None)
+        plan = _plan_store(k.target, aligned, group, out=out, tracked=barrier is not None)
     ranks = _check_multicast_mask(multicast)
-    begun = len(kernel.body)
+    begun = len(k.recorder.body)
     if plan.mechanism == BULK:
         if barrier is None:
-            return _emit_bulk_store(kernel, destination, source, size, group, plan)
-        _emit_bulk_load(kernel, destination, source, size, group, barrier, ranks)
-        _record_self_expecting_copy(kernel, barrier, begun)
+            return _emit_bulk_store(k, destination, source, size, group, plan)
+        _emit_bulk_load(k, destination, source, size, group, barrier, ranks)
+        _record_self_expecting_copy(k, barrier, begun)
         return Copy(BULK, 0, plan.reason, _reject_wait)
-    _emit_thread_copies(kernel, destination, source, size, group, plan)
+    _emit_thread_copies(k, destination, source, size, group, plan)
     if barrier is not None:
         if plan.mechanism == CP_ASYNC:
             barrier.track_cp_async(counted=False)
-        _record_self_expecting_copy(kernel, barrier, begun)
+        _record_self_expecting_copy(k, barrier, begun)
         return Copy(plan.mechanism, plan.unit, plan.reason, _reject_wait)
 
     def finish(_read: bool) -> None:
         if plan.mechanism == CP_ASYNC:
-            kernel.instruction("cp_async_wait_all", ())
+            k.instruction("cp_async_wait_all", ())
         group.sync()
 
     return Copy(plan.mechanism, plan.unit, plan.reason, finish)
@@ -136,7 +144,7 @@ def _plan_load(target: Target | None, aligned: int, *, tracked: bool) -> _CopyPl
     if unit < 16:
         return _CopyPlan(CP_ASYNC, unit, f"addresses and size are multiples of {unit} bytes, and bulk copies need 16")
     if not tracked:
-        return _CopyPlan(CP_ASYNC, unit, "no barrier is given, which a bulk copy would tell of its end")
+        return _CopyPlan(CP_ASYNC, unit, "no barrier is given to which a bulk copy could report its end")
     without = _reason_against_bulk(target)
     return _CopyPlan(CP_ASYNC, unit, without) if without else _CopyPlan(BULK, 0, _ALIGNED_REASON)
 
@@ -150,10 +158,10 @@ def _plan_store(target: Target | None, aligned: int, group: Group, *, out: bool,
         return _plan_plain(unit, f"addresses and size are multiples of {unit} bytes, and bulk copies need 16")
     if tracked:
         return _plan_plain(
-            unit, "no mbarrier is told of the end of a bulk copy to global memory: wait for the copy instead"
+            unit, "a bulk copy to global memory reports its end to no mbarrier: wait for the copy instead"
         )
     if group.scattered:
-        return _plan_plain(unit, "a bulk copy is issued behind a barrier, and these threads meet at none")
+        return _plan_plain(unit, "a bulk copy is issued after a barrier, and these threads meet at none")
     without = _reason_against_bulk(target)
     return _plan_plain(unit, without) if without else _CopyPlan(BULK, 0, _ALIGNED_REASON)
 
@@ -182,20 +190,20 @@ def _check_multicast_mask(multicast: object) -> int | None:
     """The CTAs of a multicast, as bits; BuildValueError where there is none, or a cluster has no such CTA."""
     if multicast is None:
         return None
-    if isinstance(multicast, bool) or not isinstance(multicast, int) or not 0 < multicast < 1 << _MAX_CLUSTER_CTAS:
+    if isinstance(multicast, bool) or not isinstance(multicast, int) or not 0 < multicast < 1 << MAX_CLUSTER_CTAS:
         raise BuildValueError(
-            f"a multicast has a mask of the cluster's CTAs, 1 to {(1 << _MAX_CLUSTER_CTAS) - 1}: {multicast!r}"
+            f"a multicast has a mask of the cluster's CTAs, 1 to {(1 << MAX_CLUSTER_CTAS) - 1}: {multicast!r}"
         )
     return multicast
 
 
-def _if_first_thread(kernel: FunctionBuilder, group: Group) -> AbstractContextManager[object]:
+def _if_first_thread(k: InstructionBuilder, group: Group) -> AbstractContextManager[object]:
     """What the group's first thread does."""
-    return nullcontext() if group.size == 1 else kernel.if_(cast("Register[u32]", group.rank) == 0)
+    return nullcontext() if group.size == 1 else if_(k, cast("Register[u32]", group.rank) == 0)
 
 
 def _emit_bulk_load(
-    kernel: FunctionBuilder,
+    k: InstructionBuilder,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
@@ -204,25 +212,25 @@ def _emit_bulk_load(
     ranks: int | None,
 ) -> None:
     """One thread announces the bytes and issues the copy; of a multicast, that of the first CTA, for all."""
-    with _if_first_thread(kernel, group):
+    with _if_first_thread(k, group):
         barrier.expect_tx(size)
         if ranks is None:
-            kernel.instruction("cp_async_bulk", (destination, source, size, barrier))
+            k.instruction("cp_async_bulk", (destination, source, size, barrier))
             return
-        with kernel.if_(kernel.cluster_ctarank == largest_power_of_two_factor(ranks).bit_length() - 1):
-            kernel.instruction("cp_async_bulk_multicast_cluster", (destination, source, size, barrier, ranks))
+        with if_(k, read_special(k, "%cluster_ctarank") == largest_power_of_two_factor(ranks).bit_length() - 1):
+            k.instruction("cp_async_bulk_multicast_cluster", (destination, source, size, barrier, ranks))
 
 
-def _record_self_expecting_copy(kernel: FunctionBuilder, barrier: Barrier, begun: int) -> None:
-    """Remembers that the copy, written from a place in the body on, told the mbarrier what its phase waits for."""
-    variable = kernel.find_origin_variable(barrier.base if isinstance(barrier.base, str) else barrier.base.name)
+def _record_self_expecting_copy(k: InstructionBuilder, barrier: Barrier, begun: int) -> None:
+    """Records that the copy, whose statements begin at `begun` in the body, announced its bytes to the mbarrier."""
+    variable = k.barrier_uses.find_origin_variable(barrier.base if isinstance(barrier.base, str) else barrier.base.name)
     if variable is not None:
-        statements = tuple(entry.statement for entry in kernel.body[begun:])
-        kernel.self_expecting_copies.append(SelfExpectingCopy(variable, find_caller(), statements))
+        statements = tuple(entry.statement for entry in k.recorder.body[begun:])
+        k.barrier_uses.self_expecting_copies.append(SelfExpectingCopy(variable, find_caller(), statements))
 
 
 def _emit_bulk_store(
-    kernel: FunctionBuilder,
+    k: InstructionBuilder,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
@@ -230,22 +238,22 @@ def _emit_bulk_store(
     plan: _CopyPlan,
 ) -> Copy:
     """All fence what they stored and meet, and one thread issues the copy, and waits for it."""
-    kernel.fence_view_async()
+    fence_view_async(k)
     group.sync()
-    with _if_first_thread(kernel, group):
-        kernel.instruction("cp_async_bulk", (destination, source, size))
-        kernel.tma_store_arrive()
+    with _if_first_thread(k, group):
+        k.instruction("cp_async_bulk", (destination, source, size))
+        tma_store_arrive(k)
 
     def finish(read: bool) -> None:
-        with _if_first_thread(kernel, group):
-            kernel.tma_store_wait(read=read)
+        with _if_first_thread(k, group):
+            tma_store_wait(k, read=read)
         group.sync()
 
     return Copy(BULK, 0, plan.reason, finish)
 
 
 def _emit_thread_copies(
-    kernel: FunctionBuilder,
+    k: InstructionBuilder,
     destination: Address[Any],
     source: Address[Any],
     size: int | Register[u32],
@@ -258,19 +266,19 @@ def _emit_thread_copies(
 
     def copy(offset: Register[u32] | int) -> None:
         if plan.mechanism == CP_ASYNC:
-            kernel.instruction("cp_async_cg" if unit == 16 else "cp_async_ca", (to[offset], of[offset], unit))
+            k.instruction("cp_async_cg" if unit == 16 else "cp_async_ca", (to[offset], of[offset], unit))
         else:
-            _copy_unit(kernel, to[offset], of[offset], unit)
+            _copy_unit(k, to[offset], of[offset], unit)
 
     first = group.rank * unit
     step = group.size * unit
     if isinstance(size, int) and -(-size // step) <= MAX_UNROLLED_ITERATIONS:
         for start in range(0, size, step):
             here = first + start
-            with nullcontext() if start + step <= size else kernel.if_(cast("Register[u32]", here) < size):
+            with nullcontext() if start + step <= size else if_(k, cast("Register[u32]", here) < size):
                 copy(here)
         return
-    with kernel.for_range(first, size, step) as offset:
+    with for_range(k, first, size, step) as offset:
         copy(offset)
 
 
@@ -279,12 +287,12 @@ def _as_bytes(address: Address[Any]) -> Address[b8]:
     return address.cast(b8)
 
 
-def _copy_unit(kernel: FunctionBuilder, to: Address[b8], of: Address[b8], unit: int) -> None:
+def _copy_unit(k: InstructionBuilder, to: Address[b8], of: Address[b8], unit: int) -> None:
     """Loads and stores `unit` bytes: a vector of two words where they are sixteen."""
     assert isinstance(to, Global | Shared)
     assert isinstance(of, Global | Shared)
     word = _WORD_TYPES[min(unit, 8)]
     if unit == 16:
-        kernel.instruction("st_v2", (to.cast(word), kernel.instruction("ld_v2", (of.cast(word),))))
+        k.instruction("st_v2", (to.cast(word), k.instruction("ld_v2", (of.cast(word),))))
     else:
         to.cast(word).store(of.cast(word).load())

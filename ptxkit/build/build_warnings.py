@@ -13,24 +13,20 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
-from ptxkit.build.errors import BuildError, Location
+from ptxkit.build.errors import BuildError
+from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.recorder import UsageState
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.effects import CommitGroup, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, WaitGroup
 from ptxkit.isa.forms import Match
+from ptxkit.kernel_model.source_lines import Location
+from ptxkit.kernel_model.verification import BuildWarning, warn_at
 from ptxkit.syntax import tree
-
-if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
-
-
-class BuildWarning(UserWarning):
-    """What the builder finds strange."""
+from ptxkit.syntax.nested_instructions import iterate_instructions
 
 
 class UnusedWarning(BuildWarning):
@@ -41,38 +37,14 @@ class NeverWaitedWarning(BuildWarning):
     """Copies are committed, and nothing ever waits for them."""
 
 
-class FindingWarning(BuildWarning):
-    """What the verifier warns of: it is no proven error, and the kernel is compiled."""
-
-
 _MAIN_FILE = os.path.realpath(getattr(sys.modules.get("__main__"), "__file__", None) or "")
 """The file that Python was started with, which it forgets before the end."""
-_WARNING_REGISTRY: dict[Any, Any] = {}
-"""Where Python notes which warnings were shown."""
-
-
-def warn_at(message: str, kind: type[BuildWarning], where: Location) -> None:
-    """Warns at a line of the user's."""
-    warnings.warn_explicit(message, kind, where.file, where.line, registry=_WARNING_REGISTRY)
-
-
 # ---------------------------------------------------------------------------------------------- never used
 
 
-class UsageState:
-    """Whether a kernel or function was of any use. used: what it is written for has happened. cut: an exception ended
-    a block of it. errors: how many the builder had raised when it began."""
-
-    __slots__ = ("errors_at_start", "was_interrupted", "was_used")
-
-    def __init__(self) -> None:
-        self.was_used = self.was_interrupted = False
-        self.errors_at_start = BuildError.raised_count
-
-
-def warn_when_unused(owner: FunctionBuilder) -> None:
-    """Warns when it is gone, or the program ends, and it was of no use though something stands in its body."""
-    weakref.finalize(owner, _warn_if_unused, owner.usage, owner.body, repr(owner), owner.location)
+def warn_when_unused(owner: InstructionBuilder) -> None:
+    """Warns when it is gone, or the program ends, and it was of no use though its body has statements."""
+    weakref.finalize(owner, _warn_if_unused, owner.recorder.usage, owner.recorder.body, repr(owner), owner.location)
 
 
 def _warn_if_unused(use: UsageState, body: Sequence[object], what: str, where: Location) -> None:
@@ -113,10 +85,10 @@ class EffectSite:
     statement: tree.Instruction
 
 
-def warn_of_unwaited_copies(kernel: FunctionBuilder) -> None:
+def warn_of_unwaited_copies(kernel: InstructionBuilder) -> None:
     """Warns of groups and of mbarriers that no instruction of the kernel and its functions waits for."""
     routines = kernel.list_call_graph()
-    if any(len(each.callees) > sum(called in routines for called in each.callees.values()) for each in routines):
+    if any(not isinstance(called, InstructionBuilder) for each in routines for called in each.callees.values()):
         return  # a function of another module may wait
     seen = [(routine, list(iterate_effects(routine))) for routine in routines]
     for message, where in (
@@ -131,7 +103,7 @@ def warn_of_unwaited_copies(kernel: FunctionBuilder) -> None:
 def _find_unwaited_groups(seen: Sequence[EffectSite]) -> Iterator[tuple[str, Location]]:
     waited = {each.effect.group for each in seen if isinstance(each.effect, WaitGroup)}
     if any(isinstance(each.effect, MbarrierTrack) for each in seen):
-        waited.add("cp.async")  # an mbarrier tells when they are complete
+        waited.add("cp.async")  # an mbarrier completes when they do
     first: dict[str, Location] = {}
     for each in seen:
         if isinstance(each.effect, CommitGroup) and each.effect.group not in waited:
@@ -140,46 +112,44 @@ def _find_unwaited_groups(seen: Sequence[EffectSite]) -> Iterator[tuple[str, Loc
         yield f"groups of {group} copies are committed here, and nothing waits for any", where
 
 
-def _find_unwaited_barriers(seen: Sequence[tuple[FunctionBuilder, list[EffectSite]]]) -> Iterator[tuple[str, Location]]:
+def _find_unwaited_barriers(
+    seen: Sequence[tuple[InstructionBuilder, list[EffectSite]]],
+) -> Iterator[tuple[str, Location]]:
     for routine, some in seen:
-        waits = {routine.find_origin_variable(each.base) for each in some if isinstance(each.effect, MbarrierWait)}
+        waits = {
+            routine.barrier_uses.find_origin_variable(each.base)
+            for each in some
+            if isinstance(each.effect, MbarrierWait)
+        }
         if None in waits:
             continue  # a wait at an address that could be any
-        settled = waits | routine.escaped_barriers
+        settled = waits | routine.barrier_uses.escaped
         reported = {
             name: each.location
             for each in reversed(some)
-            if _is_copy_completion(each.effect) and (name := routine.find_origin_variable(each.base)) is not None
+            if _is_copy_completion(each.effect)
+            and (name := routine.barrier_uses.find_origin_variable(each.base)) is not None
         }
-        for name, where in {**reported, **routine.commit_locations}.items():
+        for name, where in {**reported, **routine.barrier_uses.commit_locations}.items():
             if name not in settled:
-                yield f"mbarrier `{name}` is told of what is brought here, and no thread waits for it", where
+                yield f"mbarrier `{name}` tracks what is copied here, and no thread waits for it", where
 
 
 def _is_copy_completion(effect: object) -> bool:
-    """Whether an effect tells an mbarrier of copies."""
+    """Whether an effect reports copies to an mbarrier."""
     if isinstance(effect, MbarrierArrive):
         return effect.expect is not None or effect.asynchronous
     return isinstance(effect, MbarrierComplete | MbarrierTrack)
 
 
-def iterate_effects(routine: FunctionBuilder) -> Iterator[EffectSite]:
+def iterate_effects(routine: InstructionBuilder) -> Iterator[EffectSite]:
     """What the instructions of a routine do, those inside raw PTX included."""
-    for entry in routine.entries():
-        for statement in iterate_instructions(entry.statement):
+    for entry in routine.recorder.entries():
+        for statement in iterate_instructions((entry.statement,)):
             match = entry.match or table().match(statement)
             for effect in match.effects if isinstance(match, Match) else ():
                 base = _address_base(statement, match, getattr(effect, "barrier", None))
                 yield EffectSite(effect, base, entry.location, statement)
-
-
-def iterate_instructions(statement: tree.Statement) -> Iterator[tree.Instruction]:
-    """The instructions of a statement: itself, or those inside a block of raw PTX."""
-    if isinstance(statement, tree.Instruction):
-        yield statement
-    elif isinstance(statement, tree.Block):
-        for each in statement.body.statements:
-            yield from iterate_instructions(each)
 
 
 def _address_base(instruction: tree.Instruction, match: Match | object, role: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""How values are passed to functions and back: the `.param` memory of a call, by the ABI of CUDA C++.
+"""How values are passed to functions and back: the stores and loads of `.param` memory around a call.
 
 Source: PTX ISA, "Abstracting the ABI: Function Declarations and Definitions", "Parameter State Space".
 """
@@ -6,149 +6,18 @@ Source: PTX ISA, "Abstracting the ABI: Function Declarations and Definitions", "
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.mbarrier import Barrier, RemoteBarrier
-from ptxkit.build.memory_declarations import check_element, resolve_alignment
+from ptxkit.build.prototypes import ParameterSlot, compute_struct_layout
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import IntegerScalar, Scalar, SignedScalar, b64, memory_word, pred, s32, u32
-from ptxkit.build.tensormap import TensorForm, TensorMap
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.build.tensormap import TensorMap
+from ptxkit.kernel_model.scalar_types import SignedScalar, s32, u32
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
     from ptxkit.build.instructions import InstructionBuilder
-
-_BARRIER_ADDRESSES: tuple[type[Address[Any]], ...] = (Barrier, RemoteBarrier)
-"""Addresses whose elements are fixed."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParameterSlot:
-    """A parameter or a result.
-
-    scalar: its type, or that of the elements behind an address. address: the kind of address, None for a value.
-    alignment: of what an address points to, in bytes. tensor: what the tensor map is like that it is the address of.
-    """
-
-    name: str
-    scalar: type[Scalar]
-    address: type[Address[Any]] | None = None
-    alignment: int = 1
-    tensor: TensorForm | None = None
-
-    def __str__(self) -> str:
-        if self.tensor is not None:
-            return "tensor map"
-        return self.scalar.word if self.address is None else f"{self.address.__name__}[{self.scalar.word}]"
-
-    @property
-    def register_type(self) -> type[Scalar]:
-        """The type of the register that holds it."""
-        return self.scalar if self.address is None else self.address.pointer
-
-    @property
-    def is_widened(self) -> bool:
-        """Whether it is an integer that is passed as 32 bits."""
-        return self.register_type.bits < 32 and issubclass(self.register_type, IntegerScalar)
-
-    @property
-    def size(self) -> int:
-        """Bytes that it takes by itself, as an argument."""
-        return 4 if self.is_widened else self.register_type.size()
-
-    @property
-    def load_type(self) -> str:
-        """The type by which it is read from its place."""
-        return memory_word(self.register_type)
-
-    @property
-    def store_type(self) -> str:
-        """The type by which it is written there."""
-        return "b32" if self.is_widened else self.load_type
-
-    def declaration(self, name: str) -> tree.Declaration:
-        """Its place in `.param` memory; a half is a structure of two bytes."""
-        held = self.register_type
-        if self.is_widened or held.bits in (32, 64):
-            return tree.Declaration("param", f"b{8 * self.size}", (tree.Declarator(name),))
-        declarator = tree.Declarator(name, dimensions=(held.size(),))
-        return tree.Declaration("param", "b8", (declarator,), alignment=held.size())
-
-
-def make_slot(form: Any, align: int | None, name: str) -> ParameterSlot:
-    """The slot of a type (`u32`) or an address (`Shared[f32]`, `Barrier`); BuildTypeError for anything else."""
-    if form in _BARRIER_ADDRESSES:
-        return ParameterSlot(name, b64, form, 8)
-    kind, arguments = get_origin(form), get_args(form)
-    if isinstance(kind, type) and issubclass(kind, Address):
-        check_element(arguments[0])
-        return ParameterSlot(name, arguments[0], kind, resolve_alignment(align, arguments[0]))
-    if not (isinstance(form, type) and issubclass(form, Scalar)):
-        raise BuildTypeError(f"a function takes types such as u32 and addresses such as Shared[f32], not {form!r}")
-    if form is pred:
-        raise BuildTypeError("a predicate stands in no memory: pass a u32, `k.selected(1, 0, p, u32)`")
-    return ParameterSlot(name, form)
-
-
-def make_result_slots(forms: Any) -> tuple[ParameterSlot, ...]:
-    """The slots of the results: none, one, or several in a tuple."""
-    several = () if forms is None else forms if isinstance(forms, tuple) else (forms,)
-    return tuple(make_slot(form, None, f"result_{number}") for number, form in enumerate(several))
-
-
-def compute_struct_layout(results: Sequence[ParameterSlot]) -> tuple[tuple[int, ...], int, int]:
-    """The offsets of several results, their size and alignment in bytes: those of a structure in C."""
-    if len(results) == 1:
-        return (0,), results[0].size, results[0].size
-    offsets, end, largest = [], 0, 1
-    for each in results:
-        size = each.register_type.size()
-        start = -(-end // size) * size
-        offsets.append(start)
-        end, largest = start + size, max(largest, size)
-    return tuple(offsets), -(-end // largest) * largest, largest
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionPrototype:
-    """What callers know of a function. linkage: `visible`, `extern`, or empty."""
-
-    name: str
-    params: tuple[ParameterSlot, ...]
-    results: tuple[ParameterSlot, ...]
-    linkage: str = ""
-
-    @property
-    def result_name(self) -> str:
-        """Of the place that the function writes its results to."""
-        return "func_retval0"
-
-    def declare_results(self, name: str) -> tuple[tree.Declaration, ...]:
-        """One place for all results: the function's own, or the caller's."""
-        if not self.results:
-            return ()
-        if len(self.results) == 1:
-            return (self.results[0].declaration(name),)
-        _, size, alignment = compute_struct_layout(self.results)
-        declarator = tree.Declarator(name, dimensions=(size,))
-        return (tree.Declaration("param", "b8", (declarator,), alignment=alignment),)
-
-    def to_function(self, body: tree.Body | None = None) -> tree.Function:
-        """The function in the module, or its declaration."""
-        return tree.Function(
-            "func",
-            self.name,
-            tuple(each.declaration(each.name) for each in self.params),
-            self.declare_results(self.result_name),
-            (self.linkage,) if self.linkage else (),
-            body=body,
-        )
-
-
-# ------------------------------------------------------------------------------------------------ arguments
 
 
 def emit_param_stores(

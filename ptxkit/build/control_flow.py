@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Number, Register, Variable, known_multiple
-from ptxkit.build.scalar_types import IntegerScalar, ScalarT, memory_word, pred, u32
-from ptxkit.build.special_registers import SpecialRegisterBuilder
+from ptxkit.build.special_registers import read_special
+from ptxkit.kernel_model.scalar_types import IntegerScalar, ScalarT, memory_word, pred, u32
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
@@ -25,19 +26,19 @@ class IfBlock:
 
     __slots__ = ("_end", "_flow", "_predicate")
 
-    def __init__(self, flow: ControlFlowBuilder, predicate: Register[pred]) -> None:
+    def __init__(self, flow: InstructionBuilder, predicate: Register[pred]) -> None:
         self._flow = flow
         self._predicate = predicate
         self._end = flow.label("endif")
 
     def __enter__(self) -> None:
         self._flow.branch(self._end, unless=self._predicate)
-        self._flow.enter_block()
+        self._flow.recorder.enter_block()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave_block(failure)
+        self._flow.recorder.leave_block(failure)
         if failure is None:
-            self._flow.end_branch(self._end)
+            end_branch(self._flow, self._end)
 
 
 class PredicatedBlock:
@@ -45,7 +46,7 @@ class PredicatedBlock:
 
     __slots__ = ("_flow", "_predicate")
 
-    def __init__(self, flow: ControlFlowBuilder, predicate: Register[pred]) -> None:
+    def __init__(self, flow: InstructionBuilder, predicate: Register[pred]) -> None:
         self._flow = flow
         self._predicate = predicate
 
@@ -53,10 +54,10 @@ class PredicatedBlock:
         if self._flow.guard is not None:
             raise BuildError("an instruction has one guard: join the predicates, `k.predicated(p & q)`")
         self._flow.guard = self._predicate
-        self._flow.enter_block()
+        self._flow.recorder.enter_block()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave_block(failure)
+        self._flow.recorder.leave_block(failure)
         self._flow.guard = None
 
 
@@ -65,14 +66,14 @@ class ElseBlock:
 
     __slots__ = ("_condition", "_flow", "_labels")
 
-    def __init__(self, flow: ControlFlowBuilder, condition: Callable[[], Register[pred]] | None = None) -> None:
+    def __init__(self, flow: InstructionBuilder, condition: Callable[[], Register[pred]] | None = None) -> None:
         self._flow = flow
         self._condition = condition
         self._labels: tuple[Label, Label] | None = None
 
     def __enter__(self) -> None:
         flow = self._flow
-        before, whole = flow.reopen_branch()
+        before, whole = reopen_branch(flow)
         whole = whole or flow.label("endelse")
         flow.branch(whole)
         flow.place(before)
@@ -82,17 +83,17 @@ class ElseBlock:
             self._labels = (after, whole)
         else:
             self._labels = (whole, whole)
-        flow.enter_block()
+        flow.recorder.enter_block()
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave_block(failure)
+        self._flow.recorder.leave_block(failure)
         if failure is not None or self._labels is None:
             return
         after, whole = self._labels
         if after is whole:
             self._flow.place(whole)
         else:
-            self._flow.end_branch(after, whole)
+            end_branch(self._flow, after, whole)
 
 
 class LoopBlock:
@@ -100,7 +101,7 @@ class LoopBlock:
 
     __slots__ = ("_flow", "_head", "_next", "end")
 
-    def __init__(self, flow: ControlFlowBuilder) -> None:
+    def __init__(self, flow: InstructionBuilder) -> None:
         self._flow = flow
         self._head = flow.label("loop")
         self._next = flow.label("next")
@@ -117,11 +118,11 @@ class LoopBlock:
     def __enter__(self) -> Self:
         self._flow.place(self._head)
         self._emit_loop_start()
-        self._flow.enter_block()
+        self._flow.recorder.enter_block()
         return self
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave_block(failure)
+        self._flow.recorder.leave_block(failure)
         if failure is None:
             self._flow.place(self._next)
             self._emit_loop_end()
@@ -129,10 +130,10 @@ class LoopBlock:
             self._flow.place(self.end)
 
     def _emit_loop_start(self) -> None:
-        """What stands before the body in every turn."""
+        """What comes before the body in every iteration."""
 
     def _emit_loop_end(self) -> None:
-        """What stands after it."""
+        """What comes after it."""
 
 
 class WhileBlock(LoopBlock):
@@ -140,7 +141,7 @@ class WhileBlock(LoopBlock):
 
     __slots__ = ("_condition",)
 
-    def __init__(self, flow: ControlFlowBuilder, condition: Callable[[], Register[pred]]) -> None:
+    def __init__(self, flow: InstructionBuilder, condition: Callable[[], Register[pred]]) -> None:
         super().__init__(flow)
         self._condition = condition
 
@@ -155,7 +156,7 @@ class ForRangeBlock(Generic[ScalarT]):
 
     def __init__(
         self,
-        flow: ControlFlowBuilder,
+        flow: InstructionBuilder,
         start: Register[ScalarT] | int,
         stop: Register[ScalarT] | int,
         step: Register[ScalarT] | int,
@@ -167,22 +168,22 @@ class ForRangeBlock(Generic[ScalarT]):
         self._start, self._stop, self._step = start, stop, step
         self._multiple = min(known_multiple(start), known_multiple(step))
         self._head, self._end = flow.label("for"), flow.label("endfor")
-        self._counter = Variable(flow, scalar, flow.new_register_name(scalar))
+        self._counter = Variable(flow, scalar, flow.recorder.new_register_name(scalar))
 
     def __enter__(self) -> Register[ScalarT]:
         counter = self._counter
         counter.set(self._start)
         self._flow.place(self._head)
         if not self._unroll:
-            self._flow.pragma("nounroll")
+            pragma(self._flow, "nounroll")
         down = isinstance(self._step, int) and self._step < 0
         done = counter <= self._stop if down else counter >= self._stop
         self._flow.branch(self._end, when=done)
-        self._flow.enter_block()
+        self._flow.recorder.enter_block()
         return Register(self._flow, counter.type, counter.name, self._multiple)
 
     def __exit__(self, failure: type[BaseException] | None, *_: object) -> None:
-        self._flow.leave_block(failure)
+        self._flow.recorder.leave_block(failure)
         if failure is not None:
             return
         counter = self._counter
@@ -194,148 +195,160 @@ class ForRangeBlock(Generic[ScalarT]):
         self._flow.place(self._end)
 
 
-class ControlFlowBuilder(SpecialRegisterBuilder):
-    """Branches and loops."""
+def if_(k: InstructionBuilder, predicate: Register[pred]) -> IfBlock:
+    """The statements inside run in the threads where the predicate holds."""
+    return IfBlock(k, _check_predicate(predicate))
 
-    def if_(self, predicate: Register[pred]) -> IfBlock:
-        """The statements inside run in the threads where the predicate holds."""
-        return IfBlock(self, _check_predicate(predicate))
 
-    def elif_(self, condition: Callable[[], Register[pred]]) -> ElseBlock:
-        """Those of the other threads where a condition holds, which they compute: `k.elif_(lambda: i < n)`."""
-        return ElseBlock(self, _check_condition_function(condition))
+def elif_(k: InstructionBuilder, condition: Callable[[], Register[pred]]) -> ElseBlock:
+    """Those of the other threads where a condition holds, which they compute: `k.elif_(lambda: i < n)`."""
+    return ElseBlock(k, _check_condition_function(condition))
 
-    def else_(self) -> ElseBlock:
-        """The other threads of the `if_` or `elif_` that ended just before."""
-        return ElseBlock(self)
 
-    def predicated(self, predicate: Register[pred]) -> PredicatedBlock:
-        """The instructions inside are executed where the predicate holds, by a guard on each and without a branch: for
-        a few of them between others that shall not be parted. What they write is unwritten elsewhere."""
-        return PredicatedBlock(self, _check_predicate(predicate))
+def else_(k: InstructionBuilder) -> ElseBlock:
+    """The other threads of the `if_` or `elif_` that ended just before."""
+    return ElseBlock(k)
 
-    def thread_is(self, number: int) -> IfBlock:
-        """The thread of that `%tid.x`: `with k.thread_is(0):`."""
-        return IfBlock(self, self.tid.x == number)
 
-    def elect_one(self, members: int = 0xFFFFFFFF) -> IfBlock:
-        """One thread of each warp, which the hardware picks: `elect.sync`. All `members` must come here together."""
-        _, elected = cast("tuple[Register[Any], Register[pred]]", self.instruction("elect_sync", (members,)))
-        return IfBlock(self, elected)
+def predicated(k: InstructionBuilder, predicate: Register[pred]) -> PredicatedBlock:
+    """The instructions inside are executed where the predicate holds, by a guard on each and without a branch: for
+    a few of them between others that should stay together. What they write is unwritten elsewhere."""
+    return PredicatedBlock(k, _check_predicate(predicate))
 
-    def loop(self) -> LoopBlock:
-        """A loop without a condition; leave it with `break_`."""
-        return LoopBlock(self)
 
-    def while_(self, condition: Callable[[], Register[pred]]) -> WhileBlock:
-        """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
-        return WhileBlock(self, _check_condition_function(condition))
+def thread_is(k: InstructionBuilder, number: int) -> IfBlock:
+    """The thread of that `%tid.x`: `with k.thread_is(0):`."""
+    return IfBlock(k, read_special(k, "%tid.x") == number)
 
-    @overload
-    def for_range(self, start: int, stop: int, step: int = 1, *, unroll: bool = True) -> ForRangeBlock[u32]: ...
 
-    @overload
-    def for_range(
-        self,
-        start: Register[ScalarT] | int,
-        stop: Register[ScalarT] | int,
-        step: Register[ScalarT] | int = 1,
-        *,
-        unroll: bool = True,
-    ) -> ForRangeBlock[ScalarT]: ...
+def elect_one(k: InstructionBuilder, members: int = 0xFFFFFFFF) -> IfBlock:
+    """One thread of each warp, which the hardware picks: `elect.sync`. All `members` must come here together."""
+    _, elected = cast("tuple[Register[Any], Register[pred]]", k.instruction("elect_sync", (members,)))
+    return IfBlock(k, elected)
 
-    def for_range(
-        self,
-        start: Register[ScalarT] | int,
-        stop: Register[ScalarT] | int,
-        step: Register[ScalarT] | int = 1,
-        *,
-        unroll: bool = True,
-    ) -> ForRangeBlock[ScalarT]:
-        """Counts from `start` up (or down, for a negative constant step) to, but not including, `stop`.
 
-        unroll: whether ptxas may unroll the loop. A loop that the builder unrolls is one of Python: `k.unroll(4)`.
-        """
-        if isinstance(step, int) and step == 0:
-            raise BuildError("a range with step 0 never ends")
-        types = {end.type for end in (start, stop, step) if isinstance(end, Register)}
-        if len(types) > 1:
-            raise BuildTypeError(f"the ends of the range have different types: {start!r}, {stop!r}")
-        scalar = types.pop() if types else cast("type[ScalarT]", u32)
-        if not issubclass(scalar, IntegerScalar):
-            raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
-        return ForRangeBlock(self, start, stop, step, scalar, unroll)
+def loop(k: InstructionBuilder) -> LoopBlock:
+    """A loop without a condition; leave it with `break_`."""
+    return LoopBlock(k)
 
-    for_ = for_range
-    """The same by the shorter name: `with k.for_(0, n) as i:`."""
 
-    def unroll(self, start: int, stop: int | None = None, step: int = 1) -> range:
-        """The turns of a loop that is written out: `for i in k.unroll(4):`, with constants for `i`."""
-        if not all(isinstance(each, int) for each in (start, stop, step) if each is not None):
-            raise BuildTypeError("a loop that is written out has constant ends; `k.for_range` counts at run time")
-        return range(start) if stop is None else range(start, stop, step)
+def while_(k: InstructionBuilder, condition: Callable[[], Register[pred]]) -> WhileBlock:
+    """A loop that computes its condition before each turn: `k.while_(lambda: i < n)`."""
+    return WhileBlock(k, _check_condition_function(condition))
 
-    @overload
-    def selected(
-        self, yes: Number, no: Number, predicate: Register[pred], scalar: type[ScalarT]
-    ) -> Register[ScalarT]: ...
 
-    @overload
-    def selected(
-        self, yes: Register[ScalarT] | Number, no: Register[ScalarT] | Number, predicate: Register[pred]
-    ) -> Register[ScalarT]: ...
+@overload
+def for_range(
+    k: InstructionBuilder, start: int, stop: int, step: int = 1, *, unroll: bool = True
+) -> ForRangeBlock[u32]: ...
 
-    def selected(
-        self,
-        yes: Register[Any] | Number,
-        no: Register[Any] | Number,
-        predicate: Register[pred],
-        scalar: type[Any] | None = None,
-    ) -> Register[Any]:
-        """`yes` where the predicate holds, else `no`: `selp`. scalar: the type of two constants, which do not tell it:
-        `k.selected(1, 0, p, u32)`."""
-        types = {each.type for each in (yes, no) if isinstance(each, Register)} | ({scalar} if scalar else set())
-        if not types:
-            raise BuildTypeError("two constants do not tell their type: say it, `k.selected(1, 0, p, u32)`")
-        if len(types) > 1:
-            raise BuildTypeError(f"one of two values is taken, so they have one type: {yes!r}, {no!r}")
-        (of_type,) = types
-        found = self.instruction(f"selp_{memory_word(of_type)}", (yes, no, _check_predicate(predicate)))
-        return Register(self, of_type, cast("Register[Any]", found).name, min(known_multiple(yes), known_multiple(no)))
 
-    def pragma(self, text: str) -> None:
-        """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
-        self._record(tree.Directive("pragma", (f'"{text}"',)), None)
+@overload
+def for_range(
+    k: InstructionBuilder,
+    start: Register[ScalarT] | int,
+    stop: Register[ScalarT] | int,
+    step: Register[ScalarT] | int = 1,
+    *,
+    unroll: bool = True,
+) -> ForRangeBlock[ScalarT]: ...
 
-    def variable(
-        self, scalar: type[ScalarT], value: Register[ScalarT] | Number, *, multiple: int = 1
-    ) -> Variable[ScalarT]:
-        """A register that may be written again, and its first value.
 
-        multiple: a power of two that divides every value it will have, so that addresses keep their alignment.
-        """
-        made = Variable(self, scalar, self.new_register_name(scalar), multiple)
-        made.set(value)
-        return made
+def for_range(
+    k: InstructionBuilder,
+    start: Register[ScalarT] | int,
+    stop: Register[ScalarT] | int,
+    step: Register[ScalarT] | int = 1,
+    *,
+    unroll: bool = True,
+) -> ForRangeBlock[ScalarT]:
+    """Counts from `start` up (or down, for a negative constant step) to, but not including, `stop`.
 
-    # ------------------------------------------------------------------------------------------ workings
+    `unroll` permits ptxas to unroll the loop. A loop that the builder unrolls is one of Python: `k.unroll(4)`.
+    """
+    if isinstance(step, int) and step == 0:
+        raise BuildError("a range with step 0 never ends")
+    types = {end.type for end in (start, stop, step) if isinstance(end, Register)}
+    if len(types) > 1:
+        raise BuildTypeError(f"the ends of the range have different types: {start!r}, {stop!r}")
+    scalar = types.pop() if types else cast("type[ScalarT]", u32)
+    if not issubclass(scalar, IntegerScalar):
+        raise BuildTypeError(f"a range counts integers, not .{scalar.word}")
+    return ForRangeBlock(k, start, stop, step, scalar, unroll)
 
-    def end_branch(self, end: Label, whole: Label | None = None) -> None:
-        """Ends an `if_` or an `elif_`, so that an `else_` may follow. whole: where all its branches end."""
-        self.place(end)
-        if whole is not None:
-            self.place(whole)
-        self.last_branch = (end, whole, len(self.body))
 
-    def reopen_branch(self) -> tuple[Label, Label | None]:
-        """Takes back the ends of the `if_` or `elif_` just before."""
-        if self.last_branch is None or self.last_branch[2] != len(self.body):
-            raise BuildError("`else_` and `elif_` stand directly after the `with` block of an `if_` or `elif_`")
-        end, whole, _ = self.last_branch
-        if whole is not None:
-            self.remove_label(whole)
-        self.remove_label(end)
-        return end, whole
+def unroll(k: InstructionBuilder, start: int, stop: int | None = None, step: int = 1) -> range:  # noqa: ARG001
+    """The turns of a loop that is written out: `for i in k.unroll(4):`, with constants for `i`."""
+    if not all(isinstance(each, int) for each in (start, stop, step) if each is not None):
+        raise BuildTypeError("a loop that is written out has constant ends; `k.for_range` counts at run time")
+    return range(start) if stop is None else range(start, stop, step)
+
+
+@overload
+def selected(
+    k: InstructionBuilder, yes: Number, no: Number, predicate: Register[pred], scalar: type[ScalarT]
+) -> Register[ScalarT]: ...
+
+
+@overload
+def selected(
+    k: InstructionBuilder, yes: Register[ScalarT] | Number, no: Register[ScalarT] | Number, predicate: Register[pred]
+) -> Register[ScalarT]: ...
+
+
+def selected(
+    k: InstructionBuilder,
+    yes: Register[Any] | Number,
+    no: Register[Any] | Number,
+    predicate: Register[pred],
+    scalar: type[Any] | None = None,
+) -> Register[Any]:
+    """`yes` where the predicate holds, else `no`: `selp`. `scalar` is the type of two constants, which have none:
+    `k.selected(1, 0, p, u32)`."""
+    types = {each.type for each in (yes, no) if isinstance(each, Register)} | ({scalar} if scalar else set())
+    if not types:
+        raise BuildTypeError("two constants have no type: give it, `k.selected(1, 0, p, u32)`")
+    if len(types) > 1:
+        raise BuildTypeError(f"one of two values is taken, so they have one type: {yes!r}, {no!r}")
+    (of_type,) = types
+    found = k.instruction(f"selp_{memory_word(of_type)}", (yes, no, _check_predicate(predicate)))
+    return Register(k, of_type, cast("Register[Any]", found).name, min(known_multiple(yes), known_multiple(no)))
+
+
+def pragma(k: InstructionBuilder, text: str) -> None:
+    """A `.pragma` for the code that follows, such as `nounroll` at the head of a loop."""
+    k.recorder.record(tree.Directive("pragma", (f'"{text}"',)))
+
+
+def variable(
+    k: InstructionBuilder, scalar: type[ScalarT], value: Register[ScalarT] | Number, *, multiple: int = 1
+) -> Variable[ScalarT]:
+    """A register that may be written again, and its first value.
+
+    `multiple` is a power of two that divides every value it will have, so that addresses keep their alignment.
+    """
+    made = Variable(k, scalar, k.recorder.new_register_name(scalar), multiple)
+    made.set(value)
+    return made
+
+
+def end_branch(k: InstructionBuilder, end: Label, whole: Label | None = None) -> None:
+    """Ends an `if_` or an `elif_`, so that an `else_` may follow; all its branches end at `whole`."""
+    k.recorder.place(end)
+    if whole is not None:
+        k.recorder.place(whole)
+    k.last_branch = (end, whole, len(k.recorder.body))
+
+
+def reopen_branch(k: InstructionBuilder) -> tuple[Label, Label | None]:
+    """Takes back the ends of the `if_` or `elif_` just before."""
+    if k.last_branch is None or k.last_branch[2] != len(k.recorder.body):
+        raise BuildError("`else_` and `elif_` come directly after the `with` block of an `if_` or `elif_`")
+    end, whole, _ = k.last_branch
+    if whole is not None:
+        k.recorder.remove_label(whole)
+    k.recorder.remove_label(end)
+    return end, whole
 
 
 def _check_condition_function(condition: object) -> Callable[[], Register[pred]]:

@@ -1,7 +1,7 @@
 """`kernel.emulate(grid, block)(...)`: a kernel on the reference machine, called as a launch is.
 
 Arrays of NumPy stand for those of a device, and are changed in place. What the run shows to be wrong is an error that
-tells the user's lines.
+names the user's lines.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from ptxkit.build.errors import BuildTypeError, BuildValueError, EmulationError, UnfinishedError
-from ptxkit.build.verification import make_blames, with_source_offsets
 from ptxkit.diagnostics import Diagnostic, Label, Severity
 from ptxkit.emulator import RunBudget, RunResult, TensorMapArgument, Violation, run
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.emulator.engine.launch_args import StructArgument
 from ptxkit.emulator.state.textures import Sampler, Surface, Texture
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.routines import BuiltKernel, Extents
+from ptxkit.kernel_model.source_lines import with_source_offsets
+from ptxkit.kernel_model.verification import make_blames
 from ptxkit.source import SourceFile
 
 if TYPE_CHECKING:
-    from ptxkit.build.kernel import Kernel
-    from ptxkit.build.launchable import Extents
     from ptxkit.device.signature import Argument
 
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 class Emulation:
     """A kernel with a geometry on the reference machine, to be called with the arguments.
 
-    policy, seed: of the machine, which says when asynchronous operations happen. seconds: of processor
-    time, until it gives up. strict: what the ISA leaves open is found, too.
+    `policy` and `seed` decide when asynchronous operations happen. The machine gives up after `seconds` of processor
+    time. With `strict`, what the ISA leaves open is an error, too.
     """
 
-    kernel: Kernel
+    kernel: BuiltKernel
     grid: Extents
     block: Extents | None
     cluster: Extents | None
@@ -115,7 +115,7 @@ def _convert_argument(parameter: Argument, value: Any) -> Any:
     return value if isinstance(value, numpy.ndarray) else found
 
 
-def _write_back(kernel: Kernel, passed: Sequence[Any], outcome: RunResult) -> None:
+def _write_back(kernel: BuiltKernel, passed: Sequence[Any], outcome: RunResult) -> None:
     """Put into the arrays what the kernel left there."""
     for number, contents in outcome.outputs.items():
         is_table = isinstance(contents, list)

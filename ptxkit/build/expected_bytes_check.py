@@ -1,8 +1,8 @@
 """Bytes that a pipeline stage announces and that no copy brings.
 
-`stage(bytes=...)` and `commit(bytes=...)` tell the mbarrier of the stage how many bytes its phase waits for, for copies
-whose instructions do not. `memcpy_async` announces the bytes of its own copy. Where no other instruction brings bytes
-to the mbarriers of the pipeline, what a stage announces in addition never comes, and the phase never completes.
+`stage(bytes=...)` and `commit(bytes=...)` announce to the mbarrier of the stage how many bytes its phase waits for, for
+copies whose instructions do not. `memcpy_async` announces the bytes of its own copy. Where no other instruction brings
+bytes to the mbarriers of the pipeline, what a stage announces in addition never comes, and the phase never completes.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: expect-tx operation, complete-tx operation".
 """
@@ -16,19 +16,20 @@ from ptxkit.build.errors import BuildError
 from ptxkit.isa.effects import MbarrierComplete
 
 if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
+    from ptxkit.build.instructions import InstructionBuilder
 
 
-def check_expected_bytes(routine: FunctionBuilder) -> None:
+def check_expected_bytes(routine: InstructionBuilder) -> None:
     """`BuildError` at the line of a `memcpy_async` whose bytes the stage that it fills announces, too."""
-    for name, announced in routine.expected_bytes_locations.items():
-        own = [each for each in routine.self_expecting_copies if each.variable == name]
-        if not own or name in routine.escaped_barriers:
+    uses = routine.barrier_uses
+    for name, announced in uses.expected_bytes_locations.items():
+        own = [each for each in uses.self_expecting_copies if each.variable == name]
+        if not own or name in uses.escaped:
             continue
         statements = {id(each) for copy in own for each in copy.statements}
         bringing = (each for each in iterate_effects(routine) if isinstance(each.effect, MbarrierComplete))
         others = (each for each in bringing if id(each.statement) not in statements)
-        if all(routine.find_origin_variable(each.base) not in (name, None) for each in others):
+        if all(uses.find_origin_variable(each.base) not in (name, None) for each in others):
             raise BuildError(
                 f"memcpy_async announces the bytes of this copy itself, and the stage announces bytes, too "
                 f"({announced}), which no copy brings: the phase never completes; leave out `bytes=` there",

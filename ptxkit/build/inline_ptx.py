@@ -13,77 +13,72 @@ Source: PTX ISA, "Instruction Statements".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 
 from ptxkit.build.addresses import Address
 from ptxkit.build.errors import BuildError, BuildTypeError
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.operand_assignment import OperandAssignment, assign_operands
 from ptxkit.build.operand_fitting import float_operand
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import pred
-from ptxkit.build.warp_roles import WarpRoleBuilder
 from ptxkit.isa import table
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
+from ptxkit.kernel_model.scalar_types import pred
 from ptxkit.syntax import PTXSyntaxError, parse, tree
+from ptxkit.syntax.nested_instructions import iterate_instructions
 
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _MODULE_PREFIX = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry asm()\n{\n"
-"""What stands before the text to make it a module; its lines are not the user's."""
+"""What precedes the text to make it a module; its lines are not the user's."""
 _MODULE_ITEMS = 4
 """Of that module: three directives and the function."""
 
 
-class InlinePtxBuilder(WarpRoleBuilder):
-    """Takes raw PTX."""
+def asm(k: InstructionBuilder, text: str, **operands: object) -> None:
+    """Appends statements in PTX; `{name}` in the text is the operand of that name.
 
-    def asm(self, text: str, **operands: object) -> None:
-        """Appends statements in PTX; `{name}` in the text is the operand of that name.
+    BuildError at the caller's line where the text is no PTX, or has an instruction that the table does not know.
+    """
+    k.check_owner(tuple(operands.values()))
+    used: set[str] = set()
 
-        BuildError at the caller's line where the text is no PTX, or has an instruction that the table does not know.
-        """
-        self.check_owner(tuple(operands.values()))
-        used: set[str] = set()
+    def spelled(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in operands:
+            return found[0]  # a vector of one, or a block with nothing but a label: PTX's own braces
+        used.add(name)
+        return _format_operand(name, operands[name])
 
-        def spelled(found: re.Match[str]) -> str:
-            name = found[1]
-            if name not in operands:
-                return found[0]  # a vector of one, or a block with nothing but a label: PTX's own braces
-            used.add(name)
-            return _format_operand(name, operands[name])
+    filled = _PLACEHOLDER.sub(spelled, text)
+    unused = sorted(operands.keys() - used)
+    if unused:
+        raise BuildError(f"the text has no {{{unused[0]}}}, which is given")
+    statements = _parse_statements(filled)
+    gates = [gate for instruction in iterate_instructions(statements) for gate in _select_form(k, instruction).gates]
+    k.raw_gates += gates
+    for statement in statements:
+        k.recorder.record(statement)
 
-        filled = _PLACEHOLDER.sub(spelled, text)
-        unused = sorted(operands.keys() - used)
-        if unused:
-            raise BuildError(f"the text has no {{{unused[0]}}}, which is given")
-        statements = _parse_statements(filled)
-        gates = [
-            gate for instruction in _iterate_instructions(statements) for gate in self._select_form(instruction).gates
-        ]
-        self.raw_gates += gates
-        for statement in statements:
-            self._record(statement, None)
 
-    def _select_form(self, instruction: tree.Instruction) -> Match:
-        """The form of an instruction: of several that are spelled alike, the one that its predicates fit."""
-        found = _match_or_raise(instruction)
-        values = [self._value(each) for each in instruction.operands]
-        if len(values) == len(found.operands):
-            tried = [
-                assign_operands(each, values, results_given=True) for each in table().candidates(instruction.opcode)
-            ]
-            fitting = [each for each in tried if isinstance(each, OperandAssignment)]
-            return min(fitting, key=lambda each: each.distance).match if fitting else found
-        return found
+def _select_form(k: InstructionBuilder, instruction: tree.Instruction) -> Match:
+    """The form of an instruction: of several with the same spelling, the one that its predicates fit."""
+    found = _match_or_raise(instruction)
+    values = [_value(k, each) for each in instruction.operands]
+    if len(values) == len(found.operands):
+        tried = [assign_operands(each, values, results_given=True) for each in table().candidates(instruction.opcode)]
+        fitting = [each for each in tried if isinstance(each, OperandAssignment)]
+        return min(fitting, key=lambda each: each.distance).match if fitting else found
+    return found
 
-    def _value(self, operand: tree.Operand) -> object:
-        """A predicate of the kernel with its type; anything else as it is written, which fits everywhere."""
-        if isinstance(operand, tree.Not):
-            return self._value(operand.operand)
-        if isinstance(operand, tree.Name) and operand.text.startswith("%p") and operand.text[2:].isdigit():
-            return Register(self, pred, operand.text)
-        return operand
+
+def _value(k: InstructionBuilder, operand: tree.Operand) -> object:
+    """A predicate of the kernel with its type; anything else as it is written, which fits everywhere."""
+    if isinstance(operand, tree.Not):
+        return _value(k, operand.operand)
+    if isinstance(operand, tree.Name) and operand.text.startswith("%p") and operand.text[2:].isdigit():
+        return Register(k, pred, operand.text)
+    return operand
 
 
 def _format_operand(name: str, operand: object) -> str:
@@ -120,14 +115,6 @@ def _strip_offsets(statement: tree.Statement) -> tree.Statement:
     if isinstance(statement, tree.Block):
         return tree.Block(tree.Body(tuple(_strip_offsets(each) for each in statement.body.statements)))
     return statement
-
-
-def _iterate_instructions(statements: Iterable[tree.Statement]) -> Iterator[tree.Instruction]:
-    for statement in statements:
-        if isinstance(statement, tree.Instruction):
-            yield statement
-        elif isinstance(statement, tree.Block):
-            yield from _iterate_instructions(statement.body.statements)
 
 
 def _match_or_raise(instruction: tree.Instruction) -> Match:

@@ -2,7 +2,7 @@
 
 `k.cp_async_cg(dst, src, 16)` finds the forms that the name may mean, takes those whose operands fit the given values,
 and appends the one nearest in type that needs the lowest target. Results are returned; `into=` names registers that
-shall receive them instead of new ones. `guard=p` makes the instruction conditional, and `guard=~p` its opposite.
+receive them instead of new ones. `guard=p` makes the instruction conditional, and `guard=~p` its opposite.
 
 `k.emit("cp.async.cg.shared.global", ...)` is the raw layer: the opcode in full, all operands in PTX's order. It is
 matched by the table like everything else.
@@ -10,39 +10,33 @@ matched by the table like everything else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
-from typing import Any, TypeAlias, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from ptxkit.build.addresses import Address
-from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError
-from ptxkit.build.method_names import (
-    MissingModifierError,
-    OperandHints,
-    count_implied_words,
-    enumerate_opcodes,
-    find_expected_words,
-    find_readings,
-    to_name_part,
-)
+from ptxkit.build.barrier_uses import BarrierUses
+from ptxkit.build.declarations import Declarations
+from ptxkit.build.errors import BuildAttributeError, BuildError, BuildTypeError, BuildValueError, find_caller
+from ptxkit.build.form_selection import describe_forms, select_explicit_form, select_form, unknown_name_message
+from ptxkit.build.method_names import find_readings, to_name_part
 from ptxkit.build.methods import Methods
-from ptxkit.build.operand_assignment import (
-    FormRejection,
-    OperandAssignment,
-    OperandPart,
-    ResultPlaceholder,
-    allocate_results,
-    assign_operands,
-)
+from ptxkit.build.operand_assignment import ResultPlaceholder, allocate_results
 from ptxkit.build.recorder import Label, PrologueContext, StatementRecorder
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
-from ptxkit.build.target_inference import generality_key, infer_lowest_target
+from ptxkit.build.target_inference import parse_supported_target
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
-from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.forms import Gate, Match, Requirement
 from ptxkit.isa.table import Mismatch
+from ptxkit.kernel_model.scalar_types import SCALARS, Scalar, ScalarT, pred, s32, u32, u64
+from ptxkit.kernel_model.source_lines import Location
 from ptxkit.syntax import tree
+
+if TYPE_CHECKING:
+    from ptxkit.build.prototypes import Callee
+
+CLUSTER_REQUIREMENTS = (Requirement((7, 8), 90),)
+"""What clusters and their special registers need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +62,43 @@ class Mnemonic:
         return describe_forms(dict.fromkeys(reading.form for reading in find_readings(self.name)))
 
 
-class InstructionBuilder(StatementRecorder, Methods):
-    """Appends instructions by method name."""
+class InstructionBuilder(Methods):
+    """A kernel or function under construction, which appends instructions by method name.
 
-    def __init__(self) -> None:
-        super().__init__()
+    `threads` is the shape of its CTAs and `registers` what its threads start with, where they are known. With `debug`,
+    `.loc` and `.file` name the user's lines. `target` is the one that the user gave, None for the lowest.
+    """
+
+    def __init__(self, name: str, *, target: str | None, debug: bool) -> None:
+        self.name = name
+        self.debug = debug
+        self.threads: tuple[int, int, int] | None = None
+        self.registers: int | None = None
+        self.location: Location = find_caller()
+        self.recorder = StatementRecorder()
+        self.declarations = Declarations()
+        self.barrier_uses = BarrierUses()
+        self.raw_gates: list[Gate] = []
+        """What instructions inside raw PTX need."""
+        self.symbols: dict[str, Register[Any]] = {}
+        self.specials: dict[str, Register[u32]] = {}
+        self.guard: Register[pred] | None = None
+        """The predicate that every instruction of the body is under, see `predicated`."""
+        self.last_branch: tuple[Label, Label | None, int] | None = None
+        self.callees: dict[str, Callee] = {}
+        """The functions that it calls, in the order in which it first does."""
+        self.issued_warnings: set[tuple[str, Location]] = set()
+        self.checked_statement_count = 0
+        """How many statements there were when every register that is read was found written."""
+        try:
+            self.target = None if target is None else parse_supported_target(target)
+        except ValueError as error:
+            raise BuildValueError(str(error)) from None
         table().load_match_store()
 
     def __getattr__(self, name: str) -> Mnemonic:
         if name.startswith("_") or not (table().has_stored_choice(name) or find_readings(name)):
-            raise BuildAttributeError(_unknown_name_message(name))
+            raise BuildAttributeError(unknown_name_message(name))
         return Mnemonic(self, name)
 
     def __dir__(self) -> Iterable[str]:
@@ -99,7 +120,7 @@ class InstructionBuilder(StatementRecorder, Methods):
     ) -> object:
         """Appends the instruction that `name` means for these operands; gives its result or results."""
         self.check_owner(operands)
-        match, parts = _select_form(name, tuple(operands), modifiers)
+        match, parts = select_form(name, tuple(operands), modifiers)
         given = _list_result_registers(into)
 
         def register(place: ResultPlaceholder) -> Register[Scalar]:
@@ -110,7 +131,7 @@ class InstructionBuilder(StatementRecorder, Methods):
             return _check_result(given.pop(0), place, name)
 
         written, results = allocate_results(parts, register)
-        self._append(match.canonical, written, guard, unless, match)
+        self.append(match.canonical, written, guard, unless, match)
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
     def emit(
@@ -118,23 +139,23 @@ class InstructionBuilder(StatementRecorder, Methods):
     ) -> None:
         """Appends an instruction spelled out: the whole opcode, and every operand in PTX's order, results too."""
         self.check_owner(operands)
-        best, parts = _select_explicit_form(opcode, operands)
+        best, parts = select_explicit_form(opcode, operands)
         written, _ = allocate_results(parts, lambda place: self.register(place.type))
-        self._append(opcode, written, guard, unless, best)
+        self.append(opcode, written, guard, unless, best)
 
     # ----------------------------------------------------------------------------------------- registers
 
     def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
         """A register that nothing has written yet."""
-        return Register(self, scalar, self.new_register_name(scalar))
+        return Register(self, scalar, self.recorder.new_register_name(scalar))
 
     def load_symbol_address(self, name: str, pointer: type[Scalar]) -> Register[Any]:
         """The address of a variable in a register, read once in the prologue."""
         known = self.symbols.get(name)
         if known is None:
             known = self.symbols[name] = self.register(pointer)
-            with PrologueContext(self):
-                self._append(f"mov.{pointer.word}", (tree.Name(known.name), tree.Name(name)))
+            with PrologueContext(self.recorder):
+                self.append(f"mov.{pointer.word}", (tree.Name(known.name), tree.Name(name)))
         return known
 
     def compute_element_address(
@@ -156,9 +177,67 @@ class InstructionBuilder(StatementRecorder, Methods):
 
     # ----------------------------------------------------------------------------------------- branches
 
+    def label(self, name: str = "label") -> Label:
+        """A new label, not placed yet; `name` only helps the reader of the PTX."""
+        return self.recorder.label(name)
+
+    def place(self, label: Label) -> None:
+        """Puts a label here."""
+        self.recorder.place(label)
+
     def branch(self, label: Label, *, when: Register[pred] | None = None, unless: Register[pred] | None = None) -> None:
         """Goes to a label: always, or where a predicate holds, or where it does not."""
-        self._append("bra", (tree.Name(label.name),), when, unless)
+        self.append("bra", (tree.Name(label.name),), when, unless)
+
+    # ---------------------------------------------------------------------------------------- its module
+
+    def to_function(self, body: tree.Body) -> tree.Function:
+        """The function in the module."""
+        raise NotImplementedError
+
+    def check_complete(self) -> None:
+        """BuildError where something is missing at its end."""
+
+    def reserved_names(self) -> set[str]:
+        """The names that it has so far."""
+        return self.declarations.names()
+
+    def special_gates(self) -> Iterator[Gate]:
+        """What the special registers in use need, where that is above the builder's floor."""
+        for name in self.specials:
+            if name.startswith(("%cluster", "%ncluster", "%is_explicit_cluster")):
+                yield Gate(name, CLUSTER_REQUIREMENTS)
+
+    def list_call_graph(self) -> list[InstructionBuilder]:
+        """The functions that it calls, and those that they call, each before its first caller; this one last."""
+        found: dict[int, InstructionBuilder] = {}
+        begun: set[int] = set()
+
+        def visit(routine: InstructionBuilder) -> None:
+            begun.add(id(routine))
+            for called in routine.callees.values():
+                if isinstance(called, InstructionBuilder) and id(called) not in begun:
+                    visit(called)
+            found[id(routine)] = routine
+
+        visit(self)
+        return list(found.values())
+
+    @property
+    def dynamic_alignment(self) -> int:
+        """The largest alignment that is asked of launch-sized shared memory, in bytes; 0 where there is none."""
+        return max(each.declarations.dynamic_request[0] for each in self.list_call_graph())
+
+    @property
+    def dynamic_bytes(self) -> int:
+        """The launch-sized shared memory that a launch must give, at least."""
+        return max(each.declarations.dynamic_request[1] for each in self.list_call_graph())
+
+    def register_callee(self, called: Callee) -> None:
+        """Notes a function that is called here. BuildError where its name means another one already."""
+        known = self.callees.setdefault(called.name, called)
+        if known is not called and not (known.prototype == called.prototype and known.prototype.linkage == "extern"):
+            raise BuildError(f"{self!r} calls another function of the name {called.name!r} already")
 
     # ------------------------------------------------------------------------------------------ workings
 
@@ -170,7 +249,17 @@ class InstructionBuilder(StatementRecorder, Methods):
             elif isinstance(operand, Register | Address) and operand.builder is not self:
                 raise BuildTypeError(f"{operand!r} belongs to another kernel")
 
-    def _append(
+    def append_block(self, statements: list[tree.Statement]) -> None:
+        """Statements in a scope of their own, which are one to the user."""
+        for each in statements:
+            if isinstance(each, tree.Instruction):
+                match = table().match(each)
+                if not isinstance(match, Match):
+                    raise BuildError(match.message)
+                self.raw_gates += match.gates
+        self.recorder.record(tree.Block(tree.Body(tuple(statements))))
+
+    def append(
         self,
         opcode: str,
         operands: tuple[tree.Operand, ...],
@@ -178,16 +267,16 @@ class InstructionBuilder(StatementRecorder, Methods):
         unless: Register[pred] | None = None,
         form: Match | None = None,
     ) -> None:
-        """form: that of the instruction, where types chose between several that are spelled alike."""
-        if self.guard is not None and not self.in_prologue:
+        """Appends an instruction; `form` is its form where types chose between several with the same spelling."""
+        if self.guard is not None and not self.recorder.in_prologue:
             if guard is not None or unless is not None:
-                raise BuildError("an instruction has one guard, and this one stands in `k.predicated(...)`")
+                raise BuildError("an instruction has one guard, and this one is in `k.predicated(...)`")
             guard = self.guard
         instruction = tree.Instruction(opcode, operands, make_guard(guard, unless))
         match = table().match(instruction)
         if isinstance(match, Mismatch):
             raise BuildError(match.message)
-        self._record(instruction, form or match)
+        self.recorder.record(instruction, form or match)
 
 
 def make_guard(when: Register[pred] | None, unless: Register[pred] | None) -> tree.Guard | None:
@@ -222,207 +311,5 @@ def _check_result(register: object, place: ResultPlaceholder, name: str) -> Regi
         raise BuildTypeError(f"`into` takes registers, not {type(register).__name__}")
     wanted, found = place.type, register.type
     if found is not wanted and not (found.bits == wanted.bits and "b" in (found.family, wanted.family)):
-        raise BuildTypeError(f"{name} gives .{wanted.word}, and {register!r} shall receive it")
+        raise BuildTypeError(f"{name} gives .{wanted.word}, and {register!r} is to receive it")
     return register
-
-
-# -------------------------------------------------------------------------------------------------- choice
-
-
-_Selection: TypeAlias = tuple[Match, tuple[OperandPart, ...]]
-
-_SELECTIONS: dict[tuple[object, ...], OperandAssignment] = {}
-"""What was chosen, by the name and what the operands are like."""
-_MAX_SELECTIONS = 8192
-
-
-def _select_form(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> _Selection:
-    """The nearest form with its places filled; operands that are alike in all that decides find it again at once."""
-    alike = _selection_key(operands)
-    key = None if alike is None else (name, alike, *keywords.items())
-    known = None if key is None else _SELECTIONS.get(key)
-    if known is not None:
-        return known.match, known.with_operands(operands)
-    before = None if key is None else table().stored_choice(key)
-    again = None if before is None else assign_operands(before, operands)
-    found = again if isinstance(again, OperandAssignment) else _find_nearest_form(name, operands, keywords)
-    _cache_selection(key, found)
-    return found.match, found.parts
-
-
-def _select_explicit_form(opcode: str, operands: tuple[object, ...]) -> _Selection:
-    """The form of an opcode that is written in full, with its places filled."""
-    alike = _selection_key(operands)
-    key = None if alike is None else ("emit", opcode, alike)
-    known = None if key is None else _SELECTIONS.get(key)
-    if known is not None:
-        return known.match, known.with_operands(operands)
-    candidates = table().candidates(opcode)
-    if not candidates:
-        mismatch = table().match(tree.Instruction(opcode))
-        raise BuildError(mismatch.message if isinstance(mismatch, Mismatch) else f"`{opcode}` is unknown")
-    tried = [assign_operands(match, operands, results_given=True) for match in candidates]
-    fitting = [found for found in tried if isinstance(found, OperandAssignment)]
-    if not fitting:
-        raise BuildTypeError(
-            _explain_rejections(opcode, [found for found in tried if isinstance(found, FormRejection)])
-        )
-    best = min(fitting, key=lambda found: found.distance)
-    _cache_selection(key, best)
-    return best.match, best.parts
-
-
-def save_selections() -> None:
-    """Keeps what was chosen in this process for the next one."""
-    table().store_choices({key: found.match for key, found in _SELECTIONS.items()})
-
-
-def _cache_selection(key: tuple[object, ...] | None, found: OperandAssignment) -> None:
-    if key is not None:
-        if len(_SELECTIONS) >= _MAX_SELECTIONS:
-            _SELECTIONS.clear()
-        _SELECTIONS[key] = found
-
-
-def _selection_key(operand: object) -> object:
-    """What of an operand decides between forms, in plain words; None where that is not known."""
-    if isinstance(operand, Register):
-        return operand.type.word
-    if isinstance(operand, Address):
-        return type(operand).__name__, operand.type.word, operand.alignment
-    kind = type(operand)
-    if kind is int or kind is bool:
-        return kind.__name__, operand
-    if kind is float:
-        return "float", cast("float", operand).hex()  # 0.0 and -0.0 are equal, and not the same constant
-    if kind is tuple or kind is list:
-        some = cast("Sequence[object]", operand)
-        parts = tuple([each.type.word if type(each) is Register else _selection_key(each) for each in some])
-        return None if None in parts else parts
-    return None
-
-
-def _find_nearest_form(name: str, operands: tuple[object, ...], keywords: dict[str, str | bool]) -> OperandAssignment:
-    """The nearest form: same types first, then nothing that nobody said, then the lowest target."""
-    meant = find_readings(name)
-    if not meant:
-        raise BuildAttributeError(_unknown_name_message(name))
-    hints = _collect_hints(operands)
-    fitting: list[tuple[tuple[object, ...], OperandAssignment, int]] = []
-    rejected: list[FormRejection] = []
-    unsaid: list[MissingModifierError] = []
-    untyped = False
-    for reading in meant:
-        known = {slot.name for slot in reading.form.modifiers}
-        if not keywords.keys() <= known:
-            continue
-        try:
-            opcodes = list(enumerate_opcodes(reading, keywords, hints))
-            untyped |= not opcodes
-            for match, far in _find_nearest_matches(opcodes):
-                found = assign_operands(match, operands)
-                if isinstance(found, FormRejection):
-                    rejected.append(found)
-                else:
-                    fitting.append((_ranking_key(found, far, count_implied_words(reading)), found, far))
-        except MissingModifierError as missing:
-            unsaid.append(missing)
-    if untyped and not hints.types and all(guesses for *_, guesses in fitting):
-        raise BuildTypeError(f"the operands of {name} do not tell its type; say it in the name")
-    if fitting:
-        return min(fitting, key=lambda each: each[0])[1]
-    if untyped and all(each.progress <= 0 for each in rejected):
-        rejected = []  # those were other types' forms: they explain nothing
-    raise BuildTypeError(_rejection_message(name, rejected, unsaid, keywords, hints))
-
-
-def _find_nearest_matches(opcodes: list[tuple[str, int]]) -> list[tuple[Match, int]]:
-    """The forms of those opcodes that exist and are nearest to the operands' types; `u32` rules out `b32`."""
-    found = [(match, far) for opcode, far in opcodes for match in table().candidates(opcode)]
-    nearest = min((far for _, far in found), default=0)
-    return [(match, far) for match, far in found if far == nearest]
-
-
-def _ranking_key(found: OperandAssignment, far: int, unsaid: int) -> tuple[object, ...]:
-    """What decides between the forms that fit; the least is taken.
-
-    A form in which fewer words are there that nobody said goes before one for a lower target: an arrival that may not
-    complete the phase is not what an arrival means.
-    """
-    odd = bool(found.match.tolerated)
-    try:
-        version, target = infer_lowest_target(found.match.gates)
-    except ValueError:
-        return (odd, found.distance + far, unsaid, 1)
-    return (
-        *(odd, found.distance + far, unsaid, 0),
-        generality_key(target),
-        version,
-        found.match.canonical.count("."),
-        found.match.canonical,
-    )
-
-
-def _collect_hints(operands: tuple[object, ...]) -> OperandHints:
-    """What the values tell: the elements of addresses decide a type that is not said, and registers where none is."""
-    tuples = [operand for operand in operands if isinstance(operand, tuple | list)]
-    flat = [value for operand in operands for value in (operand if isinstance(operand, tuple | list) else (operand,))]
-    addresses: list[Register[Any] | Address[Any]] = [value for value in flat if isinstance(value, Address)]
-    typed = addresses or [value for value in flat if isinstance(value, Register)]
-    words = dict.fromkeys(value.type.word for value in typed)
-    return OperandHints(tuple(words), tuple(dict.fromkeys(len(each) for each in tuples)))
-
-
-# ------------------------------------------------------------------------------------------------- messages
-
-
-def _unknown_name_message(name: str) -> str:
-    head, _, rest = name.rstrip("_").partition("_")
-    forms = table().forms(head)
-    if not forms:
-        near = get_close_matches(head, table().names, n=1)
-        return f"no attribute and no instruction is called {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-    words = find_expected_words(name)
-    near = get_close_matches(rest, words, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; one of {', '.join(words[:12])} is wanted" if words else ""
-    return f"no form of `{head}` can be written {name!r}{hint}"
-
-
-def _rejection_message(
-    name: str,
-    rejected: list[FormRejection],
-    unsaid: list[MissingModifierError],
-    keywords: dict[str, str | bool],
-    hints: OperandHints,
-) -> str:
-    if rejected:
-        return _explain_rejections(name, rejected)
-    if unsaid:
-        choices = ", ".join(to_name_part(value) for value in unsaid[0].slot.values)
-        return f"{name} does not say which: one of {choices} is part of its name"
-    if not hints.types:
-        return f"no form of {name} has the modifiers {', '.join(keywords)}"
-    longer = ", ".join(f"{name.rstrip('_')}_{word}" for word in find_expected_words(name)[:12])
-    types = " or ".join(f".{word}" for word in hints.types)
-    return f"no form of {name} is for {types}" + (f"; there is {longer}" if longer else "")
-
-
-def _explain_rejections(name: str, rejected: list[FormRejection]) -> str:
-    best = max(rejected, key=lambda each: each.progress)
-    return f"{name}: {best.reason}\n    form: {best.match.form.syntax.removeprefix('form ')}"
-
-
-def describe_forms(forms: Iterable[Form]) -> str:
-    """The documentation of a method: of each form the syntax with its operands, what it does, the section of the
-    manual, what it needs, and its effects."""
-    from ptxkit.isa.describe import gates_of
-    from ptxkit.isa.wording import describe_gate
-
-    parts = []
-    for form in forms:
-        parts += [form.syntax.removeprefix("form "), f"    {form.summary}", f"    PTX ISA, {form.section!r}"]
-        needs = dict.fromkeys(describe_gate(gate) for gate in gates_of(form))
-        if needs:
-            parts.append(f"    needs {'; '.join(needs)}")
-        parts += [f"    effect {effect.text}" for effect in form.effects]
-    return "\n".join(parts)

@@ -20,47 +20,53 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast, get_origin, overload
 
+from ptxkit.build import launching
 from ptxkit.build.addresses import Address, Const, Generic, Global
 from ptxkit.build.build_warnings import warn_of_unwaited_copies
+from ptxkit.build.declaration_checks import (
+    check_element,
+    check_identifier,
+    cta_shape,
+    element_of,
+    resolve_alignment,
+    shape_of,
+)
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.function_builder import FunctionBuilder, cta_shape, element_of, shape_of
-from ptxkit.build.launchable import KernelLaunchMixin
-from ptxkit.build.memory_declarations import check_element, check_identifier, resolve_alignment
-from ptxkit.build.module_assembly import Assembled, make_entry_function
+from ptxkit.build.function_builder import FunctionBuilder
+from ptxkit.build.instructions import CLUSTER_REQUIREMENTS
+from ptxkit.build.limits import MAX_THREAD_REGISTERS
+from ptxkit.build.memory_declarations import reserve_name
 from ptxkit.build.recorder import PrologueContext
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import Scalar, ScalarT, b8, memory_word, pred, u64
-from ptxkit.build.special_registers import CLUSTER_REQUIREMENTS
-from ptxkit.build.tensormap import TENSOR_MAP_ALIGNMENT, TensorForm, TensorMap, make_tensor_form
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.build.tensormap import TensorMap, make_tensor_form
 from ptxkit.isa.forms import Gate
+from ptxkit.kernel_model.limits import MAX_CLUSTER_CTAS
+from ptxkit.kernel_model.routines import Parameter
+from ptxkit.kernel_model.scalar_types import Scalar, ScalarT, b8, memory_word, pred, u64
+from ptxkit.kernel_model.source_lines import Assembled
+from ptxkit.kernel_model.tensor_form import TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
 from ptxkit.syntax import tree
 
 _AddressT = TypeVar("_AddressT", bound=Address[Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A kernel parameter. space: what it points into, None for a value. alignment: of what it points to.
-
-    tensor: what a tensor map, passed by value, must be like.
-    """
-
-    name: str
-    type: type[Scalar]
-    space: str | None = None
-    alignment: int = 1
-    tensor: TensorForm | None = None
-
-
-class Kernel(FunctionBuilder, KernelLaunchMixin):
+class Kernel(FunctionBuilder):
     """A kernel under construction.
 
-    threads: the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent.
-    target: such as `sm_90a`; None chooses the lowest that serves. cluster: the shape of a cluster, in CTAs
-    (`.reqnctapercluster`). registers: the most that each thread starts with (`.maxnreg`). debug: `.loc` and `.file`
-    tell the user's lines.
+    `threads` is the CTA's shape, which the launch must use (`.reqntid`); one number is the x extent. `target` is such
+    as `sm_90a`; None chooses the lowest that serves. `cluster` is the shape of a cluster, in CTAs
+    (`.reqnctapercluster`). `registers` is the most that each thread starts with (`.maxnreg`). With `debug`, `.loc` and
+    `.file` name the user's lines.
     """
+
+    is_kernel = True
+
+    launch = launching.launch
+    __getitem__ = launching.get_launch
+    loaded = launching.loaded
+    load = launching.load
+    compile = launching.compile
+    emulate = launching.emulate
 
     def __init__(
         self,
@@ -73,11 +79,11 @@ class Kernel(FunctionBuilder, KernelLaunchMixin):
         debug: bool = False,
     ) -> None:
         super().__init__(check_identifier(name, "a kernel"), target=target, debug=debug)
-        KernelLaunchMixin.__init__(self)
+        self.launches = launching.LaunchCache()
         self.threads = cta_shape(threads)
-        self.cluster = shape_of(cluster, 16, "a cluster", "CTAs")
-        if registers is not None and not (isinstance(registers, int) and 1 <= registers <= 255):
-            raise BuildValueError(f"a thread has 1 to 255 registers, not {registers!r}")
+        self.cluster = shape_of(cluster, MAX_CLUSTER_CTAS, "a cluster", "CTAs")
+        if registers is not None and not (isinstance(registers, int) and 1 <= registers <= MAX_THREAD_REGISTERS):
+            raise BuildValueError(f"a thread has 1 to {MAX_THREAD_REGISTERS} registers, not {registers!r}")
         self.registers = registers
         self.parameters: list[Parameter] = []
 
@@ -94,7 +100,7 @@ class Kernel(FunctionBuilder, KernelLaunchMixin):
 
     def param(self, form: Any, name: str, *, align: int | None = None) -> Any:
         """The next parameter: a value (`u32`) or an address (`Global[f32]`), aligned to `align` bytes."""
-        self._reserve_name(name, "a parameter")
+        reserve_name(self, name, "a parameter")
         space = get_origin(form)
         if space is None:
             if not (isinstance(form, type) and issubclass(form, Scalar)) or form is pred:
@@ -122,44 +128,78 @@ class Kernel(FunctionBuilder, KernelLaunchMixin):
     ) -> TensorMap:
         """The next parameter: a tensor map, by value.
 
-        element: type of the tensor's elements. box: how many of them a copy takes in each dimension, innermost first;
-        with mode `im2col`, channels and pixels, and `rank` is the tensor's. swizzle: the bytes that it spans in shared
-        memory: 0, 32, 64 or 128.
+        `element` is the type of the tensor's elements. `box` is how many of them a copy takes in each dimension,
+        innermost first; with mode `im2col`, channels and pixels, and `rank` is the tensor's. `swizzle` is the number of
+        bytes that it spans in shared memory: 0, 32, 64 or 128.
         """
-        self._reserve_name(name, "a parameter")
+        reserve_name(self, name, "a parameter")
         check_element(element)
         form = make_tensor_form(element, box, rank, swizzle, mode)
         self.parameters.append(Parameter(name, b8, alignment=TENSOR_MAP_ALIGNMENT, tensor=form))
-        with PrologueContext(self):
+        with PrologueContext(self.recorder):
             place = self.register(u64)
-            self._append("mov.u64", (tree.Name(place.name), tree.Name(name)))
+            self.append("mov.u64", (tree.Name(place.name), tree.Name(name)))
             generic = cast("Register[u64]", self.instruction("cvta_param_u64", (place,)))
         return TensorMap(self, form, Generic(self, b8, generic, TENSOR_MAP_ALIGNMENT))
 
     def _load_parameter(self, name: str, scalar: type[Scalar]) -> Register[Any]:
         register = self.register(scalar)
-        with PrologueContext(self):
-            self._append(f"ld.param.{memory_word(scalar)}", (tree.Name(register.name), tree.Address(tree.Name(name))))
+        with PrologueContext(self.recorder):
+            self.append(f"ld.param.{memory_word(scalar)}", (tree.Name(register.name), tree.Address(tree.Name(name))))
         return register
 
     # ------------------------------------------------------------------------------------------ workings
 
     def assembled(self) -> Assembled:
-        """The tree, and beside each statement the user's line. Warns of copies that nothing waits for."""
+        """The tree, and for each statement the user's line. Warns of copies that nothing waits for."""
         found = super().assembled()
         warn_of_unwaited_copies(self)
         return found
 
     def to_function(self, body: tree.Body) -> tree.Function:
-        """The `.entry` that stands in the module."""
-        return make_entry_function(self, body)
+        """The `.entry` in the module."""
+        return _make_entry_function(self, body)
 
     def special_gates(self) -> Iterator[Gate]:
-        """What the kernel's registers and directives need, beside its instructions."""
+        """What the kernel's registers and directives need, in addition to its instructions."""
         yield from super().special_gates()
         if self.cluster is not None:
             yield Gate(".reqnctapercluster", CLUSTER_REQUIREMENTS)
 
     def reserved_names(self) -> set[str]:
-        """The names that stand in the module so far."""
+        """The names that the module has so far."""
         return super().reserved_names() | {parameter.name for parameter in self.parameters} | {self.name}
+
+
+def _make_entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
+    """A kernel in its module."""
+    return tree.Function(
+        "entry",
+        kernel.name,
+        parameters=tuple(_parameter_declaration(parameter) for parameter in kernel.parameters),
+        linkage=("visible",),
+        directives=_launch_bounds(kernel),
+        body=body,
+    )
+
+
+def _parameter_declaration(parameter: Parameter) -> tree.Declaration:
+    if parameter.tensor is not None:
+        block = (tree.Declarator(parameter.name, dimensions=(TENSOR_MAP_BYTES,)),)
+        return tree.Declaration("param", "b8", block, alignment=parameter.alignment)
+    declarators = (tree.Declarator(parameter.name),)
+    if parameter.space is None:
+        return tree.Declaration("param", memory_word(parameter.type), declarators)
+    pointer = () if parameter.space == "generic" else (parameter.space,)
+    return tree.Declaration("param", "u64", declarators, pointer=pointer, pointer_alignment=parameter.alignment)
+
+
+def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
+    found = []
+    if kernel.threads is not None:
+        found.append(tree.Directive("reqntid", tuple(map(str, kernel.threads))))
+    if kernel.cluster is not None:
+        found.append(tree.Directive("reqnctapercluster", tuple(map(str, kernel.cluster))))
+    if kernel.registers is not None:
+        found.append(tree.Directive("maxnreg", (str(kernel.registers),)))
+    return tuple(found)

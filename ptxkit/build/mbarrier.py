@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ptxkit.build.addresses import Shared, SharedCluster
 from ptxkit.build.errors import BuildTypeError, BuildValueError
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import b64, pred, u32
+from ptxkit.kernel_model.scalar_types import b64, pred, u32
 
 if TYPE_CHECKING:
     from typing import Self
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SCOPES = ("cta", "cluster")
 FIRST_SUSPENDING_TARGET = 90
-"""The first target on which a wait suspends the thread; before it, `test_wait` asks again and again."""
+"""The first target on which a wait suspends the thread; before it, `test_wait` polls."""
 
 
 class Barrier(Shared[b64]):
@@ -43,7 +43,7 @@ class Barrier(Shared[b64]):
             self.builder.instruction("mbarrier_init", (self[number], count))
 
     def inval(self) -> None:
-        """Ends the objects' life; nobody may be using them, and the memory may then serve another purpose."""
+        """Ends the lifetime of the objects, which no thread may be using; their memory is then free for other uses."""
         for number in range(self.count or 1):
             self.builder.instruction("mbarrier_inval", (self[number],))
 
@@ -64,7 +64,7 @@ class Barrier(Shared[b64]):
         """The whole address in a register; what becomes of it there the builder does not see."""
         origin = _origin_variable(self)
         if origin is not None:
-            self.builder.escaped_barriers.add(origin)
+            self.builder.barrier_uses.escaped.add(origin)
         return super().to_register()
 
     # --------------------------------------------------------------------------------------------- arriving
@@ -79,7 +79,7 @@ class Barrier(Shared[b64]):
     def arrive_expect_tx(
         self, size: int | Register[u32], *, scope: str = "cta", order: str = "release"
     ) -> Register[b64]:
-        """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
+        """One arrival, after which the phase waits for `size` more bytes of asynchronous copies."""
         name = f"mbarrier_arrive_expect_tx{_semantics_suffix(scope, order)}"
         return cast("Register[b64]", self.builder.instruction(name, (self, size)))
 
@@ -92,7 +92,7 @@ class Barrier(Shared[b64]):
         return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop", operands))
 
     def arrive_drop_expect_tx(self, size: int | Register[u32]) -> Register[b64]:
-        """The last arrival, after telling the phase to wait for `size` more bytes of asynchronous copies."""
+        """The last arrival, after which the phase waits for `size` more bytes of asynchronous copies."""
         return cast("Register[b64]", self.builder.instruction("mbarrier_arrive_drop_expect_tx", (self, size)))
 
     def pending(self, token: Register[b64]) -> Register[u32]:
@@ -101,7 +101,7 @@ class Barrier(Shared[b64]):
         return Register(self.builder, u32, count.name)
 
     def expect_tx(self, size: int | Register[u32]) -> None:
-        """Tells the current phase to wait for `size` more bytes; no arrival."""
+        """Makes the current phase wait for `size` more bytes; no arrival."""
         self.builder.instruction("mbarrier_expect_tx_relaxed_cta", (self, size))
 
     def complete_tx(self, size: int | Register[u32]) -> None:
@@ -111,7 +111,7 @@ class Barrier(Shared[b64]):
     def track_cp_async(self, *, counted: bool = True) -> None:
         """Arrives when all `cp.async` that this thread has issued so far are complete.
 
-        counted: the arrival is one of those that `init` counts (`.noinc`); else the phase waits for it in addition.
+        With `counted`, the arrival is one of those that `init` counts (`.noinc`); else the phase waits for one more.
         """
         self.builder.instruction(f"cp_async_mbarrier_arrive{'_noinc' if counted else ''}", (self,))
 
@@ -127,13 +127,13 @@ class Barrier(Shared[b64]):
     ) -> None:
         """Waits until a phase is complete: that of a parity, or that of a token which an arrival gave.
 
-        parity: 0 for the first phase, then alternating. hint: nanoseconds that the hardware may suspend the thread.
+        `parity` is 0 for the first phase, then alternating. The hardware may suspend the thread for `hint` nanoseconds.
         The loop is around `try_wait`, or around `test_wait` where the kernel is for a target below sm_90, or names none
         and nothing else in it needs sm_90.
         """
         builder = self.builder
-        again = builder.label("wait")
-        builder.place(again)
+        again = builder.recorder.label("wait")
+        builder.recorder.place(again)
         number = None if builder.target is None else builder.target.number
         done = builder.register(pred)
         if number is None or number >= FIRST_SUSPENDING_TARGET:
@@ -141,7 +141,7 @@ class Barrier(Shared[b64]):
         if number is None or number < FIRST_SUSPENDING_TARGET:
             self._poll("mbarrier_test_wait", parity, token, scope, (), done)
         if number is None:
-            builder.fold_fallback()
+            builder.recorder.fold_fallback()
         builder.branch(again, unless=done)
 
     def try_wait(
@@ -210,7 +210,7 @@ class RemoteBarrier(SharedCluster[b64]):
         self.builder.instruction(f"mbarrier_arrive{_semantics_suffix(scope, order)}", operands)
 
     def arrive_expect_tx(self, size: int | Register[u32], *, scope: str = "cluster", order: str = "release") -> None:
-        """One arrival after telling the phase to wait for `size` more bytes of asynchronous copies."""
+        """One arrival, after which the phase waits for `size` more bytes of asynchronous copies."""
         self.builder.instruction(f"mbarrier_arrive_expect_tx{_semantics_suffix(scope, order)}", (self, size))
 
     arrive_tx = arrive_expect_tx
@@ -221,7 +221,7 @@ class RemoteBarrier(SharedCluster[b64]):
         self.builder.instruction(f"mbarrier_arrive_drop{_semantics_suffix(scope, order)}", operands)
 
     def expect_tx(self, size: int | Register[u32]) -> None:
-        """Tells the current phase to wait for `size` more bytes; no arrival."""
+        """Makes the current phase wait for `size` more bytes; no arrival."""
         self.builder.instruction("mbarrier_expect_tx_relaxed_cluster", (self, size))
 
     def complete_tx(self, size: int | Register[u32]) -> None:
@@ -230,14 +230,16 @@ class RemoteBarrier(SharedCluster[b64]):
 
 
 def _origin_variable(address: Shared[b64] | SharedCluster[b64]) -> str | None:
-    return address.builder.find_origin_variable(address.base if isinstance(address.base, str) else address.base.name)
+    return address.builder.barrier_uses.find_origin_variable(
+        address.base if isinstance(address.base, str) else address.base.name
+    )
 
 
 def _propagate_origin(address: Shared[b64] | SharedCluster[b64], base: str | Register[Any]) -> None:
     """Remembers of a new base which variable it was made from."""
     origin = _origin_variable(address)
     if isinstance(base, Register) and origin is not None:
-        address.builder.origin_variables[base.name] = origin
+        address.builder.barrier_uses.origin_variables[base.name] = origin
 
 
 def _is_single_arrival(count: int | Register[u32]) -> bool:

@@ -5,163 +5,134 @@ Source: PTX ISA, "State Spaces", "Variables", "Initializers".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar, cast, get_origin
 
-from ptxkit.build.addresses import Const, Local, Shared
-from ptxkit.build.control_flow import ControlFlowBuilder
+from ptxkit.build.addresses import Address, Const, Local, Shared
+from ptxkit.build.declaration_checks import check_element, check_identifier, element_of, resolve_alignment
+from ptxkit.build.declarations import DYNAMIC_SHARED
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.mbarrier import Barrier
 from ptxkit.build.operand_fitting import float_operand, integer_operand
-from ptxkit.build.scalar_types import Scalar, ScalarT, b64, memory_word, pred
+from ptxkit.build.registers import Number, Register
+from ptxkit.kernel_model.limits import MAX_STATIC_SHARED_BYTES
+from ptxkit.kernel_model.scalar_types import Scalar, ScalarT, b64, memory_word
 from ptxkit.syntax import tree
 
-if TYPE_CHECKING:
-    from ptxkit.build.registers import Number
-
-_IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
-
-STATIC_SHARED_LIMIT = 48 * 1024
-"""Bytes of shared memory that may be declared with their size; beyond it stands only launch-sized memory."""
-
-DYNAMIC_SHARED = "dynamic_shared"
-"""The one variable that launch-sized shared memory begins at."""
+_AddressT = TypeVar("_AddressT", bound=Address[Any])
 
 
-class MemoryBuilder(ControlFlowBuilder):
-    """Declares arrays. `variables` stand in the kernel's body, `constants` before it."""
-
-    module_prefix = ""
-    """Of the names that stand beside those of other kernels and functions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.variables: list[tree.Declaration] = []
-        self.constants: list[tree.Declaration] = []
-        self.dynamic_request = (0, 0)
-        """Alignment and bytes of launch-sized memory that are asked for here."""
-        self.static_bytes = 0
-
-    # ------------------------------------------------------------------------------------------- shared
-
-    def shared(
-        self, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
-    ) -> Shared[ScalarT]:
-        """An array of `count` elements in the CTA's shared memory."""
-        check_element(scalar)
-        alignment = resolve_alignment(align, scalar)
-        name = self._declare_shared(scalar, count, alignment, name)
-        return Shared(self, scalar, name, alignment, 0, (0, count * scalar.size()))
-
-    def mbarrier(self, name: str | None = None, count: int | None = None) -> Barrier:
-        """An mbarrier object in shared memory, or an array of `count` of them; not yet initialised."""
-        name = self._declare_shared(b64, count, 8, name or f"mbarrier_{len(self.variables)}")
-        return Barrier(self, b64, name, 8, 0, (0, 8 * (count or 1)))
-
-    def dynamic_shared(self, scalar: type[ScalarT], count: int = 0, *, align: int | None = None) -> Shared[ScalarT]:
-        """Shared memory whose size the launch gives: at least `count` elements.
-
-        Every request gives the same base address, aligned to the largest alignment asked for; `dynamic_smem_size`
-        tells the bytes on the device.
-        """
-        check_element(scalar)
-        if not isinstance(count, int) or count < 0:
-            raise BuildValueError(f"launch-sized memory has at least a whole number of elements, not {count!r}")
-        alignment = resolve_alignment(align, scalar)
-        known, size = self.dynamic_request
-        self.dynamic_request = (max(known, alignment), max(size, count * scalar.size()))
-        return Shared(self, scalar, DYNAMIC_SHARED, alignment)
-
-    def _declare_shared(self, scalar: type[Scalar], count: int | None, alignment: int, name: str | None) -> str:
-        name = self._reserve_name(name or f"shared_{len(self.variables)}", "a shared array")
-        size = (1 if count is None else _check_count(count)) * scalar.size()
-        start = -(-self.static_bytes // alignment) * alignment
-        self.static_bytes = start + size
-        if self.static_bytes > STATIC_SHARED_LIMIT:
-            raise BuildValueError(
-                f"{self.static_bytes} bytes of shared arrays; more than {STATIC_SHARED_LIMIT} must be launch-sized: "
-                "k.dynamic_shared(...)"
-            )
-        declarator = tree.Declarator(name, dimensions=() if count is None else (count,))
-        self.variables.append(tree.Declaration("shared", memory_word(scalar), (declarator,), alignment=alignment))
-        return name
-
-    def list_shared_memory_users(self) -> Sequence[MemoryBuilder]:
-        """All whose shared memory is the same: this, and in a kernel the functions that it calls."""
-        return (self,)
-
-    @property
-    def dynamic_alignment(self) -> int:
-        """The largest alignment that is asked of launch-sized shared memory, in bytes; 0 where there is none."""
-        return max(each.dynamic_request[0] for each in self.list_shared_memory_users())
-
-    @property
-    def dynamic_bytes(self) -> int:
-        """The launch-sized shared memory that a launch must give, at least."""
-        return max(each.dynamic_request[1] for each in self.list_shared_memory_users())
-
-    # ----------------------------------------------------------------------------------- local, constant
-
-    def local(
-        self, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
-    ) -> Local[ScalarT]:
-        """An array of `count` elements in each thread's own memory; it is slow, and for indices that vary."""
-        check_element(scalar)
-        alignment = resolve_alignment(align, scalar)
-        name = self._reserve_name(name or f"local_{len(self.variables)}", "a local array")
-        declarator = tree.Declarator(name, dimensions=(_check_count(count),))
-        self.variables.append(tree.Declaration("local", memory_word(scalar), (declarator,), alignment=alignment))
-        return Local(self, scalar, name, alignment, 0, (0, count * scalar.size()))
-
-    def constant(
-        self, scalar: type[ScalarT], values: Sequence[Number], *, align: int | None = None, name: str | None = None
-    ) -> Const[ScalarT]:
-        """An array in constant memory with these values; all kernels together have 64 KB of it."""
-        check_element(scalar)
-        if not isinstance(values, Sequence) or not values:
-            raise BuildValueError(f"a constant array has a sequence of values, at least one, not {values!r}")
-        alignment = resolve_alignment(align, scalar)
-        name = self._reserve_name(name or f"{self.module_prefix}const_{len(self.constants)}", "a constant array")
-        initialiser = tree.Vector(tuple(_make_initializer(value, scalar) for value in values))
-        declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initialiser)
-        self.constants.append(tree.Declaration("const", memory_word(scalar), (declarator,), alignment=alignment))
-        return Const(self, scalar, name, alignment, 0, (0, len(values) * scalar.size()))
-
-    # ------------------------------------------------------------------------------------------ workings
-
-    def reserved_names(self) -> set[str]:
-        """The names of variables that are declared so far."""
-        declared = (*self.variables, *self.constants)
-        return {declarator.name for each in declared for declarator in each.declarators} | {DYNAMIC_SHARED}
-
-    def _reserve_name(self, name: str, what: str) -> str:
-        check_identifier(name, what)
-        if name in self.reserved_names():
-            raise BuildError(f"the name {name!r} is taken")
-        return name
+# ------------------------------------------------------------------------------------------- shared
 
 
-def check_identifier(name: str, what: str) -> str:
-    """The name; BuildValueError where PTX takes no such name."""
-    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
-        raise BuildValueError(f"{what} needs a PTX identifier for its name, not {name!r}")
+def shared(
+    k: InstructionBuilder, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
+) -> Shared[ScalarT]:
+    """An array of `count` elements in the CTA's shared memory."""
+    check_element(scalar)
+    alignment = resolve_alignment(align, scalar)
+    name = _declare_shared(k, scalar, count, alignment, name)
+    return Shared(k, scalar, name, alignment, 0, (0, count * scalar.size()))
+
+
+def mbarrier(k: InstructionBuilder, name: str | None = None, count: int | None = None) -> Barrier:
+    """An mbarrier object in shared memory, or an array of `count` of them; not yet initialised."""
+    name = _declare_shared(k, b64, count, 8, name or f"mbarrier_{len(k.declarations.variables)}")
+    return Barrier(k, b64, name, 8, 0, (0, 8 * (count or 1)))
+
+
+def dynamic_shared(
+    k: InstructionBuilder, scalar: type[ScalarT], count: int = 0, *, align: int | None = None
+) -> Shared[ScalarT]:
+    """Shared memory whose size the launch gives: at least `count` elements.
+
+    Every request gives the same base address, aligned to the largest alignment asked for; `dynamic_smem_size`
+    is the number of bytes on the device.
+    """
+    check_element(scalar)
+    if not isinstance(count, int) or count < 0:
+        raise BuildValueError(f"launch-sized memory has at least a whole number of elements, not {count!r}")
+    alignment = resolve_alignment(align, scalar)
+    known, size = k.declarations.dynamic_request
+    k.declarations.dynamic_request = (max(known, alignment), max(size, count * scalar.size()))
+    return Shared(k, scalar, DYNAMIC_SHARED, alignment)
+
+
+def _declare_shared(
+    k: InstructionBuilder, scalar: type[Scalar], count: int | None, alignment: int, name: str | None
+) -> str:
+    name = reserve_name(k, name or f"shared_{len(k.declarations.variables)}", "a shared array")
+    size = (1 if count is None else _check_count(count)) * scalar.size()
+    start = -(-k.declarations.static_bytes // alignment) * alignment
+    k.declarations.static_bytes = start + size
+    if k.declarations.static_bytes > MAX_STATIC_SHARED_BYTES:
+        raise BuildValueError(
+            f"{k.declarations.static_bytes} bytes of shared arrays; more than {MAX_STATIC_SHARED_BYTES} must be "
+            "launch-sized: k.dynamic_shared(...)"
+        )
+    declarator = tree.Declarator(name, dimensions=() if count is None else (count,))
+    k.declarations.variables.append(tree.Declaration("shared", memory_word(scalar), (declarator,), alignment=alignment))
     return name
 
 
-def check_element(scalar: object) -> None:
-    """BuildTypeError where memory cannot hold elements of that type."""
-    if not (isinstance(scalar, type) and issubclass(scalar, Scalar)) or scalar is pred:
-        raise BuildTypeError(f"elements have a type that memory holds, such as f32, not {scalar!r}")
+# ----------------------------------------------------------------------------------- local, constant
 
 
-def resolve_alignment(align: int | None, element: type[Scalar]) -> int:
-    """The alignment asked for, at least that of an element."""
-    if align is None:
-        return element.size()
-    if not isinstance(align, int) or align <= 0 or align & (align - 1):
-        raise BuildValueError(f"an alignment is a power of two, not {align!r}")
-    return max(align, element.size())
+def local(
+    k: InstructionBuilder, scalar: type[ScalarT], count: int, *, align: int | None = None, name: str | None = None
+) -> Local[ScalarT]:
+    """An array of `count` elements in each thread's own memory; it is slow, and for indices that vary."""
+    check_element(scalar)
+    alignment = resolve_alignment(align, scalar)
+    name = reserve_name(k, name or f"local_{len(k.declarations.variables)}", "a local array")
+    declarator = tree.Declarator(name, dimensions=(_check_count(count),))
+    k.declarations.variables.append(tree.Declaration("local", memory_word(scalar), (declarator,), alignment=alignment))
+    return Local(k, scalar, name, alignment, 0, (0, count * scalar.size()))
+
+
+def constant(
+    k: InstructionBuilder,
+    scalar: type[ScalarT],
+    values: Sequence[Number],
+    *,
+    align: int | None = None,
+    name: str | None = None,
+) -> Const[ScalarT]:
+    """An array in constant memory with these values; all kernels together have 64 KB of it."""
+    check_element(scalar)
+    if not isinstance(values, Sequence) or not values:
+        raise BuildValueError(f"a constant array has a sequence of values, at least one, not {values!r}")
+    alignment = resolve_alignment(align, scalar)
+    name = reserve_name(
+        k, name or f"{k.declarations.module_prefix}const_{len(k.declarations.constants)}", "a constant array"
+    )
+    initialiser = tree.Vector(tuple(_make_initializer(value, scalar) for value in values))
+    declarator = tree.Declarator(name, dimensions=(len(values),), initialiser=initialiser)
+    k.declarations.constants.append(tree.Declaration("const", memory_word(scalar), (declarator,), alignment=alignment))
+    return Const(k, scalar, name, alignment, 0, (0, len(values) * scalar.size()))
+
+
+def pointer(
+    k: InstructionBuilder, form: type[_AddressT], register: Register[Any], align: int | None = None
+) -> _AddressT:
+    """An address from a register that holds one: `k.pointer(Shared[f32], r, align=16)`."""
+    space, element = get_origin(form), element_of(form)
+    if space is None or not issubclass(space, Address):
+        raise BuildTypeError(f"an address type is written like Global[f32], not {form!r}")
+    if not isinstance(register, Register) or register.type.bits != space.pointer.bits:
+        raise BuildTypeError(
+            f"an address in .{space.space} is held by a .{space.pointer.word} register, not {register!r}"
+        )
+    return cast("_AddressT", space(k, element, register, resolve_alignment(align, element)))
+
+
+def reserve_name(k: InstructionBuilder, name: str, what: str) -> str:
+    """The name, checked; BuildError where it is taken."""
+    check_identifier(name, what)
+    if name in k.reserved_names():
+        raise BuildError(f"the name {name!r} is taken")
+    return name
 
 
 def _check_count(count: Any) -> int:

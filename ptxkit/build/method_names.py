@@ -29,7 +29,7 @@ _SEPARATOR = re.compile(r"\W+")
 
 @dataclass(frozen=True, slots=True)
 class MethodNameReading:
-    """One way to read a method's name: a form, and the modifiers that the name says, by their place."""
+    """One reading of a method's name: a form, and the modifiers that the name spells out, by their position."""
 
     form: Form
     explicit_words: tuple[str | None, ...]
@@ -37,7 +37,7 @@ class MethodNameReading:
 
 @dataclass(frozen=True, slots=True)
 class OperandHints:
-    """What operands tell of modifiers. types: their type words. vectors: lengths of tuples."""
+    """What operands imply for modifiers: the words of their types, and the lengths of tuples."""
 
     types: tuple[str, ...] = ()
     vectors: tuple[int, ...] = ()
@@ -54,7 +54,9 @@ def find_readings(name: str) -> tuple[MethodNameReading, ...]:
     head, _, rest = name.rstrip("_").partition("_")
     forms = [form for form in table().forms(head) if not form.tolerated]
     stems = frozenset(_stem_words(form) for form in forms)
-    return tuple(MethodNameReading(form, said) for form in forms for said in _parse_modifiers(form, rest, stems))
+    return tuple(
+        MethodNameReading(form, explicit) for form in forms for explicit in _parse_modifiers(form, rest, stems)
+    )
 
 
 def _stem_words(form: Form) -> tuple[str, ...]:
@@ -62,39 +64,39 @@ def _stem_words(form: Form) -> tuple[str, ...]:
 
 
 def _parse_modifiers(form: Form, rest: str, stems: frozenset[tuple[str, ...]]) -> list[tuple[str | None, ...]]:
-    """The ways to take `rest` apart into values for some of the slots: the stem first, the others in any order.
+    """Every split of `rest` into values for some of the slots: the stem first, the others in any order.
 
-    A word of the stem may be left out where no other form goes on differently: `wgmma_fence` of `wgmma.fence.sync...`.
+    A word of the stem may be left out where all forms continue the same: `wgmma_fence` of `wgmma.fence.sync...`.
     """
     stem = _stem_words(form)
-    said: list[str | None] = [None] * len(form.modifiers)
+    explicit: list[str | None] = [None] * len(form.modifiers)
     for index, word in enumerate(stem):
         tail = _strip_word(word, rest)
         if tail is not None:
-            said[index], rest = word, tail
+            explicit[index], rest = word, tail
         elif not is_type(word) and len({each[: index + 1] for each in stems if each[:index] == stem[:index]}) > 1:
             return []
-    return list(dict.fromkeys(_assign_modifiers(form.modifiers, rest, tuple(said))))
+    return list(dict.fromkeys(_assign_modifiers(form.modifiers, rest, tuple(explicit))))
 
 
 def _assign_modifiers(
-    slots: tuple[Modifier, ...], rest: str, said: tuple[str | None, ...]
+    slots: tuple[Modifier, ...], rest: str, explicit: tuple[str | None, ...]
 ) -> Iterator[tuple[str | None, ...]]:
     if not rest:
-        yield said
+        yield explicit
         return
     for index, slot in enumerate(slots):
-        if said[index] is not None or slot.stem:
+        if explicit[index] is not None or slot.stem:
             continue
         for value in slot.values:
             tail = _strip_word(value, rest)
-            if tail is None or (is_type(value) and any(word and is_type(word) for word in said[index + 1 :])):
+            if tail is None or (is_type(value) and any(word and is_type(word) for word in explicit[index + 1 :])):
                 continue  # two types mean different things: they keep their order
-            yield from _assign_modifiers(slots, tail, (*said[:index], value, *said[index + 1 :]))
+            yield from _assign_modifiers(slots, tail, (*explicit[:index], value, *explicit[index + 1 :]))
 
 
 def _strip_word(word: str, rest: str) -> str | None:
-    """What follows a modifier in a name; None where the name does not go on with it."""
+    """What follows a modifier in a name; None where the name does not continue with it."""
     text = to_name_part(word)
     if rest == text:
         return ""
@@ -102,13 +104,13 @@ def _strip_word(word: str, rest: str) -> str | None:
 
 
 def count_implied_words(reading: MethodNameReading) -> int:
-    """How many words a reading takes for granted beyond those that operands tell: `.noComplete`, `.bulk_group`."""
+    """How many words a reading implies beyond those that operands determine: `.noComplete`, `.bulk_group`."""
     slots = zip(reading.form.modifiers, reading.explicit_words, strict=True)
     return sum(
-        said is None
+        explicit is None
         and not (slot.optional or slot.stem or frozenset(slot.values) <= _SPACES | _VECTORS)
         and not any(map(is_type, slot.values))
-        for slot, said in slots
+        for slot, explicit in slots
     )
 
 
@@ -119,8 +121,8 @@ def find_expected_words(name: str) -> tuple[str, ...]:
         found = {
             to_name_part(value)
             for form in table().forms(parts[0])
-            for said in _parse_name_prefix(form.modifiers, "_".join(parts[1:length]))
-            for value in _next_words(form.modifiers, said)
+            for explicit in _parse_name_prefix(form.modifiers, "_".join(parts[1:length]))
+            for value in _next_words(form.modifiers, explicit)
         }
         if found:
             return tuple(sorted(found))
@@ -128,21 +130,21 @@ def find_expected_words(name: str) -> tuple[str, ...]:
 
 
 def _parse_name_prefix(slots: tuple[Modifier, ...], rest: str) -> list[tuple[str | None, ...]]:
-    """As `_read`, but the head need not be said to its end."""
+    """As `_assign_modifiers`, but words of the stem may be missing at its end."""
     free = tuple(Modifier(slot.name, slot.values, slot.optional) for slot in slots)
     return list(_assign_modifiers(free, rest, (None,) * len(free)))
 
 
-def _next_words(slots: tuple[Modifier, ...], said: tuple[str | None, ...]) -> tuple[str, ...]:
-    """The values of the next slot that must be said."""
-    for slot, value in zip(slots, said, strict=True):
+def _next_words(slots: tuple[Modifier, ...], explicit: tuple[str | None, ...]) -> tuple[str, ...]:
+    """The values of the next slot that must be spelled out."""
+    for slot, value in zip(slots, explicit, strict=True):
         if value is None and (slot.stem or not (slot.optional or slot.is_literal)):
             return slot.values
     return ()
 
 
 class MissingModifierError(Exception):
-    """A modifier that must be said and was not."""
+    """A modifier that must be spelled out and is missing."""
 
     def __init__(self, slot: Modifier, form: Form) -> None:
         super().__init__(slot.name)
@@ -155,11 +157,11 @@ def enumerate_opcodes(
 ) -> Iterator[tuple[str, int]]:
     """The opcodes that a reading may stand for, each with how far its types are from the operands' (0: the same).
 
-    keywords: modifiers given by the name of their place in the form. `MissingModifierError` where one is missing.
+    `keywords` are modifiers by the name of their slot in the form. `MissingModifierError` where one is missing.
     """
     choices = [
-        _list_choices(slot, said, keywords, hints, reading.form)
-        for slot, said in zip(reading.form.modifiers, reading.explicit_words, strict=True)
+        _list_choices(slot, explicit, keywords, hints, reading.form)
+        for slot, explicit in zip(reading.form.modifiers, reading.explicit_words, strict=True)
     ]
     for chosen in product(*choices):
         words = [value for value, _ in chosen if value is not None]
@@ -167,16 +169,16 @@ def enumerate_opcodes(
 
 
 def _list_choices(
-    slot: Modifier, said: str | None, keywords: Mapping[str, str | bool], hints: OperandHints, form: Form
+    slot: Modifier, explicit: str | None, keywords: Mapping[str, str | bool], hints: OperandHints, form: Form
 ) -> list[tuple[str | None, int]]:
-    if said is not None:
-        return [(said, 0)]
+    if explicit is not None:
+        return [(explicit, 0)]
     keyword = keywords.get(slot.name)
     if isinstance(keyword, str):
         return [(keyword.removeprefix("."), 0)]
     usual = [value for value in slot.values if not _is_only_tolerated(form, slot, value)]
     if keyword is True or (len(usual) == 1 and not slot.optional):
-        return [(usual[0], int(is_type(usual[0])))]  # a type that nobody said ranks behind one that follows
+        return [(usual[0], int(is_type(usual[0])))]  # an implied type ranks after one that an operand has
     absent: list[tuple[str | None, int]] = [(None, 0)] if slot.optional else []
     values = frozenset(slot.values)
     if keyword is False:
@@ -203,7 +205,7 @@ def _is_only_tolerated(form: Form, slot: Modifier, value: str) -> bool:
 
 
 def _list_type_choices(values: frozenset[str], hints: OperandHints) -> list[tuple[str | None, int]]:
-    """The operands' types that a slot takes; and behind them the untyped ones of their widths."""
+    """The operands' types that a slot takes; and after them the untyped ones of their widths."""
     found: dict[str | None, int] = {}
     for word in hints.types:
         if word in values:

@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 
 from ptxkit.build.addresses import Address, Const, Generic, Global, Local, Param, Shared, SharedCluster
 from ptxkit.build.recorder import Label
-from ptxkit.build.scalar_types import *
+from ptxkit.kernel_model.scalar_types import *
 from ptxkit.build.registers import Register
 
 Value = Register[Any] | int | float
@@ -520,8 +520,8 @@ class Methods:
             PTX ISA, 'Floating Point Instructions: cos'
         """
     @overload
-    def cp_async_bulk(self, d: Shared[Any], s: Global[Any], n: Value, left: Value, right: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
-        """cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<rm>}{.<lch>}{.<oob>}{.<t>} [d in dst align 16], [s in .global align 16], n:.u32/integer/#0..1048560 step 16, left:.u32/#0..15 ?oob, right:.u32/#0..15 ?oob, [bar in dst as mbarrier not 16(not (oob or lch))], policy:.b64/#/integer/nameless ?lch
+    def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+        """cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<rm>}{.<lch>}{.<oob>}{.<t>} [d in dst align 16], [s in .global align 16], n:.u32/integer/#0..1048560 step 16, left:.u32/#0..15/integer ?oob, right:.u32/#0..15/integer ?oob, [bar in dst as mbarrier not 16(not (oob or lch))], policy:.b64/#/integer/nameless ?lch
             Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
             PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
             needs PTX 8.0 and sm_90; PTX 8.6, for dst == .shared::cta; PTX 9.3, for sem; PTX 9.4 and sm_107f, for rm; PTX 9.2 and sm_90, for oob; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster; PTX 7.4 and sm_80, for .L2::cache_hint
@@ -535,6 +535,7 @@ class Methods:
             effect read(.global, s, n, proxy=.async, completion=.mbarrier, barrier=bar, order=sem or .weak, scope=sc)
             effect write(dst, d, n, proxy=.async, completion=.mbarrier, barrier=bar, order=sem or .weak, scope=sc, multicast=mask)
             effect mbarrier_complete(bar, n, space=dst, multicast=mask)
+            effect home(bar, .same, d)
         cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<t>} [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, [bar in dst as mbarrier not 16]
             Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
             PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
@@ -543,6 +544,7 @@ class Methods:
             effect write(dst, d, n, proxy=.async, completion=.mbarrier, barrier=bar, order=sem or .weak, scope=sc)
             effect mbarrier_complete(bar, n, space=dst)
             effect home(d, .other)
+            effect home(bar, .same, d)
         cp.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<lch>}{.<bm>}{.<t>} [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, policy:.b64/#/integer/nameless ?lch, bytes_mask:.b16/#/integer/nameless ?bm
             Copies a range of bytes between memories; an mbarrier or a bulk group tells when it is done.
             PTX ISA, 'Data Movement and Conversion Instructions: cp.async.bulk'
@@ -551,13 +553,13 @@ class Methods:
             effect write(dst, d, n, proxy=.async, completion=.bulk, order=sem or .weak, scope=sc)
         """
     @overload
-    def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+    def cp_async_bulk(self, d: Shared[Any], s: Global[Any], n: Value, left: Value, right: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
         ...
     @overload
     def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any] | Shared[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
         ...
     @overload
-    def cp_async_bulk(self, d: Shared[Any], s: Global[Any], n: Value, left: Value, right: Value, bar: Shared[Any], policy: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
+    def cp_async_bulk(self, d: Shared[Any], s: Global[Any], n: Value, left: Value, right: Value, bar: Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
         ...
     @overload
     def cp_async_bulk(self, d: SharedCluster[Any] | Shared[Any], s: Global[Any], n: Value, bar: SharedCluster[Any] | Shared[Any], mask: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., bm: Literal['cp_mask'] | bool = ..., lch: Literal['L2::cache_hint'] | bool = ..., mc: Literal['multicast::cluster', 'multicast::cluster::16b', 'multicast::cluster::32b'] | bool = ..., oob: Literal['ignore_oob'] | bool = ..., rm: Literal['mbarrier::report::disabled', 'mbarrier::report::validity::per_element::ff', 'mbarrier::report::validity::per_16bytes::80000000', 'mbarrier::report::validity::per_16bytes::8000', 'mbarrier::report::validity::per_16bytes::80', 'mbarrier::report::validity::per_16bytes::8'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['weak', 'relaxed'] | bool = ..., t: Literal['b128'] | bool = ...) -> None:
@@ -782,6 +784,7 @@ class Methods:
             effect read(.shared::cta, s, n, proxy=.async, completion=.mbarrier, barrier=bar)
             effect update(dst, d, n, proxy=.async, completion=.mbarrier, barrier=bar, order=.relaxed, scope=sc or .gpu)
             effect mbarrier_complete(bar, n, space=dst)
+            effect home(bar, .same, d)
         cp.reduce.async.bulk{.<sem>}{.<sc>}.<dst>.<src>.<cm>{.<lch>}.<op>{.<ftz>}.<t> [d in dst align 16], [s in .shared::cta align 16], n:.u32/integer/#0..1048560 step 16, policy:.b64/#/integer/nameless ?lch
             Combines a range of bytes with memory, element by element.
             PTX ISA, 'Data Movement and Conversion Instructions: cp.reduce.async.bulk'
@@ -1006,7 +1009,7 @@ class Methods:
         cvt.pack.<limit>.<ct>.<at>.b32 d:.u32/wider, a:at/#/wider, b:at/#/wider, c:.b32/#/wider
             Converts two integers with saturation and packs them, the first one above, below bits of a third.
             PTX ISA, 'Data Movement and Conversion Instructions: cvt.pack'
-            needs PTX 6.5 and sm_72; PTX 6.5 and sm_75, for ct in .u2 .s2 .u4 .s4
+            needs PTX 6.5 and sm_72; PTX 6.5 and sm_75, for ct in .u2 .s2 .u4 .s4; PTX 6.5, for .s2; PTX 6.5, for .u2
         """
     @overload
     def cvt_pack(self, a: Value, b: Value, c: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ct: Literal['u16', 's16', 'u2', 's2', 'u4', 's4', 'u8', 's8'] | bool = ...) -> Register[u32]:
@@ -1163,7 +1166,7 @@ class Methods:
             needs PTX 9.3 and sm_100; PTX 7.8 and sm_30, for .shared::cta; PTX 7.4 and sm_80, for .L2::cache_hint
             effect read(src, s, n, proxy=.async, completion=.mbarrier, barrier=bar)
             effect mbarrier_complete(bar, n / 16, space=src)
-        fabric.try_put.async{.multimem}.<src>.<cm>.<rm>{.<lch>}.<bm>{.<sem>}{.<sc>}.b128 [le in .fabric, off:.b64/integer/scalar], [s in src wide bare align 16], n:.b32/#/integer, [bar in src as mbarrier wide bare], bytes_mask:.b16/#/integer * 1, policy:.b64/#/integer/nameless ?lch
+        fabric.try_put.async{.multimem}.<src>.<cm>.<rm>{.<lch>}.<bm>{.<sem>}{.<sc>}.b128 [le in .fabric, off:.b64/integer/scalar], [s in src wide bare align 16], n:.b32/#/integer, [bar in src as mbarrier wide bare], bytes_mask:.b16/#/integer/nameless * 1, policy:.b64/#/integer/nameless ?lch
             Copies bytes of shared memory to where a fabric handle points.
             PTX ISA, 'Fabric Instructions: fabric.try_put'
             needs PTX 9.3 and sm_100; PTX 7.8 and sm_30, for .shared::cta; PTX 7.4 and sm_80, for .L2::cache_hint
@@ -4063,8 +4066,8 @@ class Methods:
             effect wait_group(.wgmma, n)
         """
     @overload
-    def wmma_load_a_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
-        """wmma.load.a.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> {d:word/halves(t == .f16)/exact(t in .bf16 .tf32 .f64)/integer(t in integer8)/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
+    def wmma_load_a_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """wmma.load.a.sync{.aligned}.<layout>.<shape>{.<ss>}{.<vec>}.<t> {d:word/halves(t == .f16)/exact(t in .bf16 .tf32 .f64)/integer(t in integer8)/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
             Loads a matrix to be multiplied into the fragments of a warp.
             PTX ISA, 'Warp-level Matrix Load Instruction: wmma.load'
             needs PTX 6.0 and sm_70; a version before 6.3, for not aligned; PTX 6.1, for shape in .m8n32k16 .m32n8k16; PTX 6.3 and sm_72, for t in integer8; PTX 6.3 and sm_75, for shape in .m8n8k32 .m8n8k128; PTX 7.0 and sm_80, for t in .bf16 .tf32 .f64; PTX 7.8 and sm_30, for .shared::cta
@@ -4072,11 +4075,11 @@ class Methods:
             effect read(.generic, p) when not ss
         """
     @overload
-    def wmma_load_a_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
+    def wmma_load_a_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
         ...
     @overload
-    def wmma_load_b_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
-        """wmma.load.b.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> {d:word/halves(t == .f16)/exact(t in .bf16 .tf32 .f64)/integer(t in integer8)/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
+    def wmma_load_b_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """wmma.load.b.sync{.aligned}.<layout>.<shape>{.<ss>}{.<vec>}.<t> {d:word/halves(t == .f16)/exact(t in .bf16 .tf32 .f64)/integer(t in integer8)/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
             Loads a matrix to be multiplied into the fragments of a warp.
             PTX ISA, 'Warp-level Matrix Load Instruction: wmma.load'
             needs PTX 6.0 and sm_70; a version before 6.3, for not aligned; PTX 6.1, for shape in .m8n32k16 .m32n8k16; PTX 6.3 and sm_72, for t in integer8; PTX 6.3 and sm_75, for shape in .m8n8k32 .m8n8k128; PTX 7.0 and sm_80, for t in .bf16 .tf32 .f64; PTX 7.8 and sm_30, for .shared::cta
@@ -4084,11 +4087,11 @@ class Methods:
             effect read(.generic, p) when not ss
         """
     @overload
-    def wmma_load_b_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ...) -> Any:
+    def wmma_load_b_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'bf16', 'tf32', 'f64', 'u8', 's8', 'u4', 's4', 'b1'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
         ...
     @overload
-    def wmma_load_c_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> Any:
-        """wmma.load.c.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> {d:word/halves(t == .f16)/exact(t in .f32 .f64)/integer/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
+    def wmma_load_c_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
+        """wmma.load.c.sync{.aligned}.<layout>.<shape>{.<ss>}{.<vec>}.<t> {d:word/halves(t == .f16)/exact(t in .f32 .f64)/integer/_/loose * n}, [p in ss wide]{, stride:.b32/#/integer}
             Loads a matrix to be added into the fragments of a warp.
             PTX ISA, 'Warp-level Matrix Load Instruction: wmma.load'
             needs PTX 6.0 and sm_70; a version before 6.3, for not aligned; PTX 6.1, for shape in .m8n32k16 .m32n8k16; PTX 6.3 and sm_72, for t == .s32; PTX 6.3 and sm_75, for shape in .m8n8k32 .m8n8k128; PTX 7.0 and sm_80, for t == .f64 or shape == .m16n16k8; PTX 7.8 and sm_30, for .shared::cta
@@ -4096,7 +4099,7 @@ class Methods:
             effect read(.generic, p) when not ss
         """
     @overload
-    def wmma_load_c_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> Any:
+    def wmma_load_c_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> Any:
         ...
     def wmma_mma(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., op: Literal['xor', 'and'] | bool = ...) -> tuple[Register[s32], ...]:
         """wmma.mma.<op>.popc.sync.aligned.row.col.<shape>.s32.b1.b1.s32 {d:.s32/integer/_/loose * 2}, {a:.b32/integer/loose * 1}, {b:.b32/integer/loose * 1}, {c:.s32/integer/loose * 2}
@@ -4125,8 +4128,8 @@ class Methods:
             needs PTX 6.0 and sm_70; a version before 6.3, for not aligned; PTX 7.0 and sm_80
         """
     @overload
-    def wmma_store_d_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], r: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> None:
-        """wmma.store.d.sync{.aligned}.<layout>.<shape>{.<ss>}.<t> [p in ss wide], {r:word/halves(t == .f16)/exact(t in .f32 .f64)/integer/loose * n}{, stride:.b32/#/integer}
+    def wmma_store_d_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], r: Sequence[Value], /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> None:
+        """wmma.store.d.sync{.aligned}.<layout>.<shape>{.<ss>}{.<vec>}.<t> [p in ss wide], {r:word/halves(t == .f16)/exact(t in .f32 .f64)/integer/loose * n}{, stride:.b32/#/integer}
             Stores the fragments of a warp to a matrix in memory.
             PTX ISA, 'Warp-level Matrix Store Instruction: wmma.store'
             needs a version before 6.3, for not aligned; PTX 6.0 and sm_70; PTX 6.1, for shape in .m8n32k16 .m32n8k16; PTX 6.3 and sm_72, for t == .s32; PTX 6.3 and sm_75, for shape in .m8n8k32 .m8n8k128; PTX 7.0 and sm_80, for shape in .m16n16k8 .m8n8k4; PTX 7.8 and sm_30, for .shared::cta
@@ -4134,7 +4137,7 @@ class Methods:
             effect write(.generic, p) when not ss
         """
     @overload
-    def wmma_store_d_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], r: Sequence[Value], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ...) -> None:
+    def wmma_store_d_sync(self, p: Generic[Any] | Global[Any] | Shared[Any], r: Sequence[Value], stride: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., layout: Literal['row', 'col'] | bool = ..., shape: Literal['m16n16k16', 'm8n32k16', 'm32n8k16', 'm16n16k8', 'm8n8k4', 'm8n8k32', 'm8n8k128'] | bool = ..., ss: Literal['global', 'shared', 'shared::cta'] | bool = ..., t: Literal['f16', 'f32', 's32', 'f64'] | bool = ..., vec: Literal['v2', 'v4'] | bool = ...) -> None:
         ...
     def xor(self, a: Value, b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., t: Literal['b16', 'b32', 'b64'] | bool = ...) -> Register[Any]:
         """xor.<t> d:t, a:t/#, b:t/#

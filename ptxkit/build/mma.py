@@ -15,19 +15,19 @@ floating point type".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ptxkit.build.addresses import Address
+from ptxkit.build.control_flow import variable
 from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.registers import Register, Variable
-from ptxkit.build.scalar_types import Scalar, b32, bf16, f16, f32, s32, u32
 from ptxkit.build.shared_matrix import Rows
+from ptxkit.build.special_registers import read_special
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.scalar_types import Scalar, b32, bf16, f16, f32, s32, u32
 
-if TYPE_CHECKING:
-    from ptxkit.build.control_flow import ControlFlowBuilder
-
-ROWS, COLUMNS, STEP_BYTES = 16, 8, 32
+ROWS, COLUMNS = 16, 8
 """Of the results of one instruction, and of the rows of its operands."""
 _ELEMENTS_PER_STEP = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
 """Elements of K that one instruction multiplies, by their type."""
@@ -36,39 +36,60 @@ _INTEGER_TYPES = ("s8", "u8")
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """The part of A or B that a warp multiplies in one step. pieces: the registers of each 16 rows of A, or of each 8
-    columns of B."""
+    """The part of A or B that a warp multiplies in one step.
+
+    `pieces` holds the registers of each 16 rows of A, or of each 8 columns of B.
+    """
 
     side: str
     pieces: tuple[tuple[Register[Any], ...], ...]
 
 
-def load_fragment_a(
-    rows: Rows[Any], row: int | Register[u32], column: int | Register[u32], count: int, transposed: bool
+def mma_a(
+    builder: InstructionBuilder,  # noqa: ARG001
+    rows: Rows[Any],
+    row: int | Register[u32],
+    k: int | Register[u32],
+    *,
+    count: int = 16,
+    transposed: bool = False,
 ) -> Fragment:
-    """See `FunctionBuilder.mma_a`."""
+    """`count` rows of A from `row` on, and 32 bytes of K from element `k` on, by `ldmatrix`.
+
+    With `transposed`, the rows in memory are along M, and not along K.
+    """
     _check_fragment(rows, count, ROWS, "rows", transposed)
     pieces = []
     for start in range(0, count, ROWS):
         if transposed:
-            pieces.append(rows.ldmatrix(column, row + start, 4, transposed=True, across=True))
+            pieces.append(rows.ldmatrix(k, row + start, 4, transposed=True, across=True))
         else:
-            pieces.append(rows.ldmatrix(row + start, column, 4))
+            pieces.append(rows.ldmatrix(row + start, k, 4))
     return Fragment("a", tuple(pieces))
 
 
-def load_fragment_b(
-    rows: Rows[Any], column: int | Register[u32], row: int | Register[u32], count: int, transposed: bool
+def mma_b(
+    builder: InstructionBuilder,  # noqa: ARG001
+    rows: Rows[Any],
+    column: int | Register[u32],
+    k: int | Register[u32],
+    *,
+    count: int = 8,
+    transposed: bool = False,
 ) -> Fragment:
-    """See `FunctionBuilder.mma_b`: two pieces of eight columns are loaded at once."""
+    """`count` columns of B from `column` on, and 32 bytes of K from element `k` on, by `ldmatrix`.
+
+    The rows in memory are along K, one for each column of B; with `transposed`, they are along N. Two pieces of eight
+    columns are loaded at once.
+    """
     _check_fragment(rows, count, COLUMNS, "columns", transposed)
     pieces: list[tuple[Register[Any], ...]] = []
     for start in range(0, count, 2 * COLUMNS):
         number = min(count - start, 2 * COLUMNS) // COLUMNS * 2
         if transposed:
-            found = rows.ldmatrix(row, column + start, number, transposed=True)
+            found = rows.ldmatrix(k, column + start, number, transposed=True)
         else:
-            found = rows.ldmatrix(column + start, row, number, across=True)
+            found = rows.ldmatrix(column + start, k, number, across=True)
         pieces += [found[at : at + 2] for at in range(0, number, 2)]
     return Fragment("b", tuple(pieces))
 
@@ -79,13 +100,13 @@ def _check_fragment(rows: Rows[Any], count: int, unit: int, what: str, transpose
     if isinstance(count, bool) or not isinstance(count, int) or count < unit or count % unit:
         raise BuildValueError(f"a fragment has a multiple of {unit} {what}, not {count!r}")
     if transposed and rows.place.type.bits != 16:
-        raise BuildTypeError(f"only elements of 16 bits are transposed on their way, not .{rows.place.type.word}")
+        raise BuildTypeError(f"only elements of 16 bits are transposed as they are loaded, not .{rows.place.type.word}")
 
 
 class Tile:
-    """`rows` x `columns` results of a warp. registers: those of each 16 x 8, rows first, zero to begin with."""
+    """`rows` x `columns` results of a warp, in `registers` for each 16 x 8, rows first, zero to begin with."""
 
-    def __init__(self, flow: ControlFlowBuilder, rows: int, columns: int, scalar: type[Scalar]) -> None:
+    def __init__(self, flow: InstructionBuilder, rows: int, columns: int, scalar: type[Scalar]) -> None:
         if scalar not in (f32, s32):
             raise BuildTypeError(f"results are f32 or s32, not {scalar!r}")
         for extent, unit in ((rows, ROWS), (columns, COLUMNS)):
@@ -95,7 +116,7 @@ class Tile:
         self.rows, self.columns, self.type = rows, columns, scalar
         pieces = rows // ROWS * (columns // COLUMNS)
         self.registers: tuple[tuple[Variable[Any], ...], ...] = tuple(
-            tuple(flow.variable(scalar, 0) for _ in range(4)) for _ in range(pieces)
+            tuple(variable(flow, scalar, 0) for _ in range(4)) for _ in range(pieces)
         )
 
     def piece(self, row: int, column: int) -> tuple[Variable[Any], ...]:
@@ -107,7 +128,7 @@ class Tile:
     ) -> None:
         """`self += a * b`, one step of K: `mma.sync`. All threads of the warp come here.
 
-        element, b_element: the types of A and B; `e4m3`, `tf32` and the like by name.
+        `element` and `b_element` are the types of A and B; `e4m3`, `tf32` and the like by name.
         """
         words = [_element_word(element), _element_word(element if b_element is None else b_element)]
         if len(set(map(_ELEMENTS_PER_STEP.get, words))) > 1 or (
@@ -133,11 +154,11 @@ class Tile:
 
     def row(self) -> Register[u32]:
         """The row of this thread's first two results in each 16 x 8; that of the other two is 8 more."""
-        return self._flow.laneid >> 2
+        return read_special(self._flow, "%laneid") >> 2
 
     def column(self) -> Register[u32]:
         """The column of its first and third result in each; the others are in the next one."""
-        return (self._flow.laneid & 3) * 2
+        return (read_special(self._flow, "%laneid") & 3) * 2
 
     def store(self, place: Address[Any], pitch: int | Register[u32]) -> None:
         """Stores the results, two at a time, to a matrix with `pitch` elements from one row to the next.
@@ -178,6 +199,11 @@ class Tile:
                     rows.stmatrix(row + i, column + j, (*halves, *self.packed(i, j + COLUMNS, rows.place.type)))
                 else:
                     rows.stmatrix(row + i, column + j, halves)
+
+
+def mma_tile(k: InstructionBuilder, rows: int, columns: int, scalar: type[Scalar] = f32) -> Tile:
+    """The registers of a warp's `rows` x `columns` results, zero to begin with: see `ptxkit.build.mma`."""
+    return Tile(k, rows, columns, scalar)
 
 
 def _describe_fragment(fragment: object) -> str:

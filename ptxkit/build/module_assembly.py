@@ -6,56 +6,41 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ptxkit.build.errors import BuildError, Location
+from ptxkit.build.declarations import DYNAMIC_SHARED
+from ptxkit.build.errors import BuildError
 from ptxkit.build.expected_bytes_check import check_expected_bytes
-from ptxkit.build.memory_declarations import DYNAMIC_SHARED, STATIC_SHARED_LIMIT
 from ptxkit.build.recorder import RecordedStatement
-from ptxkit.build.scalar_types import memory_word
 from ptxkit.build.target_inference import infer_lowest_target
-from ptxkit.build.tensormap import TENSOR_MAP_BYTES
 from ptxkit.build.uninitialized_registers import check_registers_initialized
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.limits import MAX_STATIC_SHARED_BYTES
+from ptxkit.kernel_model.source_lines import Assembled, Location
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
-    from ptxkit.build.kernel import Kernel, Parameter
+    from ptxkit.build.instructions import InstructionBuilder
     from ptxkit.isa.forms import Gate
     from ptxkit.isa.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
-    """A module, and for each statement of its kernel's body the user's line (None for declarations).
-
-    functions: the same for each function beside the kernel, by its name. boxes: the bytes that tensor copies bring, by
-    the name of the kernel or function and the number of the statement in its body.
-    """
-
-    module: tree.Module
-    locations: tuple[Location | None, ...]
-    functions: tuple[tuple[str, tuple[Location | None, ...]], ...] = ()
-    boxes: tuple[tuple[str, int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class _FunctionEntries:
-    """One routine on its way into the module."""
+    """One routine with the statements that the module will have of it."""
 
-    routine: FunctionBuilder
+    routine: InstructionBuilder
     entries: tuple[RecordedStatement, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _AssembledBody:
-    """The body of one routine. locations, boxes: as of `Assembled`."""
+    """The body of one routine, with the locations and boxes of `Assembled`."""
 
     tree: tree.Body
     locations: tuple[Location | None, ...]
     boxes: tuple[tuple[int, int], ...]
 
 
-def assemble_module(routine: FunctionBuilder) -> Assembled:
+def assemble_module(routine: InstructionBuilder) -> Assembled:
     """The module of a kernel or a function, and of the functions that it calls.
 
     `BuildError` for a label that is nowhere, gates that exclude each other, or two things of one name.
@@ -72,7 +57,7 @@ def assemble_module(routine: FunctionBuilder) -> Assembled:
     items: tuple[tree.Item, ...] = (
         *_make_header(parts),
         *_debug_files(files),
-        *(constant for part in parts for constant in part.routine.constants),
+        *(constant for part in parts for constant in part.routine.declarations.constants),
         *_dynamic_shared_declaration(routine),
         *_forward_declarations(parts),
         *(part.routine.to_function(body.tree) for part, body in zip(parts, bodies, strict=True)),
@@ -85,7 +70,7 @@ def assemble_module(routine: FunctionBuilder) -> Assembled:
 
 def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledBody:
     """The statements of one routine, and what is known of them."""
-    statements: list[tree.Statement] = [*_register_declarations(part.routine), *part.routine.variables]
+    statements: list[tree.Statement] = [*_register_declarations(part.routine), *part.routine.declarations.variables]
     locations: list[Location | None] = [None] * len(statements)
     boxes: list[tuple[int, int]] = []
     for entry in part.entries:
@@ -100,9 +85,9 @@ def _assemble_body(part: _FunctionEntries, files: dict[str, int]) -> _AssembledB
     return _AssembledBody(tree.Body(tuple(statements)), tuple(locations), tuple(boxes))
 
 
-def _with_final_return(routine: FunctionBuilder) -> tuple[RecordedStatement, ...]:
+def _with_final_return(routine: InstructionBuilder) -> tuple[RecordedStatement, ...]:
     """The entries, with a `ret` at the end where the user wrote none."""
-    entries = routine.entries()
+    entries = routine.recorder.entries()
     last = entries[-1].statement if entries else None
     if isinstance(last, tree.Instruction) and last.guard is None and last.opcode in ("ret", "exit"):
         return entries
@@ -110,7 +95,7 @@ def _with_final_return(routine: FunctionBuilder) -> tuple[RecordedStatement, ...
 
 
 def _forward_declarations(parts: Sequence[_FunctionEntries]) -> Iterator[tree.Function]:
-    """External functions, and those that are called before they stand in the module."""
+    """External functions, and those that are called before the module defines them."""
     standing: set[str] = set()
     declared: set[str] = set()
     for part in parts:
@@ -134,17 +119,17 @@ def _check_labels(entries: tuple[RecordedStatement, ...]) -> None:
 
 
 def _check_static_shared_size(parts: Sequence[_FunctionEntries]) -> None:
-    size = sum(part.routine.static_bytes for part in parts)
-    if size > STATIC_SHARED_LIMIT:
+    size = sum(part.routine.declarations.static_bytes for part in parts)
+    if size > MAX_STATIC_SHARED_BYTES:
         raise BuildError(
             f"{size} bytes of shared arrays in {', '.join(part.routine.name for part in parts)} together; "
-            f"more than {STATIC_SHARED_LIMIT} must be launch-sized: k.dynamic_shared(...)",
+            f"more than {MAX_STATIC_SHARED_BYTES} must be launch-sized: k.dynamic_shared(...)",
             parts[-1].routine.location,
         )
 
 
 def _check_names(items: Sequence[tree.Item], parts: Sequence[_FunctionEntries]) -> None:
-    """What stands in the module has names of its own: a function and an array of constants could share one."""
+    """Each item of the module has a name of its own: a function and an array of constants could share one."""
     standing = {part.routine.name for part in parts}
     names = Counter(item.name for item in items if isinstance(item, tree.Function) and item.body is not None)
     names += Counter(each.name for item in items if isinstance(item, tree.Declaration) for each in item.declarators)
@@ -201,7 +186,7 @@ def _explicit_target(parts: Sequence[_FunctionEntries]) -> Target | None:
 
 
 def _find_excluded_instruction(parts: Sequence[_FunctionEntries], target: Target | None) -> Location:
-    """The first instruction that the target, or what stands before it, excludes."""
+    """The first instruction that the target, or what precedes it, excludes."""
     gates = [gate for part in parts for gate in (*part.routine.raw_gates, *part.routine.special_gates())]
     for entry in (entry for part in reversed(parts) for entry in part.entries):
         gates += entry.match.gates if entry.match else ()
@@ -224,49 +209,15 @@ def _debug_files(files: dict[str, int]) -> tuple[tree.Directive, ...]:
 # ---------------------------------------------------------------------------------------- declarations
 
 
-def _dynamic_shared_declaration(routine: FunctionBuilder) -> tuple[tree.Declaration, ...]:
+def _dynamic_shared_declaration(routine: InstructionBuilder) -> tuple[tree.Declaration, ...]:
     if not routine.dynamic_alignment:
         return ()
     declarator = tree.Declarator(DYNAMIC_SHARED, dimensions=(None,))
     return (tree.Declaration("shared", "b8", (declarator,), linkage=("extern",), alignment=routine.dynamic_alignment),)
 
 
-def make_entry_function(kernel: Kernel, body: tree.Body) -> tree.Function:
-    """A kernel in its module."""
-    return tree.Function(
-        "entry",
-        kernel.name,
-        parameters=tuple(_parameter_declaration(parameter) for parameter in kernel.parameters),
-        linkage=("visible",),
-        directives=_launch_bounds(kernel),
-        body=body,
-    )
-
-
-def _parameter_declaration(parameter: Parameter) -> tree.Declaration:
-    if parameter.tensor is not None:
-        block = (tree.Declarator(parameter.name, dimensions=(TENSOR_MAP_BYTES,)),)
-        return tree.Declaration("param", "b8", block, alignment=parameter.alignment)
-    declarators = (tree.Declarator(parameter.name),)
-    if parameter.space is None:
-        return tree.Declaration("param", memory_word(parameter.type), declarators)
-    pointer = () if parameter.space == "generic" else (parameter.space,)
-    return tree.Declaration("param", "u64", declarators, pointer=pointer, pointer_alignment=parameter.alignment)
-
-
-def _launch_bounds(kernel: Kernel) -> tuple[tree.Directive, ...]:
-    found = []
-    if kernel.threads is not None:
-        found.append(tree.Directive("reqntid", tuple(map(str, kernel.threads))))
-    if kernel.cluster is not None:
-        found.append(tree.Directive("reqnctapercluster", tuple(map(str, kernel.cluster))))
-    if kernel.registers is not None:
-        found.append(tree.Directive("maxnreg", (str(kernel.registers),)))
-    return tuple(found)
-
-
-def _register_declarations(routine: FunctionBuilder) -> list[tree.Declaration]:
+def _register_declarations(routine: InstructionBuilder) -> list[tree.Declaration]:
     return [
         tree.Declaration("reg", word, (tree.Declarator(prefix, count=count),))
-        for (word, prefix), count in sorted(routine.register_counts.items())
+        for (word, prefix), count in sorted(routine.recorder.register_counts.items())
     ]

@@ -1,4 +1,4 @@
-"""Which operand stands where: the given values and the result registers in the order of a form.
+"""Which operand goes where: the given values and the result registers in the order of a form.
 
 Results are not passed but returned, so a form's operands are the given values with the results' places between them.
 Which places are results, the form's effects say.
@@ -12,11 +12,11 @@ from typing import TypeAlias, cast
 from ptxkit.build.addresses import Address
 from ptxkit.build.operand_fitting import FittedOperand, OperandMismatch, constant_value, fit_operand, type_word
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import SCALARS, Scalar, b32
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait, Value
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match, OperandForm
+from ptxkit.kernel_model.scalar_types import SCALARS, Scalar, b32
 from ptxkit.syntax import tree
 
 
@@ -41,8 +41,11 @@ OperandPart: TypeAlias = tree.Operand | ResultPlaceholder | PairPlaceholder
 
 @dataclass(frozen=True, slots=True)
 class OperandAssignment:
-    """A form with every place filled. distance: how far the values' types are from the form's. sources: which of the
-    given values stands in each place, None for results and sinks."""
+    """A form with every operand assigned.
+
+    `distance` is how far the values' types are from the form's. `sources` holds for each operand which of the given
+    values it is, None for results and sinks.
+    """
 
     match: Match
     parts: tuple[OperandPart, ...]
@@ -57,7 +60,8 @@ class OperandAssignment:
 
 @dataclass(frozen=True, slots=True)
 class FormRejection:
-    """Why a form does not take the values. reached: how far it did, in halves of a value; the highest explains best."""
+    """Why a form does not take the values. `progress` counts halves of values that it took; the highest explains
+    best."""
 
     match: Match
     progress: int

@@ -1,7 +1,7 @@
 """From Python values to PTX operands, checked against what a form wants in that place.
 
 `fit` either gives the tree's operand, with how far its type is from the form's (0: the same), or says in words why the
-value cannot stand there. The table decides what is legal PTX; this file only adds what Python knows more: types, state
+value does not fit. The table decides what is legal PTX; this file only adds what Python knows more: types, state
 spaces and alignments of the values.
 """
 
@@ -14,11 +14,11 @@ from typing import Protocol, TypeAlias, cast, get_args
 from ptxkit.build.addresses import Address, Shared, SharedCluster
 from ptxkit.build.recorder import Label
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import SCALARS, Scalar
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.expressions import ConstantExpr, Expression
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.wording import describe_immediates
+from ptxkit.kernel_model.scalar_types import SCALARS, Scalar
 from ptxkit.syntax import tree
 
 SAME_TYPE, COMPATIBLE_TYPE = 0, 1
@@ -27,7 +27,7 @@ SAME_TYPE, COMPATIBLE_TYPE = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class FittedOperand:
-    """An operand that may stand there."""
+    """An operand that fits."""
 
     operand: tree.Operand
     distance: int = SAME_TYPE
@@ -35,7 +35,7 @@ class FittedOperand:
 
 @dataclass(frozen=True, slots=True)
 class OperandMismatch:
-    """Why a value cannot stand there. nearly: its kind, type and space would do, so this reason explains best."""
+    """Why a value does not fit. With `is_near_match`, its kind, type and space do, so this reason explains best."""
 
     reason: str
     is_near_match: bool = False

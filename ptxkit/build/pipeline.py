@@ -25,22 +25,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from ptxkit.build.barriers_and_fences import cluster_sync, cta_sync, fence_barrier_init
+from ptxkit.build.control_flow import thread_is
 from ptxkit.build.errors import BuildError, BuildValueError, find_caller
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.mbarrier import Barrier
+from ptxkit.build.memory_declarations import mbarrier
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import u32
 from ptxkit.build.stage_ring import Ring
+from ptxkit.build.thread_groups import Group
 from ptxkit.fast_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
+from ptxkit.kernel_model.scalar_types import u32
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage in the hands of a thread. index: its number. full, empty: its mbarriers."""
+    """One stage that a thread has acquired: its number, and its mbarriers."""
 
     index: Register[u32] | int
     full: Barrier
@@ -50,10 +51,13 @@ class Stage:
 class Pipeline:
     """Stages with producers and consumers that are different threads, or the same.
 
-    producers: arrivals that fill a stage, one for each thread that commits it. consumers: threads that release it.
+    `producers` counts the arrivals that fill a stage, one for each thread that commits it, and `consumers` the threads
+    that release it.
     """
 
-    def __init__(self, kernel: FunctionBuilder, stages: int, producers: int, consumers: int, name: str | None) -> None:
+    def __init__(
+        self, kernel: InstructionBuilder, stages: int, producers: int, consumers: int, name: str | None
+    ) -> None:
         for what, count in (("producers", producers), ("consumers", consumers)):
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise BuildValueError(f"a pipeline has a whole number of {what}, at least 1, not {count!r}")
@@ -62,26 +66,26 @@ class Pipeline:
         self.producers, self.consumers = producers, consumers
         self.scope = "cta"
         """Of those who release stages."""
-        prefix = name or f"pipeline_{len(kernel.variables)}"
-        self.full = kernel.mbarrier(f"{prefix}_full", stages)
-        self.empty = kernel.mbarrier(f"{prefix}_empty", stages)
+        prefix = name or f"pipeline_{len(kernel.declarations.variables)}"
+        self.full = mbarrier(kernel, f"{prefix}_full", stages)
+        self.empty = mbarrier(kernel, f"{prefix}_empty", stages)
 
     def init(self, *, thread: int = 0, cluster: bool = False) -> None:
         """One thread initialises the mbarriers, and all threads of the CTA meet, or of the cluster.
 
-        All threads of the CTA must come here. cluster: consumers of other CTAs release stages, too.
+        All threads of the CTA must come here. With `cluster`, consumers of other CTAs release stages, too.
         """
         self.scope = "cluster" if cluster else "cta"
         k = self._kernel
-        with k.thread_is(thread):
+        with thread_is(k, thread):
             self.full.init(self.producers)
             self.empty.init(self.consumers)
             if cluster:
-                k.fence_barrier_init()
+                fence_barrier_init(k)
         if cluster:
-            k.cluster_sync(aligned=False)
+            cluster_sync(k, aligned=False)
         else:
-            k.cta_sync()
+            cta_sync(k)
 
     def producer(self) -> Producer:
         """The place of a producing thread in the ring: its first stage is free."""
@@ -94,12 +98,12 @@ class Pipeline:
     def record_commit(self) -> None:
         """Remembers where a stage is committed, for the warning where none is waited for."""
         if isinstance(self.full.base, str):
-            self._kernel.commit_locations.setdefault(self.full.base, find_caller())
+            self._kernel.barrier_uses.commit_locations.setdefault(self.full.base, find_caller())
 
     def record_expected_bytes(self, size: int | Register[u32]) -> None:
         """Remembers where a stage announces bytes, for the error where nothing brings them."""
         if isinstance(self.full.base, str) and (isinstance(size, Register) or size):
-            self._kernel.expected_bytes_locations.setdefault(self.full.base, find_caller())
+            self._kernel.barrier_uses.expected_bytes_locations.setdefault(self.full.base, find_caller())
 
     def at(self, ring: Ring) -> Stage:
         """The stage at a place in the ring."""
@@ -120,10 +124,10 @@ class Producer:
         return stage
 
     def commit(self, stage: Stage, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> None:  # noqa: A002
-        """Hands the stage over once all of it is there, and goes on to the next.
+        """Makes the stage full once all of it is there, and advances to the next.
 
-        bytes: what this thread's bulk copies bring, announced with the arrival: say so *before* they are issued, as
-        `stage()` does. copies: the arrival waits for this thread's `cp.async`.
+        `bytes` is what this thread's bulk copies bring, announced with the arrival: commit *before* they are issued, as
+        `stage()` does. With `copies`, the arrival waits for this thread's `cp.async`.
         """
         if bytes is not None and copies:
             raise BuildError("a stage is filled by bulk copies, which count bytes, or by cp.async, which arrives")
@@ -139,7 +143,7 @@ class Producer:
 
     @contextmanager
     def stage(self, *, bytes: int | Register[u32] | None = None, copies: bool = False) -> Iterator[Stage]:  # noqa: A002
-        """Acquires a stage, and commits it behind the block. With `bytes`, what the copies in it bring is announced
+        """Acquires a stage, and commits it after the block. With `bytes`, what the copies in it bring is announced
         before them; `memcpy_async` announces its own copy, so a stage that it fills is opened without."""
         stage = self.acquire()
         if bytes is not None:
@@ -166,10 +170,10 @@ class Consumer:
         return stage
 
     def release(self, stage: Stage, *, ranks: Iterable[int | Register[u32]] = ()) -> None:
-        """Gives the stage back to the producers, and goes on to the next.
+        """Releases the stage to the producers, and advances to the next.
 
-        ranks: the CTAs of the cluster whose producers write to this CTA, by multicast; its own where nothing is said.
-        `init` then says `cluster`, and `consumers` counts those of all CTAs that release a stage.
+        `ranks` are the CTAs of the cluster whose producers write to this CTA, by multicast; by default its own. `init`
+        then has `cluster`, and `consumers` counts those of all CTAs that release a stage.
         """
         elsewhere = tuple(ranks)
         if elsewhere and self._pipeline.scope != "cluster":
@@ -182,16 +186,16 @@ class Consumer:
 
     @contextmanager
     def stage(self, *, ranks: Iterable[int | Register[u32]] = ()) -> Iterator[Stage]:
-        """Waits for a stage, and releases it behind the block; ranks: as for `release`."""
+        """Waits for a stage, and releases it after the block; `ranks` is that of `release`."""
         stage = self.wait()
         yield stage
         self.release(stage, ranks=ranks)
 
 
 class ThreadPipeline:
-    """Stages of one thread's own `cp.async`: groups, of which the newest `stages - 1` may be under way."""
+    """Stages of one thread's own `cp.async`: groups, of which the newest `stages - 1` may be pending."""
 
-    def __init__(self, kernel: FunctionBuilder, stages: int) -> None:
+    def __init__(self, kernel: InstructionBuilder, stages: int) -> None:
         if isinstance(stages, bool) or not isinstance(stages, int) or stages < 1:
             raise BuildValueError(f"a pipeline has a whole number of stages, at least 1, not {stages!r}")
         self._kernel = kernel
@@ -202,9 +206,25 @@ class ThreadPipeline:
         self._kernel.instruction("cp_async_commit_group", ())
 
     def wait(self, pending: int | None = None) -> None:
-        """Waits for the oldest stage: until at most `pending` are under way, `stages - 1` where nothing is said.
+        """Waits for the oldest stage: until at most `pending` groups are pending, by default `stages - 1`.
 
         Only what this thread copied is there then: others meet it at a barrier.
         """
         left = self.stages - 1 if pending is None else pending
         self._kernel.instruction("cp_async_wait_group", (left,))
+
+
+def pipeline(
+    k: InstructionBuilder, stages: int, *, producers: int | Group, consumers: int | Group, name: str | None = None
+) -> Pipeline:
+    """Stages whose transfer mbarriers synchronise: see `ptxkit.build.pipeline`.
+
+    `producers` are the threads that commit a stage, or how many, and `consumers` those that release it.
+    """
+    filling, working = (each.size if isinstance(each, Group) else each for each in (producers, consumers))
+    return Pipeline(k, stages, filling, working, name)
+
+
+def thread_pipeline(k: InstructionBuilder, stages: int) -> ThreadPipeline:
+    """Stages of each thread's own `cp.async`."""
+    return ThreadPipeline(k, stages)

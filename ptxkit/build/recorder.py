@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from threading import Lock, RLock, get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ptxkit.build.build_warnings import UsageState
-from ptxkit.build.errors import BuildError, Location, find_caller
-from ptxkit.build.scalar_types import Scalar, pred, register_class, u32
+from ptxkit.build.errors import BuildError, find_caller
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.kernel_model.scalar_types import Scalar, register_class
+from ptxkit.kernel_model.source_lines import Location
 from ptxkit.syntax import tree
 
 if TYPE_CHECKING:
-    from ptxkit.build.registers import Register
-    from ptxkit.isa.forms import Gate, Match
-    from ptxkit.isa.targets import Target
+    from ptxkit.isa.forms import Match
 
 
 _NUMBERING_LOCK = Lock()
@@ -32,9 +30,11 @@ _PROLOGUE_LOCK = RLock()
 
 @dataclass(frozen=True, slots=True)
 class RecordedStatement:
-    """One recorded statement. match: the form of an instruction, None for a label. box: the bytes that a tensor copy
-    brings. older: an instruction that does the same on older targets, and stands here where nothing else in the module
-    needs newer ones."""
+    """One recorded statement.
+
+    `match` is the form of an instruction, None for a label. `copy_bytes` is what a tensor copy brings. `fallback` is an
+    instruction that does the same on older targets, and replaces it where nothing else in the module needs newer ones.
+    """
 
     statement: tree.Statement
     location: Location
@@ -50,46 +50,32 @@ class Label:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class SelfExpectingCopy:
-    """A copy that told its mbarrier of its own bytes. variable: with the mbarrier. statements: what it was made of."""
+class UsageState:
+    """Whether a kernel or function was of any use.
 
-    variable: str
-    location: Location
-    statements: tuple[tree.Statement, ...]
+    `was_used` says that what it is written for has happened, `was_interrupted` that an exception ended a block of it,
+    and `errors_at_start` how many errors the builder had raised when it began.
+    """
+
+    __slots__ = ("errors_at_start", "was_interrupted", "was_used")
+
+    def __init__(self) -> None:
+        self.was_used = self.was_interrupted = False
+        self.errors_at_start = BuildError.raised_count
 
 
 class StatementRecorder:
-    """Records statements and hands out names. target: what the user says that it is for; None for the lowest."""
-
-    target: Target | None = None
+    """Records statements in order and makes the names of registers and labels."""
 
     def __init__(self) -> None:
         self.prologue: list[RecordedStatement] = []
         self.body: list[RecordedStatement] = []
-        self.raw_gates: list[Gate] = []  # of instructions that stand inside raw PTX
         self.register_counts: Counter[tuple[str, str]] = Counter()
+        self.usage = UsageState()
         self._labels: Counter[str] = Counter()
         self._placed_labels: set[Label] = set()  # branches may come first: checked when the kernel is assembled
         self._prologue_thread = 0  # the one that writes to the prologue now
         self._block_threads: list[int] = []  # the threads that are inside blocks, each the innermost one last
-        self.symbols: dict[str, Register[Any]] = {}
-        self.specials: dict[str, Register[u32]] = {}
-        self.guard: Register[pred] | None = None
-        """The predicate that every instruction of the body is under, see `Flow.predicated`."""
-        self.last_branch: tuple[Label, Label | None, int] | None = None
-        self.origin_variables: dict[str, str] = {}
-        """By registers with the address of an mbarrier: the variable that it is in, here or in another CTA."""
-        self.escaped_barriers: set[str] = set()
-        """Variables with mbarriers whose address went where their use is not seen."""
-        self.commit_locations: dict[str, Location] = {}
-        """Where the stages of a pipeline are handed over, by the variable with their mbarriers."""
-        self.expected_bytes_locations: dict[str, Location] = {}
-        """Where stages of a pipeline announce bytes, by the variable with their mbarriers."""
-        self.self_expecting_copies: list[SelfExpectingCopy] = []
-        self.checked_statement_count = 0
-        """How many statements there were when every register that is read was found written."""
-        self.usage = UsageState()
 
     # ------------------------------------------------------------------------------------------- names
 
@@ -107,10 +93,6 @@ class StatementRecorder:
             number = self._labels[name]
             self._labels[name] += 1
         return Label(f"${name}_{number}")
-
-    def find_origin_variable(self, base: str | None) -> str | None:
-        """The variable that an address begins in, by its name or by a register whose history is known."""
-        return None if base is None else self.origin_variables.get(base, None if base.startswith("%") else base)
 
     @property
     def in_prologue(self) -> bool:
@@ -134,14 +116,15 @@ class StatementRecorder:
         if label in self._placed_labels:
             raise BuildError(f"label {label.name} is placed already")
         self._placed_labels.add(label)
-        self._record(tree.LabelStatement(label.name), None)
+        self.record(tree.LabelStatement(label.name))
 
     def remove_label(self, label: Label) -> None:
         """Takes a label back that was the last thing written."""
         self._placed_labels.remove(label)
         self.body.pop()
 
-    def _record(self, statement: tree.Statement, match: Match | None) -> None:
+    def record(self, statement: tree.Statement, match: Match | None = None) -> None:
+        """Appends a statement to the prologue or the body; `match` is the form of an instruction."""
         if self._block_threads and not self.in_prologue and self._block_threads[-1] != get_ident():
             raise BuildError(
                 "another thread is inside a block of this kernel: which block this is in depends on timing"
@@ -164,7 +147,7 @@ class StatementRecorder:
 
 
 class PrologueContext:
-    """`with InPrologue(recorder):` what is recorded inside goes to the prologue."""
+    """`with PrologueContext(recorder):` what is recorded inside goes to the prologue."""
 
     __slots__ = ("_previous_thread", "_recorder")
 

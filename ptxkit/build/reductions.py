@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptxkit.build.errors import BuildError
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import f32, u32
+from ptxkit.kernel_model.scalar_types import f32, u32
 
 if TYPE_CHECKING:
     from ptxkit.build.function_builder import FunctionBuilder
@@ -43,8 +43,8 @@ def reduce_over_cta(
 ) -> tuple[Register[f32], ...]:
     """The partial results of all threads of the CTA merged; every thread has the result.
 
-    neutral: the values that change nothing. All threads of the CTA come here; one barrier. The CTA has one dimension
-    and a whole number of warps.
+    `neutral` holds the values that change nothing. All threads of the CTA come here; one barrier. The CTA has one
+    dimension and a whole number of warps.
     """
     if k.threads is None or k.threads[1:] != (1, 1) or k.threads[0] % WARP_LANES:
         raise BuildError("a reduction over the CTA needs whole warps in one dimension: Kernel(..., threads=...)")
@@ -52,7 +52,7 @@ def reduce_over_cta(
     merged = reduce_over_warp(k, values, merge)
     if warps == 1:
         return merged
-    parts = k.shared(f32, warps * len(merged), name=f"parts_{len(k.variables)}")
+    parts = k.shared(f32, warps * len(merged), name=f"parts_{len(k.declarations.variables)}")
     with k.if_(k.laneid == 0):
         for number, value in enumerate(merged):
             parts[k.warp + number * warps].store(value)

@@ -7,36 +7,86 @@ never change once written, except a `Variable`, which says so. Nothing is conver
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, cast
 
 from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
-from ptxkit.build.scalar_types import FloatScalar, IntegerScalar, OtherT, ScalarT, UnsignedScalar, pred, register_class
+from ptxkit.build.limits import MAX_KNOWN_MULTIPLE
+from ptxkit.kernel_model.scalar_types import (
+    FloatScalar,
+    IntegerScalar,
+    OtherT,
+    ScalarT,
+    UnsignedScalar,
+    pred,
+    register_class,
+)
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from ptxkit.build.instructions import InstructionBuilder
+    from ptxkit.build.barrier_uses import BarrierUses
+    from ptxkit.build.recorder import Label, StatementRecorder
+    from ptxkit.isa.targets import Target
+    from ptxkit.kernel_model.scalar_types import Scalar
 
 Number: TypeAlias = int | float
-
-_MAX_MULTIPLE = 1 << 30
 
 
 def largest_power_of_two_factor(number: int) -> int:
     """The largest power of two that divides a constant; everything divides 0."""
-    return number & -number or _MAX_MULTIPLE
+    return number & -number or MAX_KNOWN_MULTIPLE
+
+
+class InstructionEmitter(Protocol):
+    """What values need of the kernel or function under construction, to append the instructions of their methods."""
+
+    recorder: StatementRecorder
+    barrier_uses: BarrierUses
+    target: Target | None
+
+    def instruction(
+        self,
+        name: str,
+        operands: Sequence[object],
+        *,
+        into: object = None,
+        guard: Register[pred] | None = None,
+        unless: Register[pred] | None = None,
+        **modifiers: str | bool,
+    ) -> object:
+        """Appends the instruction that `name` means for these operands; gives its result or results."""
+        ...
+
+    def register(self, scalar: type[ScalarT]) -> Register[ScalarT]:
+        """A register that nothing has written yet."""
+        ...
+
+    def load_symbol_address(self, name: str, pointer: type[Scalar]) -> Register[Any]:
+        """The address of a variable in a register."""
+        ...
+
+    def compute_element_address(
+        self, base: Register[Any], index: Register[Any], size: int, pointer: type[Scalar]
+    ) -> Register[Any]:
+        """`base + index * size`, in the width of `pointer`."""
+        ...
+
+    def branch(self, label: Label, *, when: Register[pred] | None = None, unless: Register[pred] | None = None) -> None:
+        """Goes to a label: always, or where a predicate holds, or where it does not."""
+        ...
 
 
 class Register(Generic[ScalarT]):
     """A register that holds a value of one type.
 
-    multiple: a power of two that divides the value for certain (1: nothing is known). It follows from constants, so
+    `multiple` is a power of two that is known to divide the value (1: nothing is known). It follows from constants, so
     that `array[thread * 4]` is known to be aligned to four elements.
     """
 
     __slots__ = ("builder", "multiple", "name", "type")
 
-    def __init__(self, builder: InstructionBuilder, scalar: type[ScalarT], name: str, multiple: int = 1) -> None:
+    def __init__(self, builder: InstructionEmitter, scalar: type[ScalarT], name: str, multiple: int = 1) -> None:
         self.builder = builder
         self.type = scalar
         self.name = name
@@ -69,7 +119,7 @@ class Register(Generic[ScalarT]):
 
     def __mul__(self, other: Register[ScalarT] | Number) -> Register[ScalarT]:
         name = "mul_lo" if issubclass(self.type, IntegerScalar) else "mul"
-        return self._arithmetic(name, self, other, min(self.multiple * known_multiple(other), _MAX_MULTIPLE))
+        return self._arithmetic(name, self, other, min(self.multiple * known_multiple(other), MAX_KNOWN_MULTIPLE))
 
     def __rmul__(self, other: Number) -> Register[ScalarT]:
         return self * other
@@ -111,7 +161,7 @@ class Register(Generic[ScalarT]):
         return self._logic("not", None, 1)
 
     def __lshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
-        known = min(self.multiple << amount, _MAX_MULTIPLE) if isinstance(amount, int) and 0 <= amount < 64 else 1
+        known = min(self.multiple << amount, MAX_KNOWN_MULTIPLE) if isinstance(amount, int) and 0 <= amount < 64 else 1
         return self._bitwise(f"shl_b{self.type.bits}", (self, amount), known)
 
     def __rshift__(self, amount: Register[Any] | int) -> Register[ScalarT]:
@@ -149,7 +199,7 @@ class Register(Generic[ScalarT]):
             move = f"move them: k.mov_b{self.type.bits}(value, into=k.register({scalar.__name__}))"
             remedy = move if scalar.bits == self.type.bits else f"say .convert({scalar.__name__}) for the value"
             raise BuildTypeError(
-                f"the bits of .{self.type.word} stand in other registers than those of .{scalar.word}; {remedy}"
+                f"the bits of .{self.type.word} are in other registers than those of .{scalar.word}; {remedy}"
             )
         return Register(self.builder, scalar, self.name, self.multiple)
 
@@ -165,7 +215,7 @@ class Register(Generic[ScalarT]):
     # ------------------------------------------------------------------------------------------ workings
 
     def _power_of_two_divisor(self, divisor: object) -> int | None:
-        """A constant power of two by which unsigned values of this type are divided: bits then tell the answer, where
+        """A constant power of two by which unsigned values of this type are divided: bits then give the quotient, where
         a division takes many instructions. Signed ones round towards zero, which shifts do not."""
         if isinstance(divisor, bool) or not isinstance(divisor, int) or not issubclass(self.type, UnsignedScalar):
             return None

@@ -17,17 +17,16 @@ Source: PTX ISA, "Warp-level matrix load instruction: ldmatrix", "Warp-level mat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import Any, Generic, cast
 
 from ptxkit.build.addresses import Shared
 from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.recorder import PrologueContext
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import ScalarT, b8, b16, b32, u32
+from ptxkit.build.special_registers import read_special
 from ptxkit.build.tensormap import SWIZZLE_PERIODS
-
-if TYPE_CHECKING:
-    from ptxkit.build.control_flow import ControlFlowBuilder
+from ptxkit.kernel_model.scalar_types import ScalarT, b8, b16, b32, u32
 
 MATRIX_ROW_BYTES = 16
 """Bytes of a row of one matrix: what one thread gives the address of."""
@@ -36,9 +35,12 @@ _SWIZZLE_MASKS = {0: 0, 32: 0x10, 64: 0x30, 128: 0x70}
 
 
 class Rows(Generic[ScalarT]):
-    """A matrix in shared memory. columns: elements from one row to the next. swizzle: bytes that it spans, or 0."""
+    """A matrix in shared memory.
 
-    def __init__(self, flow: ControlFlowBuilder, place: Shared[ScalarT], columns: int, swizzle: int) -> None:
+    It has `columns` elements from one row to the next. `swizzle` is the number of bytes that its swizzle spans, or 0.
+    """
+
+    def __init__(self, flow: InstructionBuilder, place: Shared[ScalarT], columns: int, swizzle: int) -> None:
         if not isinstance(place, Shared):
             raise BuildTypeError(f"the matrix is in the CTA's shared memory, not {place!r}")
         if swizzle not in SWIZZLE_PERIODS:
@@ -74,7 +76,7 @@ class Rows(Generic[ScalarT]):
     ) -> tuple[Register[b32], ...]:
         """Loads one, two or four matrices from a row and a column on (a multiple of 16 bytes): `ldmatrix`.
 
-        across: the second one is to the right of the first, and not below. All threads of the warp come here.
+        With `across`, the second one is to the right of the first, and not below. All threads of the warp come here.
         """
         name = f"ldmatrix_sync_aligned_m8n8_x{_check_count(count)}{'_trans' if transposed else ''}_b16"
         address = self._element_address(row, column, self._lane_offset(across=across)).cast(b16)
@@ -104,8 +106,8 @@ class Rows(Generic[ScalarT]):
         Threads 8 i to 8 i + 7 name the lines of matrix i.
         """
         if across not in self._lane_offsets:
-            with PrologueContext(self._flow):
-                lane = self._flow.laneid
+            with PrologueContext(self._flow.recorder):
+                lane = read_special(self._flow, "%laneid")
                 second, third = lane >> 3 & 1, lane >> 4
                 down, right = (third, second) if across else (second, third)
                 self._lane_offsets[across] = ((lane & 7) + down * 8) * self.pitch + right * MATRIX_ROW_BYTES
@@ -128,6 +130,14 @@ class Rows(Generic[ScalarT]):
             offset = offset + constant
             return start[offset ^ (offset >> 3 & _SWIZZLE_MASKS[self.swizzle])].cast(self.place.type)
         return start[offset][constant].cast(self.place.type)
+
+
+def rows(k: InstructionBuilder, place: Shared[ScalarT], columns: int, *, swizzle: int = 0) -> Rows[ScalarT]:
+    """A matrix in shared memory with `columns` elements from one row to the next, for `ldmatrix` and `stmatrix`.
+
+    `swizzle` is the number of bytes that it spans, which are then those of a row: see `ptxkit.build.shared_matrix`.
+    """
+    return Rows(k, place, columns, swizzle)
 
 
 def _constant_offset(index: int | Register[u32], factor: int) -> int:

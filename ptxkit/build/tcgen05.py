@@ -22,16 +22,19 @@ Instructions", "TensorCore 5th Generation Matrix Multiply and accumulate Operati
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import Any, cast, overload
 
 from ptxkit.build.addresses import Address, Shared, SharedCluster
+from ptxkit.build.barriers_and_fences import cta_sync
+from ptxkit.build.control_flow import if_
 from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.memory_declarations import shared
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import Scalar, ScalarT, b32, b64, f16, f32, pred, s32, u32
+from ptxkit.build.special_registers import constant_register
+from ptxkit.build.warp_roles import warp as current_warp
 from ptxkit.build.wgmma import Matrix, make_descriptor_low
-
-if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
+from ptxkit.kernel_model.scalar_types import Scalar, ScalarT, b32, b64, f16, f32, pred, s32, u32
 
 ALLOCATION_COLUMNS = (32, 64, 128, 256, 512)
 """That may be allocated at once."""
@@ -72,10 +75,16 @@ class Tensor(Address[b32]):
     pointer = u32
 
 
-def make_tensor_matrix(
-    k: FunctionBuilder, place: Shared[Any], *, swizzle: int, stride: int | None, leading: int, transposed: bool
+def tensor_matrix(
+    k: InstructionBuilder,
+    place: Shared[Any],
+    *,
+    swizzle: int = 128,
+    stride: int | None = None,
+    leading: int = 16,
+    transposed: bool = False,
 ) -> Matrix:
-    """See `FunctionBuilder.tensor_matrix`."""
+    """A matrix in shared memory for `tcgen05.mma`; the arguments are those of `matrix`."""
     low, apart = make_descriptor_low(place, swizzle, stride, leading)
     return Matrix(k, low, apart >> 4 | _DESCRIPTOR_VERSION_BITS | _SWIZZLES[swizzle] << 29, transposed)
 
@@ -92,7 +101,8 @@ def instruction_descriptor(
 ) -> int:
     """The 32 bits that describe a dense multiplication to `tcgen05.mma`: shape, types, directions.
 
-    shape: rows and columns of the result; with two CTAs, of both together. element, b_element: the types of A and B.
+    `shape` is rows and columns of the result; with two CTAs, of both together. `element` and `b_element` are the types
+    of A and B.
     """
     kind, number = _kind_and_number(element)
     b_kind, b_number = _kind_and_number(element if b_element is None else b_element)
@@ -102,7 +112,7 @@ def instruction_descriptor(
         words = " or ".join(each.word for each in _RESULTS[kind])
         raise BuildTypeError(f"products of {_element_word(element)} are added up as {words}, not {result.word}")
     if any(negated) and kind == "i8":
-        raise BuildTypeError("integers are not negated on their way")
+        raise BuildTypeError("integers are not negated as they are multiplied")
     rows, columns = _check_shape(shape, kind, ctas)
     found = _RESULTS[kind][result] << 4 | number << 7 | b_number << 10
     found |= negated[0] << 13 | negated[1] << 14 | transposed[0] << 15 | transposed[1] << 16
@@ -124,7 +134,7 @@ def _check_shape(shape: tuple[int, int], kind: str, ctas: int) -> tuple[int, int
 class TensorMemory:
     """Columns of Tensor Memory that this CTA has, `columns` of them. ctas: 2 where pairs of CTAs multiply together."""
 
-    def __init__(self, k: FunctionBuilder, columns: int, *, warp: int, ctas: int) -> None:
+    def __init__(self, k: InstructionBuilder, columns: int, *, warp: int, ctas: int) -> None:
         if columns not in ALLOCATION_COLUMNS:
             raise BuildValueError(
                 f"{', '.join(map(str, ALLOCATION_COLUMNS))} columns are allocated at once, not {columns!r}"
@@ -134,21 +144,21 @@ class TensorMemory:
         self._k = k
         self.columns, self.ctas, self._warp = columns, ctas, warp
         self._group = f"cta_group_{ctas}"
-        place = k.shared(u32, 1, name=f"tensor_memory_{len(k.variables)}")
-        with k.if_(k.warp == warp):
+        place = shared(k, u32, 1, name=f"tensor_memory_{len(k.declarations.variables)}")
+        with if_(k, current_warp(k) == warp):
             k.instruction(f"tcgen05_alloc_{self._group}_sync_aligned_shared_cta_b32", (place, columns))
             k.instruction(f"tcgen05_relinquish_alloc_permit_{self._group}_sync_aligned", ())
         k.instruction("tcgen05_fence_before_thread_sync", ())
-        k.cta_sync()
+        cta_sync(k)
         k.instruction("tcgen05_fence_after_thread_sync", ())
         self.address: Register[u32] = place.load()
 
     def free(self) -> None:
-        """Gives the columns back, when all threads of the CTA have come here. Nothing may be under way in them."""
+        """Deallocates the columns when all threads of the CTA have come here. No access to them may be pending."""
         k = self._k
         k.instruction("tcgen05_fence_before_thread_sync", ())
-        k.cta_sync()
-        with k.if_(k.warp == self._warp):
+        cta_sync(k)
+        with if_(k, current_warp(k) == self._warp):
             k.instruction("tcgen05_fence_after_thread_sync", ())
             k.instruction(f"tcgen05_dealloc_{self._group}_sync_aligned_b32", (self.address, self.columns))
 
@@ -173,8 +183,8 @@ class TensorMemory:
     ) -> None:
         """Starts `D = A * B + D`, or `A * B` where `accumulate` does not hold, for 32 bytes of K: `tcgen05.mma`.
 
-        One thread issues it (of a pair of CTAs, one of the first). D begins at `column`. a: a matrix in shared memory,
-        or in Tensor Memory. shape, element and `more`: as for `instruction_descriptor`.
+        One thread issues it (of a pair of CTAs, one of the first). D begins at `column`. `a` is a matrix in shared
+        memory, or in Tensor Memory. `shape`, `element` and `more` are those of `instruction_descriptor`.
         """
         k = self._k
         if not isinstance(b, Matrix) or not isinstance(a, Matrix | Tensor):
@@ -184,16 +194,16 @@ class TensorMemory:
         left: object = a.descriptor() if isinstance(a, Matrix) else a
         enabled = accumulate
         if isinstance(accumulate, bool):
-            enabled = cast("Register[pred]", k.instruction("setp_ne_u32", (k.constant_register(accumulate), 0)))
+            enabled = cast("Register[pred]", k.instruction("setp_ne_u32", (constant_register(k, accumulate), 0)))
         opcode = f"tcgen05.mma.cta_group::{self.ctas}.kind::{_kind_and_number(element)[0]}"
-        k.emit(opcode, self.at(column), left, b.descriptor(), k.constant_register(bits), enabled)
+        k.emit(opcode, self.at(column), left, b.descriptor(), constant_register(k, bits), enabled)
 
     def commit(
         self, barrier: Shared[b64] | SharedCluster[b64], *, multicast: Register[Any] | int | None = None
     ) -> None:
         """Arrives once at an mbarrier when all that this thread started is complete: `tcgen05.commit`.
 
-        multicast: the mask of the CTAs of the cluster at whose mbarriers, each at the same place, it arrives.
+        `multicast` is the mask of the CTAs of the cluster at whose mbarriers, each at the same offset, it arrives.
         """
         name = f"tcgen05_commit_{self._group}_mbarrier_arrive_one_shared_cluster"
         if multicast is None:
@@ -216,8 +226,8 @@ class TensorMemory:
     ) -> tuple[Register[Any], ...]:
         """`count` columns from `column` on, of the lane that is the thread's own: `tcgen05.ld` of shape `32x32b`.
 
-        All threads of the warp come here. wait: until they are there (`tcgen05.wait::ld`); else the registers may not
-        be touched before. scalar: what the columns hold.
+        All threads of the warp come here. With `wait`, they are there afterwards (`tcgen05.wait::ld`); else the
+        registers may not be used before such a wait. `scalar` is what the columns hold.
         """
         self._check_count(count, column)
         if scalar.bits != 32:
@@ -231,7 +241,8 @@ class TensorMemory:
     def store(self, values: Sequence[Register[Any]], column: int | Register[u32] = 0, *, wait: bool = True) -> None:
         """Stores a column from each register, from `column` on, to the thread's own lane: `tcgen05.st`.
 
-        wait: until they are there (`tcgen05.wait::st`). Who multiplies by them comes after a fence and a barrier.
+        With `wait`, they are there afterwards (`tcgen05.wait::st`). A thread multiplies by them after a fence and a
+        barrier.
         """
         self._check_count(len(values), column)
         self._k.emit(
@@ -243,7 +254,7 @@ class TensorMemory:
     # ------------------------------------------------------------------------------------------ workings
 
     def _own_lane_address(self, column: int | Register[u32]) -> Tensor:
-        lanes = (self._k.warp & 3) << _LANE_SHIFT
+        lanes = (current_warp(self._k) & 3) << _LANE_SHIFT
         return Tensor(self._k, b32, self.at(column).to_register() + lanes, 4)
 
     def _check_count(self, count: int, column: int | Register[u32]) -> None:
@@ -251,6 +262,14 @@ class TensorMemory:
             raise BuildValueError(f"{', '.join(map(str, TRANSFER_COLUMNS))} columns are moved at once, not {count!r}")
         if isinstance(column, int) and column + count > self.columns:
             raise BuildValueError(f"there are {self.columns} columns, and {column + count} are named")
+
+
+def tensor_memory(k: InstructionBuilder, columns: int, *, warp: int = 0, ctas: int = 1) -> TensorMemory:
+    """Allocates 32 to 512 columns of Tensor Memory, by one warp: see `ptxkit.build.tcgen05`. Needs sm_100a.
+
+    All threads of the CTA come here, and again to `free()`. ctas: 2 where pairs of CTAs multiply together.
+    """
+    return TensorMemory(k, columns, warp=warp, ctas=ctas)
 
 
 def _kind_and_number(element: type[Scalar] | str) -> tuple[str, int]:

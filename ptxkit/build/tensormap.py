@@ -6,7 +6,7 @@
     source.load(tile, (x, y), full)
 
 The host encodes the map (`ptxkit.device.TensorMap`) and passes it by value; the launch checks that it fits what the
-kernel says here. Coordinates and extents stand as in PTX, the innermost dimension first.
+kernel says here. Coordinates and extents are ordered as in PTX, the innermost dimension first.
 
 Source: PTX ISA, "Tensors", "Data Movement and Conversion Instructions: cp.async.bulk.tensor",
 "... cp.reduce.async.bulk.tensor", "... cp.async.bulk.prefetch.tensor", "... prefetch".
@@ -15,54 +15,26 @@ Source: PTX ISA, "Tensors", "Data Movement and Conversion Instructions: cp.async
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ptxkit.build.addresses import Generic, Shared, SharedCluster
 from ptxkit.build.errors import BuildTypeError, BuildValueError
-from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import Scalar, b8, b64, s32, u32
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.build.registers import InstructionEmitter, Register
+from ptxkit.kernel_model.scalar_types import Scalar, b8, b64, s32, u32
+from ptxkit.kernel_model.tensor_form import TensorForm
 from ptxkit.tensormap_limits import MAX_BOX, MAX_PIXELS, MAX_RANK
-
-if TYPE_CHECKING:
-    from ptxkit.build.instructions import InstructionBuilder
 
 Coordinate: TypeAlias = "Register[s32] | Register[u32] | int"
 
-TENSOR_MAP_BYTES, TENSOR_MAP_ALIGNMENT = 128, 64
-"""Of a tensor map."""
-BOX_ALIGNMENT = 128
-"""Bytes to which a box in shared memory is aligned; a swizzle repeats over more."""
 SWIZZLE_PERIODS = {0: 128, 32: 256, 64: 512, 128: 1024}
 """By the bytes that a swizzle spans: the bytes after which its pattern repeats."""
 TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
-@dataclass(frozen=True, slots=True)
-class TensorForm:
-    """What a kernel says of a tensor map.
-
-    rank: dimensions of the tensor. box: elements that a copy takes, in each dimension, innermost first; of an `im2col`
-    map, channels and pixels. swizzle: bytes that it spans. mode: `tiled` or `im2col`.
-    """
-
-    element: type[Scalar]
-    rank: int
-    box: tuple[int, ...]
-    swizzle: int = 0
-    mode: str = "tiled"
-
-    @property
-    def bytes(self) -> int:
-        """Of a whole box, which a copy reports also where a part of it lies outside of the tensor."""
-        return prod(self.box) * self.element.size()
-
-
 class TensorMap:
     """A tensor map that the launch passes. `bytes`: what each load reports to its mbarrier."""
 
-    def __init__(self, builder: InstructionBuilder, form: TensorForm, address: Generic[b8]) -> None:
+    def __init__(self, builder: InstructionEmitter, form: TensorForm, address: Generic[b8]) -> None:
         self.builder = builder
         self.form = form
         self.address = address
@@ -87,8 +59,8 @@ class TensorMap:
     ) -> None:
         """Starts a copy of the box at `coordinates` into shared memory; reports `bytes` to the mbarrier.
 
-        offsets: of an `im2col` map, those of the filter. multicast: the mask of the CTAs of the cluster that get the
-        box, each at the same place and with its own mbarrier. policy: a cache policy (`createpolicy`).
+        `offsets` are those of the filter, for an `im2col` map. `multicast` is the mask of the CTAs of the cluster that
+        get the box, each at the same offset and with its own mbarrier. `policy` is a cache policy (`createpolicy`).
         """
         self._check_box(destination)
         name = f"cp_async_bulk_tensor_{self._mode_suffix()}"
@@ -101,7 +73,7 @@ class TensorMap:
             name += "_multicast_cluster"
             operands.append(multicast)
         self._issue(name, operands, policy)
-        self.builder.set_copy_bytes(self.bytes)
+        self.builder.recorder.set_copy_bytes(self.bytes)
 
     def store(
         self, coordinates: Sequence[Coordinate], source: Shared[Any], *, policy: Register[b64] | None = None
@@ -141,7 +113,7 @@ class TensorMap:
         self._issue(
             "cp_async_bulk_tensor_2d_tile_gather4", [destination, self._row_operand(column, rows), barrier], policy
         )
-        self.builder.set_copy_bytes(4 * self.form.box[0] * self.form.element.size())
+        self.builder.recorder.set_copy_bytes(4 * self.form.box[0] * self.form.element.size())
 
     def scatter4(
         self,
@@ -161,7 +133,7 @@ class TensorMap:
         offsets: Sequence[Register[Any] | int] = (),
         policy: Register[b64] | None = None,
     ) -> None:
-        """Brings a box into the L2 cache; nothing tells when it is there."""
+        """Brings a box into the L2 cache; nothing reports when it is there."""
         operands: list[object] = [self._coordinate_operand(coordinates)]
         if self.form.mode == "im2col":
             operands.append(self._filter_offsets(offsets))

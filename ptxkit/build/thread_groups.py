@@ -5,23 +5,28 @@ Source: PTX ISA, "Cooperative Thread Arrays", "Parallel Synchronization and Comm
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from ptxkit.build.errors import BuildError
+from ptxkit.build.barriers_and_fences import cta_sync, warp_sync
+from ptxkit.build.errors import BuildError, BuildTypeError, BuildValueError
+from ptxkit.build.instructions import InstructionBuilder
+from ptxkit.build.limits import NAMED_BARRIERS
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import u32
+from ptxkit.build.special_registers import read_special
+from ptxkit.build.warp_roles import WARP_SIZE, check_consecutive_warps, thread_rank
 from ptxkit.fast_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from ptxkit.build.barriers_and_fences import SynchronizationBuilder
+from ptxkit.kernel_model.scalar_types import u32
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`size` threads; `rank`: the executing thread's number among them. barrier: the named barrier at which they meet,
-    None for a warp or a single thread. scattered: they are no whole warps, and meet at no barrier of the CTA."""
+    """`size` threads, and as `rank` the executing thread's number among them.
 
-    builder: SynchronizationBuilder
+    `barrier` is the named barrier at which they meet, None for a warp or a single thread. Threads that are `scattered`
+    are no whole warps, and meet at no barrier of the CTA.
+    """
+
+    builder: InstructionBuilder
     size: int
     rank: Register[u32] | int
     barrier: int | None = None
@@ -34,8 +39,55 @@ class Group:
                 "barriers of a CTA count whole warps, so these threads meet at an mbarrier: memcpy_async(..., barrier=)"
             )
         if self.barrier == 0:
-            self.builder.cta_sync()
+            cta_sync(self.builder)
         elif self.barrier is not None:
-            self.builder.cta_sync(self.barrier, self.size)
+            cta_sync(self.builder, self.barrier, self.size)
         elif self.size > 1:
-            self.builder.warp_sync()
+            warp_sync(self.builder)
+
+
+def this_thread(k: InstructionBuilder) -> Group:
+    """The executing thread alone."""
+    return Group(k, 1, 0)
+
+
+def this_warp(k: InstructionBuilder) -> Group:
+    """The 32 threads of a warp."""
+    return Group(k, 32, read_special(k, "%laneid"))
+
+
+def this_cta(k: InstructionBuilder) -> Group:
+    """All threads of the CTA, whose shape the kernel must fix."""
+    if k.threads is None:
+        raise BuildError("the size of the group is the CTA's: Kernel(..., threads=...)")
+    x, y, z = k.threads
+    return Group(k, x * y * z, thread_rank(k), 0)
+
+
+def these_warps(k: InstructionBuilder, warps: Iterable[int] | int, *, barrier: int | None = None) -> Group:
+    """All threads of warps whose numbers follow one another, such as those of a role: `range(1, 5)`.
+
+    `barrier` is the number of the named barrier at which they meet, 1 to 15; a single warp needs none.
+    """
+    numbers = check_consecutive_warps(k, warps)
+    if len(numbers) == 1 and barrier is None:
+        return this_warp(k)
+    if isinstance(barrier, bool) or not isinstance(barrier, int) or not 1 <= barrier < NAMED_BARRIERS:
+        raise BuildValueError(f"several warps meet at a named barrier, 1 to {NAMED_BARRIERS - 1}, not {barrier!r}")
+    x, y, z = k.threads or (0, 0, 0)
+    if numbers[-1] * WARP_SIZE + WARP_SIZE > x * y * z:
+        raise BuildValueError(f"warp {numbers[-1]} of the CTA is no whole one, and a barrier counts whole warps")
+    first = numbers[0] * WARP_SIZE
+    return Group(k, len(numbers) * WARP_SIZE, thread_rank(k) - first if first else thread_rank(k), barrier)
+
+
+def these_threads(k: InstructionBuilder, size: int, rank: Register[u32]) -> Group:
+    """Any `size` threads of the CTA, such as those of even numbers: `k.these_threads(64, k.tid.x // 2)`.
+
+    `rank` is the executing thread's number among them. Their copies are waited for at an mbarrier.
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise BuildValueError(f"a group has a whole number of threads, at least 1, not {size!r}")
+    if not isinstance(rank, Register) or rank.type is not u32:
+        raise BuildTypeError(f"a thread's number in a group is a u32 register, not {rank!r}")
+    return Group(k, size, rank, scattered=True)

@@ -4,11 +4,11 @@
         value = data[i].load()
     out[i].store(value * 2.0)              # has no value where i >= n
 
-Only what is certain is refused: there is a way past the definitions, by a branch or a guard that does not hold, on
-which the register has not been written before, and from there every path stores what follows from it, addresses memory
-by it, or decides by it. Whether the way is ever taken depends on the branch alone. What an instruction may ignore is no
+Only what is certain is refused: a path avoids the definitions, by a branch or a guard that does not hold, the register
+has not been written before on it, and from there every path stores what follows from the register, addresses memory by
+it, or decides by it. Whether the path is ever taken depends on the branch alone. What an instruction may ignore is no
 such use: an operand of `selp`, of a shuffle or of a logical operation, an element of a vector, an argument of a call.
-Values set in a loop are taken to be set behind it, which the loop's count decides. A register that nothing ever writes
+Values set in a loop are assumed to be set after it, which the loop's count decides. A register that nothing ever writes
 is left to the reference machine.
 
 Source: PTX ISA, "State Spaces: Register State Space".
@@ -21,17 +21,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from ptxkit.build.build_warnings import iterate_instructions
-from ptxkit.build.errors import BuildError, Location
+from ptxkit.build.errors import BuildError
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Control, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Match
+from ptxkit.kernel_model.source_lines import Location
 from ptxkit.syntax import tree
+from ptxkit.syntax.nested_instructions import iterate_instructions
 
 if TYPE_CHECKING:
-    from ptxkit.build.function_builder import FunctionBuilder
+    from ptxkit.build.instructions import InstructionBuilder
     from ptxkit.build.recorder import RecordedStatement
 
 _STRICT_OPERATIONS = frozenset(
@@ -43,15 +44,15 @@ _STRICT_OPERATIONS = frozenset(
 _MULTIPLICATIONS = frozenset({"mul", "mul_wide"})
 """Those for which that holds where the other factor is a constant."""
 _PRIVATE_SPACES = ("param", "local")
-"""Spaces in which nobody may look at what is stored."""
+"""Spaces in which no other thread looks at what is stored."""
 
 
-def check_registers_initialized(routine: FunctionBuilder) -> None:
+def check_registers_initialized(routine: InstructionBuilder) -> None:
     """`BuildError` where threads read a register that nothing has written."""
-    entries = routine.entries()
+    entries = routine.recorder.entries()
     if len(entries) == routine.checked_statement_count:
         return
-    doubtful = _find_candidates(entries, {prefix for _, prefix in routine.register_counts})
+    doubtful = _find_candidates(entries, {prefix for _, prefix in routine.recorder.register_counts})
     if doubtful and not any(map(_has_opaque_branch, entries)):
         nodes, names = _build_nodes(entries, doubtful)
         found = _UninitializedUseAnalysis(nodes, (1 << len(names)) - 1).find_use()
@@ -82,7 +83,7 @@ def _find_candidates(entries: Sequence[RecordedStatement], prefixes: set[str]) -
             heappop(ends)
         statement, match = entry.statement, entry.match
         if match is None or not isinstance(statement, tree.Instruction):
-            for each in iterate_instructions(statement):
+            for each in iterate_instructions((statement,)):
                 bounds |= {name: len(entries) for name in _iterate_named_registers(each) if name not in bounds}
             continue
         for name in _iterate_named_registers(statement):
@@ -102,14 +103,14 @@ def _find_candidates(entries: Sequence[RecordedStatement], prefixes: set[str]) -
 def _has_opaque_branch(entry: RecordedStatement) -> bool:
     """Whether raw PTX may go elsewhere than to the next statement, or a list of labels says where to."""
     found = entry.match
-    matches = [table().match(each) for each in iterate_instructions(entry.statement)] if found is None else [found]
+    matches = [table().match(each) for each in iterate_instructions((entry.statement,))] if found is None else [found]
     effects = [effect for each in matches if isinstance(each, Match) for effect in each.effects]
     kinds = {effect.kind for effect in effects if isinstance(effect, Control)}
     return bool(kinds - {"call"} if found is None else kinds & {"branch_indexed"})
 
 
 def _label_positions(entries: Sequence[RecordedStatement]) -> dict[str, int]:
-    """Where the labels stand, by their names."""
+    """The positions of the labels, by their names."""
     statements = [each.statement for each in entries]
     return {each.name: number for number, each in enumerate(statements) if isinstance(each, tree.LabelStatement)}
 
@@ -136,7 +137,7 @@ def _result_registers(instruction: tree.Instruction, match: Match) -> set[str]:
 
 
 def _iterate_operand_registers(operand: tree.Operand | None, *, within: bool = False) -> Iterator[str]:
-    """The registers of an operand. within: those of vectors, too."""
+    """The registers of an operand; with `within`, those of vectors, too."""
     match operand:
         case tree.Name(text=text):
             if text.startswith("%"):
@@ -203,8 +204,9 @@ def _iterate_strict_roles(value: Expression, statement: tree.Instruction, match:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One statement; registers are bits. following: the nodes that may come next. skipped: it stands under a guard, and
-    is no branch. accessed: what an access to memory reads. carries: (result, operand) of values.
+    """One statement; registers are bits.
+
+    `successors` are the nodes that may come next. `is_predicated` holds for a statement with a guard that is no branch.
     """
 
     location: Location
@@ -229,7 +231,7 @@ def _build_nodes(entries: Sequence[RecordedStatement], doubtful: set[str]) -> tu
         statement, match = entry.statement, entry.match
         after = (number + 1,) if number + 1 < len(entries) else ()
         if match is None or not isinstance(statement, tree.Instruction):
-            named = (name for each in iterate_instructions(statement) for name in _iterate_named_registers(each))
+            named = (name for each in iterate_instructions((statement,)) for name in _iterate_named_registers(each))
             made.append(_Node(entry.location, after, writes=mask(named)))  # raw PTX may write all that it names
             continue
         is_guarded = statement.guard is not None
@@ -317,7 +319,7 @@ class _UninitializedUseAnalysis:
         )
 
     def _compute_unwritten(self) -> list[int]:
-        """Before each instruction, the registers that no way to it has written."""
+        """Before each instruction, the registers that no path to it has written."""
         found = [self._all_registers] * len(self._nodes)
         waiting = deque(range(len(self._nodes)))
         while waiting:
@@ -331,7 +333,7 @@ class _UninitializedUseAnalysis:
         return found
 
     def _needed_after(self, number: int) -> int:
-        """What is needed behind an instruction, on every way; nothing where a way ends."""
+        """What is needed after an instruction, on every path; nothing where a path ends."""
         following = self._nodes[number].successors
         if not following:
             return 0
@@ -341,7 +343,7 @@ class _UninitializedUseAnalysis:
         return found
 
     def _compute_needed(self) -> list[int]:
-        """Before each instruction, the registers that every way from it needs before it writes them."""
+        """Before each instruction, the registers that every path from it needs before it writes them."""
         self._needed = found = [self._all_registers] * len(self._nodes)
         waiting = deque(reversed(range(len(self._nodes))))
         while waiting:

@@ -19,9 +19,10 @@ from typing import Any, cast
 
 from ptxkit.build.control_flow import IfBlock
 from ptxkit.build.errors import BuildError, BuildValueError
-from ptxkit.build.memory_declarations import MemoryBuilder
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import pred, u32
+from ptxkit.build.special_registers import read_special
+from ptxkit.kernel_model.scalar_types import pred, u32
 
 WARP_SIZE, WARPS_PER_WARPGROUP = 32, 4
 """Threads of a warp, and warps of a warpgroup."""
@@ -33,7 +34,7 @@ class WarpRole(IfBlock):
 
     __slots__ = ("_register_change",)
 
-    def __init__(self, flow: WarpRoleBuilder, predicate: Register[pred], change: str, registers: int | None) -> None:
+    def __init__(self, flow: InstructionBuilder, predicate: Register[pred], change: str, registers: int | None) -> None:
         super().__init__(flow, predicate)
         self._register_change = (change, registers)
 
@@ -44,87 +45,86 @@ class WarpRole(IfBlock):
             self._flow.instruction(f"setmaxnreg_{change}", (registers,))
 
 
-class WarpRoleBuilder(MemoryBuilder):
-    """Threads by their place in the CTA."""
+def thread_rank(k: InstructionBuilder) -> Register[u32]:
+    """The thread's number in the CTA, x fastest: computed once, where it is first asked for."""
+    if k.threads is None:
+        raise BuildError("the number of a thread follows from the CTA's shape: Kernel(..., threads=...)")
+    x, y, z = k.threads
+    rank = read_special(k, "%tid.x")
+    if y > 1:
+        rank = rank + read_special(k, "%tid.y") * x
+    if z > 1:
+        rank = rank + read_special(k, "%tid.z") * (x * y)
+    return rank
 
-    threads: tuple[int, int, int] | None
-    registers: int | None
 
-    @property
-    def thread_rank(self) -> Register[u32]:
-        """The thread's number in the CTA, x fastest: computed once, where it is first asked for."""
-        if self.threads is None:
-            raise BuildError("the number of a thread follows from the CTA's shape: Kernel(..., threads=...)")
-        x, y, z = self.threads
-        rank = self.tid.x
-        if y > 1:
-            rank = rank + self.tid.y * x
-        if z > 1:
-            rank = rank + self.tid.z * (x * y)
-        return rank
+def warp(k: InstructionBuilder) -> Register[u32]:
+    """The number of the thread's warp in the CTA."""
+    return thread_rank(k) >> 5
 
-    @property
-    def warp(self) -> Register[u32]:
-        """The number of the thread's warp in the CTA."""
-        return self.thread_rank >> 5
 
-    def uniform(self, value: Register[u32]) -> Register[u32]:
-        """A value that all lanes of the warp have in common, so computed that ptxas knows it: `redux.sync.or`.
+def uniform(k: InstructionBuilder, value: Register[u32]) -> Register[u32]:
+    """A value that all lanes of the warp have in common, so computed that ptxas knows it: `redux.sync.or`.
 
-        What follows from it (branches, addresses, descriptors) is then computed once a warp. All lanes come here.
-        """
-        same = cast("Register[Any]", self.instruction("redux_sync_or_b32", (value, ALL_LANES)))
-        return Register(self, u32, same.name, value.multiple)
+    What follows from it (branches, addresses, descriptors) is then computed once a warp. All lanes come here.
+    """
+    same = cast("Register[Any]", k.instruction("redux_sync_or_b32", (value, ALL_LANES)))
+    return Register(k, u32, same.name, value.multiple)
 
-    def role(
-        self, *, warps: Iterable[int] | int, registers: int | None = None, by: Register[u32] | None = None
-    ) -> WarpRole:
-        """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
 
-        by: the warp's number where it is in a register already, such as `k.uniform(k.warp)`. registers: how many each
-        of their threads shall have, 24 to 256 by eights; `setmaxnreg` takes or gives them, for whole warpgroups. The
-        kernel must say what it starts with: Kernel(..., registers=168).
-        """
-        numbers = self.check_consecutive_warps(warps)
-        return WarpRole(
-            self,
-            self._is_in_warps(numbers, self._count_warps(), by),
-            self._register_change_direction(numbers, registers),
-            registers,
-        )
+def role(
+    k: InstructionBuilder, *, warps: Iterable[int] | int, registers: int | None = None, by: Register[u32] | None = None
+) -> WarpRole:
+    """The warps of these numbers, which follow one another: `with k.role(warps=range(4)):`.
 
-    def check_consecutive_warps(self, warps: Iterable[int] | int) -> list[int]:
-        """The numbers of warps, in order; BuildValueError where one is left out, or the CTA has no such warp."""
-        numbers = sorted({warps} if isinstance(warps, int) else set(warps))
-        if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:
-            raise BuildValueError(f"a role is that of warps whose numbers follow one another, not {numbers}")
-        count = self._count_warps()
-        if numbers[-1] >= count:
-            raise BuildValueError(f"the CTA has warps 0 to {count - 1}; there is no warp {numbers[-1]}")
-        return numbers
+    `by` is the warp's number where a register holds it already, such as `k.uniform(k.warp)`. `registers` is how many
+    each of their threads has in the role, 24 to 256 by eights; `setmaxnreg` sets it for whole warpgroups. The kernel
+    must state what it starts with: Kernel(..., registers=168).
+    """
+    numbers = check_consecutive_warps(k, warps)
+    return WarpRole(
+        k,
+        _is_in_warps(k, numbers, _count_warps(k), by),
+        _register_change_direction(k, numbers, registers),
+        registers,
+    )
 
-    def _count_warps(self) -> int:
-        if self.threads is None:
-            raise BuildError("a role needs the CTA's shape: Kernel(..., threads=...)")
-        x, y, z = self.threads
-        return -(-x * y * z // WARP_SIZE)
 
-    def _is_in_warps(self, numbers: list[int], count: int, by: Register[u32] | None) -> Register[pred]:
-        first, last = numbers[0], numbers[-1]
-        warp = self.warp if by is None else by
-        if first == last:
-            return warp == first
-        if first == 0:
-            return warp <= last
-        if last == count - 1:
-            return warp >= first
-        return warp - first <= last - first
+def check_consecutive_warps(k: InstructionBuilder, warps: Iterable[int] | int) -> list[int]:
+    """The numbers of warps, in order; BuildValueError where one is left out, or the CTA has no such warp."""
+    numbers = sorted({warps} if isinstance(warps, int) else set(warps))
+    if not numbers or numbers != list(range(numbers[0], numbers[-1] + 1)) or numbers[0] < 0:
+        raise BuildValueError(f"a role is that of warps whose numbers follow one another, not {numbers}")
+    count = _count_warps(k)
+    if numbers[-1] >= count:
+        raise BuildValueError(f"the CTA has warps 0 to {count - 1}; there is no warp {numbers[-1]}")
+    return numbers
 
-    def _register_change_direction(self, numbers: list[int], registers: int | None) -> str:
-        if registers is None:
-            return ""
-        if self.registers is None:
-            raise BuildError("a role changes the registers that the kernel starts with: Kernel(registers=...)")
-        if numbers[0] % WARPS_PER_WARPGROUP or len(numbers) % WARPS_PER_WARPGROUP:
-            raise BuildValueError("registers change for whole warpgroups: four warps, the first a multiple of four")
-        return "dec" if registers <= self.registers else "inc"
+
+def _count_warps(k: InstructionBuilder) -> int:
+    if k.threads is None:
+        raise BuildError("a role needs the CTA's shape: Kernel(..., threads=...)")
+    x, y, z = k.threads
+    return -(-x * y * z // WARP_SIZE)
+
+
+def _is_in_warps(k: InstructionBuilder, numbers: list[int], count: int, by: Register[u32] | None) -> Register[pred]:
+    first, last = numbers[0], numbers[-1]
+    own = warp(k) if by is None else by
+    if first == last:
+        return own == first
+    if first == 0:
+        return own <= last
+    if last == count - 1:
+        return own >= first
+    return own - first <= last - first
+
+
+def _register_change_direction(k: InstructionBuilder, numbers: list[int], registers: int | None) -> str:
+    if registers is None:
+        return ""
+    if k.registers is None:
+        raise BuildError("a role changes the registers that the kernel starts with: Kernel(registers=...)")
+    if numbers[0] % WARPS_PER_WARPGROUP or len(numbers) % WARPS_PER_WARPGROUP:
+        raise BuildValueError("registers change for whole warpgroups: four warps, the first a multiple of four")
+    return "dec" if registers <= k.registers else "inc"

@@ -15,17 +15,16 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", "Matrix Des
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ptxkit.build.addresses import Shared
 from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.build.instructions import InstructionBuilder
 from ptxkit.build.registers import Register
-from ptxkit.build.scalar_types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
 from ptxkit.build.shared_matrix import Rows
+from ptxkit.build.special_registers import constant_register, read_special
 from ptxkit.fast_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from ptxkit.build.control_flow import ControlFlowBuilder
+from ptxkit.kernel_model.scalar_types import Scalar, b32, b64, bf16, f16, f32, pred, s32, u32
 
 WARPGROUP_ROWS = 64
 """Of the accumulator of one warpgroup."""
@@ -33,7 +32,7 @@ _SWIZZLES = {0: 0, 128: 1, 64: 2, 32: 3}
 """Of a descriptor's layout, by the bytes that the swizzle spans."""
 _WARP_ROWS, _PIECE_COLUMNS = 16, 8
 """Rows of the accumulator that one warp has, and columns that two of its registers hold as halves."""
-_MAX_FIELD = (1 << 14) - 1
+_FIELD_MASK = (1 << 14) - 1
 _STEP_BYTES = 32
 """Of a row that one instruction multiplies, whatever the type: 16 elements of bf16, 32 of e4m3, 8 of tf32."""
 _TYPE_WORDS = {"tf32": "tf32", "e4m3": "e4m3", "e5m2": "e5m2", "s8": "s8", "u8": "u8"}
@@ -43,10 +42,10 @@ _TYPE_WORDS = {"tf32": "tf32", "e4m3": "e4m3", "e5m2": "e5m2", "s8": "s8", "u8":
 class Matrix:
     """A matrix in shared memory, as the low word of its descriptor; the high word is constant.
 
-    transposed: the rows in memory are along M or N, not along K.
+    With `transposed`, the rows in memory are along M or N, not along K.
     """
 
-    flow: ControlFlowBuilder
+    flow: InstructionBuilder
     low: Register[u32]
     high: int
     transposed: bool = False
@@ -60,7 +59,7 @@ class Matrix:
         return Matrix(self.flow, self.low + (offset >> 4), self.high, self.transposed) if offset else self
 
     def at(self, index: Register[u32], size: int) -> Matrix:
-        """The matrix of that number in a row of such, each `size` bytes (a multiple of 16) behind the last."""
+        """The matrix of that number in a row of such, each `size` bytes (a multiple of 16) after the last."""
         if size % 16:
             raise BuildValueError(f"a descriptor moves by multiples of 16 bytes, not by {size}")
         low = self.flow.instruction("mad_lo", (index, size >> 4, self.low))
@@ -68,12 +67,12 @@ class Matrix:
 
     def descriptor(self) -> Register[b64]:
         """The descriptor's 64 bits in a register."""
-        high = self.flow.constant_register(self.high)
+        high = constant_register(self.flow, self.high)
         return cast("Register[b64]", self.flow.instruction("mov_b64", ((self.low, high),)))
 
 
-def make_matrix(
-    flow: ControlFlowBuilder,
+def matrix(
+    k: InstructionBuilder,
     place: Shared[Any],
     *,
     swizzle: int = 128,
@@ -81,9 +80,14 @@ def make_matrix(
     leading: int = 16,
     transposed: bool = False,
 ) -> Matrix:
-    """See `FunctionBuilder.matrix`."""
+    """A matrix in shared memory for `wgmma`, as a tensor map with that swizzle writes it.
+
+    `stride` is the number of bytes from eight rows to the next eight, by default that of rows as long as the swizzle,
+    and `leading` that from one column of core matrices to the next, where the layout needs it. With `transposed`, rows
+    are along M or N.
+    """
     low, apart = make_descriptor_low(place, swizzle, stride, leading)
-    return Matrix(flow, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
+    return Matrix(k, low, apart >> 4 | _SWIZZLES[swizzle] << 30, transposed)
 
 
 def make_descriptor_low(
@@ -96,20 +100,20 @@ def make_descriptor_low(
         raise BuildValueError(f"a swizzle spans {', '.join(map(str, sorted(_SWIZZLES)))} bytes, not {swizzle!r}")
     apart = 8 * swizzle if stride is None and swizzle else stride
     for name, value in (("stride", apart), ("leading", leading)):
-        if value is None or value % 16 or not 0 <= value >> 4 <= _MAX_FIELD:
+        if value is None or value % 16 or not 0 <= value >> 4 <= _FIELD_MASK:
             raise BuildValueError(f"{name} is a multiple of 16 bytes below 256 kB, not {value!r}")
     assert apart is not None
     needed = 8 * swizzle if swizzle else 16
     if place.alignment < needed:
         raise BuildTypeError(f"a matrix with a swizzle of {swizzle} is aligned to {needed} bytes, and not {place!r}")
     address = place.to_register() >> 4
-    return cast("Register[u32]", address & _MAX_FIELD) | leading >> 4 << 16, apart
+    return cast("Register[u32]", address & _FIELD_MASK) | leading >> 4 << 16, apart
 
 
 class Accumulator:
-    """The 64 x n results of a warpgroup, n / 2 in each thread. registers: they are written by `multiply`."""
+    """The 64 x n results of a warpgroup, n / 2 in the `registers` of each thread, which `multiply` writes."""
 
-    def __init__(self, flow: ControlFlowBuilder, columns: int, scalar: type[Scalar] = f32) -> None:
+    def __init__(self, flow: InstructionBuilder, columns: int, scalar: type[Scalar] = f32) -> None:
         if scalar not in (f32, s32):
             raise BuildTypeError(f"an accumulator holds f32 or s32, not {scalar!r}")
         if isinstance(columns, bool) or not isinstance(columns, int) or columns % 8 or not 8 <= columns <= 256:
@@ -132,8 +136,8 @@ class Accumulator:
     ) -> None:
         """Starts `self = a * b + self`, or `a * b` where `accumulate` does not hold, for 32 bytes of K.
 
-        a: a matrix, or four registers with its fragment. element, b_element: their types; `e4m3`, `tf32` and the like
-        by name. It is complete when its group is waited for; until then the registers may not be touched.
+        `a` is a matrix, or four registers with its fragment. `element` and `b_element` are their types; `e4m3`, `tf32`
+        and the like by name. It is complete when its group is waited for; until then the registers may not be touched.
         """
         words = [_element_word(element), _element_word(element if b_element is None else b_element)]
         k = _STEP_BYTES * 8 // {"f16": 16, "bf16": 16, "tf32": 32}.get(words[0], 8)
@@ -150,19 +154,19 @@ class Accumulator:
 
     def row(self, index: int) -> Register[u32]:
         """The row of the thread's result of that number."""
-        lane, thread = self._flow.laneid, self._flow.tid.x
+        lane, thread = read_special(self._flow, "%laneid"), read_special(self._flow, "%tid.x")
         return ((thread >> 5) & 3) * 16 + (lane >> 2) + 8 * (index // 2 % 2)
 
     def column(self, index: int) -> Register[u32]:
         """The column of the thread's result of that number."""
-        return (self._flow.laneid & 3) * 2 + (index // 4 * 8 + index % 2)
+        return (read_special(self._flow, "%laneid") & 3) * 2 + (index // 4 * 8 + index % 2)
 
     def packed(
         self, scalar: type[Scalar], *, into: Sequence[Register[b32]] | None = None, scale: Register[f32] | None = None
     ) -> list[Register[b32]]:
         """The results as pairs of halves, two in a register: `cvt.rn.bf16x2.f32`; the even column is the low half.
 
-        into: the registers that receive them, new ones where left out. scale: what each result is multiplied by first.
+        `into` are the registers that receive them, by default new ones. Each result is first multiplied by `scale`.
         """
         if scalar not in (bf16, f16) or self.type is not f32:
             raise BuildTypeError(f"results of f32 are packed as pairs of f16 or bf16, not of {scalar!r}")
@@ -181,10 +185,15 @@ class Accumulator:
         All warps of the warpgroup come here; each stores its 16 rows.
         """
         halves = self.packed(rows.place.type)
-        own = ((self._flow.tid.x >> 5) & 3) * _WARP_ROWS + row
+        own = ((read_special(self._flow, "%tid.x") >> 5) & 3) * _WARP_ROWS + row
         for start in range(0, self.columns, 2 * _PIECE_COLUMNS):
             some = halves[start // 4 :][: min(self.columns - start, 2 * _PIECE_COLUMNS) // 4]
             rows.stmatrix(own, column + start, some)
+
+
+def accumulator(k: InstructionBuilder, columns: int, scalar: type[Scalar] = f32) -> Accumulator:
+    """The registers of a warpgroup's 64 x `columns` results."""
+    return Accumulator(k, columns, scalar)
 
 
 def _element_word(element: type[Scalar] | str) -> str:

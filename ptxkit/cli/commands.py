@@ -13,7 +13,7 @@ from ptxkit.results import ExitStatus
 from ptxkit.untrusted_text import escape_text
 
 COMPLETION_VARIABLE = "_PTXKIT_COMPLETE"
-"""The variable by which a shell asks for its script (`bash_source`), or for what may stand at the cursor."""
+"""The variable by which a shell requests its script (`bash_source`), or what may be written at the cursor."""
 
 
 class _LazyCommands(Mapping[str, click.Command]):
@@ -77,7 +77,7 @@ def cli() -> None:
     """Check, format, run and inspect PTX, the assembly language of NVIDIA GPUs."""
 
 
-cli.commands = _LazyCommands()  # type: ignore[assignment]  # click asks for one that it could change, and never does
+cli.commands = _LazyCommands()  # type: ignore[assignment]  # click requires one that it could change, and never does
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -98,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_completion(wanted: str) -> int:
-    """Prints what the shell asks for; 0 where click knows such a shell."""
+    """Prints what the shell requests; 0 where click knows such a shell."""
     from click.shell_completion import get_completion_class, shell_complete
 
     if get_completion_class(wanted.partition("_")[0]) is None:

@@ -12,13 +12,12 @@ import click
 from ptxkit.cli import shell_completion
 from ptxkit.cli.file_replacement import encode, replace_content
 from ptxkit.cli.input_files import expand_paths, read_texts
+from ptxkit.cli.limits import MAX_FILE_NAME_CHARS
 from ptxkit.cli.output import write_lines
 from ptxkit.report import diagnostic_lines
 from ptxkit.results import ExitStatus, FileResult
 from ptxkit.source import SourceFile, TextOrigin
 from ptxkit.untrusted_text import escape_path, escape_text
-
-_MAX_NAME = 200
 
 
 @click.command(short_help="Extract the PTX embedded in libraries, programs, fat binaries and wheels.")
@@ -79,7 +78,7 @@ def extract(
 
 
 def _embedded_texts(paths: tuple[str, ...]) -> Iterator[SourceFile | FileResult]:
-    """What stands inside other files; texts of their own are passed over."""
+    """What is inside other files; texts of their own are passed over."""
     for given in expand_paths(paths, binaries=True):
         if isinstance(given, FileResult):
             yield given
@@ -94,7 +93,7 @@ def file_name(title: str) -> str:
     stem = os.path.splitext(os.path.basename(outer))[0]
     parts = [re.sub(r"[^\w.+-]+", "_", part.replace("/", ".")).strip("._") for part in (stem, *inner)]
     name = ".".join(filter(None, parts))
-    return name if len(name) <= _MAX_NAME else name[-_MAX_NAME:].lstrip(".")
+    return name if len(name) <= MAX_FILE_NAME_CHARS else name[-MAX_FILE_NAME_CHARS:].lstrip(".")
 
 
 def _write(path: str, content: bytes, *, force: bool) -> str | None:

@@ -22,7 +22,7 @@ def rewrite_file(origin: TextOrigin, text: str) -> str | None:
     """Write the text over the file that another text was read from; why that failed, and then the file is as it was.
 
     Nothing is written for a member of a container, nor through a link that leads out of the folder that was named (of
-    a file that was named: out of its own folder). Whoever made the folder could name any file of the user by such a
+    a file that was named: out of its own folder). The author of the folder could name any file of the user by such a
     link, and say what is written.
     """
     return replace_content(origin, encode(text))
@@ -59,7 +59,7 @@ def replace_file(target: str, content: bytes) -> None:
     """Other contents for a regular file, which stays what else it is: its permissions, its owner and its other names.
 
     In one step where a new file can be all that. Where it cannot, the contents of the file itself are changed, after
-    they have been written beside it: so there was room for them. Raises OSError.
+    they have been written next to it: so there was room for them. Raises OSError.
     """
     status = os.stat(target)
     if not stat.S_ISREG(status.st_mode):

@@ -1,4 +1,4 @@
-"""`ptxkit lint --fix`, `--diff`: what becomes of a text that was mended."""
+"""`ptxkit lint --fix`, `--diff`: what becomes of a text that was fixed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def job_mode(options: LintOptions) -> JobMode:
 
 
 def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileResult:
-    """The result of one text, after its mends are written or their difference is printed.
+    """The result of one text, after its fixes are written or their difference is printed.
 
-    A text inside another file is told of, and left as it is.
+    A text inside another file is reported, and left as it is.
     """
     if answer.fixed_text is None:
         return answer.result

@@ -126,9 +126,9 @@ def fuzz(  # noqa: PLR0913 (options)
     wanted = oracles or (_FILE_ORACLES if corpus else _ORACLES_WITHOUT_GPU)
     if seconds is None and count is None:
         seconds = _SECONDS_BY_DEFAULT
-    from ptxkit.testing.differential.whole_files import MAX_MUTATED_CHARACTERS
     from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, find_kind, original_files
     from ptxkit.testing.fuzz.scheduler import FuzzLimits
+    from ptxkit.testing.limits import MAX_MUTATED_CHARS
 
     _add_working_directory(wanted)
     for each in wanted:
@@ -142,7 +142,7 @@ def fuzz(  # noqa: PLR0913 (options)
             )
     if corpus and not original_files(tuple(corpus)):
         raise click.UsageError(
-            f"--corpus: no PTX file of at most {MAX_MUTATED_CHARACTERS:,} characters in {', '.join(corpus)}"
+            f"--corpus: no PTX file of at most {MAX_MUTATED_CHARS:,} characters in {', '.join(corpus)}"
         )
     campaigns = [FuzzCampaign(each, seed, target, None, tuple(corpus)) for each in dict.fromkeys(wanted)]
     ctx.exit(_run(campaigns, FuzzLimits(count, seconds, hang), jobs or os.cpu_count() or 1, cluster, folder))
@@ -163,8 +163,8 @@ def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: 
 
     try:
         store = FuzzStore(folder)
-        with _progress(campaigns, limits, store) as told:
-            run_campaigns(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), told)
+        with _progress(campaigns, limits, store) as report:
+            run_campaigns(campaigns, store, limits, _runner(campaigns, limits, jobs, cluster), report)
     except CannotRunError as error:
         click.echo(f"ptxkit fuzz: {escape_text(str(error))}", err=True)
         return ExitStatus.COULD_NOT_RUN
@@ -202,7 +202,7 @@ def _progress(
     """What to call after each share: on standard error a bar where that is a terminal, else a line now and then."""
     import time
 
-    from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult
+    from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
 
     began = time.monotonic()
     if not sys.stderr.isatty():
@@ -225,18 +225,18 @@ def _progress(
     with click.progressbar(length=length, label="fuzz", file=sys.stderr, item_show_func=lambda text: text or "") as bar:
         bar.update(min(done, length))
 
-        def told(outcome: object) -> None:
+        def report(outcome: object) -> None:
             nonlocal asked, failed
             assert isinstance(outcome, FuzzUnitResult)
             asked, failed = asked + outcome.run_count, failed + len(outcome.failures)
             at = int(time.monotonic() - began) if limits.seconds else done + asked
             bar.update(max(0, min(at, length) - bar.pos), f"{asked} asked, {failed} failed")
 
-        yield told
+        yield report
 
 
 def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
-    """Asks about a kept example again. trusted: oracles that it may name beside those of ptxkit. hang: seconds of
+    """Tests a kept example again. trusted: oracles that it may name in addition to those of ptxkit. hang: seconds of
     processor time that it may take."""
     from ptxkit.testing.corpus import examples
     from ptxkit.testing.fuzz import example_replay
@@ -247,7 +247,7 @@ def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
     try:
         example = examples.load_example(folder)
         click.echo(f"{shown}: asks {escape_text(example.oracle)} again", err=True)
-        with report_progress(hang, lambda said: click.echo(f"{shown}: {escape_text(said)}", err=True)):
+        with report_progress(hang, lambda message: click.echo(f"{shown}: {escape_text(message)}", err=True)):
             example_replay.replay(example, trusted)
     except examples.ExampleError as error:
         raise click.UsageError(str(error)) from error
@@ -255,8 +255,8 @@ def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
         click.echo(f"{shown}: could not be asked: {escape_text(str(error))}")
         return ExitStatus.COULD_NOT_RUN
     except Exception as error:  # what an oracle finds, or where ptxkit breaks
-        said = escape_lines(f"{example.oracle} fails: {examples.failure_cause(error)}\n{error}")
-        click.echo(f"{shown}: {said}")
+        message = escape_lines(f"{example.oracle} fails: {examples.failure_cause(error)}\n{error}")
+        click.echo(f"{shown}: {message}")
         return ExitStatus.FINDINGS
     click.echo(f"{shown}: {example.oracle} holds now")
     return ExitStatus.CLEAN

@@ -1,4 +1,4 @@
-"""`ptxkit lint --add-ignores`: a comment beside each finding that hides it."""
+"""`ptxkit lint --add-ignores`: a comment at each finding that hides it."""
 
 from __future__ import annotations
 

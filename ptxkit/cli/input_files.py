@@ -10,6 +10,7 @@ from io import BytesIO
 from stat import S_ISDIR
 from typing import IO, TYPE_CHECKING
 
+from ptxkit.cli.limits import MAX_NAMED_TEXTS
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.linter import crash_result, unchecked_result
@@ -19,8 +20,6 @@ from ptxkit.source import SourceFile, TextOrigin
 if TYPE_CHECKING:
     from ptxkit.inputs import ContainerEntry
 
-_MAX_NAMED = 8
-"""Texts of one file that a message names."""
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -66,7 +65,7 @@ def read_sources(paths: Sequence[str]) -> Iterator[SourceFile | FileResult]:
 def expand_paths(paths: Sequence[str], *, binaries: bool | None = None) -> Iterator[InputFile | FileResult]:
     """The files at `paths`, in their order and each once, or why there is none.
 
-    binaries: a folder stands, too, for its files that may hold PTX, whatever their names; None where the command does
+    binaries: a folder is given for its files that may hold PTX, too, whatever their names; None where the command does
     not offer that. A pattern that no shell has expanded is expanded here.
     """
     seen: set[str] = set()
@@ -145,14 +144,14 @@ def _container_path(path: str) -> str | None:
     if "!" not in path or os.path.lexists(path):
         return None
     parts = path.split("!")
-    ways = ("!".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
-    return next((way for way in ways if os.path.lexists(way)), None)
+    candidates = ("!".join(parts[:end]) for end in range(len(parts) - 1, 0, -1))
+    return next((candidate for candidate in candidates if os.path.lexists(candidate)), None)
 
 
 def _list_names(found: Sequence[SourceFile | FileResult]) -> str:
     names = [each.path for each in found if isinstance(each, SourceFile)]
-    more = ", ..." if len(names) > _MAX_NAMED else ""
-    return f": {', '.join(names[:_MAX_NAMED])}{more}" if names else ""
+    more = ", ..." if len(names) > MAX_NAMED_TEXTS else ""
+    return f": {', '.join(names[:MAX_NAMED_TEXTS])}{more}" if names else ""
 
 
 def _decode_text(name: str, data: bytes | None, origin: TextOrigin) -> SourceFile | FileResult:
@@ -242,14 +241,14 @@ def _match_pattern(path: str) -> list[str]:
 
 
 def _may_hold_ptx(path: str) -> bool:
-    """Whether a file in a folder begins as those do that PTX can stand in."""
+    """Whether a file in a folder begins as those do that can contain PTX."""
     if not os.path.isfile(path):
         return False
     try:
         with open(path, "rb") as stream:
             return stream.read(8).startswith(_MAY_HOLD_PTX)
     except OSError:
-        return False  # it may hold anything; what is named *.ptx is told
+        return False  # it may hold anything; what is named *.ptx is reported
 
 
 def _is_folder(path: str) -> bool:
@@ -260,7 +259,7 @@ def _is_folder(path: str) -> bool:
 
 
 def _is_readable_file(path: str) -> bool:
-    """Whether to read a file found in a folder: a pipe or device there could keep the command waiting for ever.
+    """Whether to read a file found in a folder: a pipe or device there could block the command.
 
     A link that leads nowhere is read all the same, which fails and says so.
     """

@@ -68,7 +68,7 @@ class InputSettings:
     def baseline_path(self) -> str:
         """Where to write the baseline, over another baseline or where there is nothing. Raises SettingsError.
 
-        A settings file may come with a folder of somebody else, so it may name a place inside its own folder only.
+        A settings file may come with a folder of another user, so it may name a place inside its own folder only.
         """
         level = next((each for each in reversed(self.layers_for("")) if each.baseline is not None), None)
         if level is None or level.baseline is None:

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
+from ptxkit.cli.limits import MAX_LAUNCH_AXES
 from ptxkit.verifier import ArgumentSpec, ArgumentSpecError, parse_argument
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_MAX_AXES = 3
 
 
 def parse_shape(text: str) -> tuple[int, ...]:
@@ -19,7 +19,7 @@ def parse_shape(text: str) -> tuple[int, ...]:
         extents = tuple(int(each) for each in text.replace("x", ",").split(","))
     except ValueError:
         extents = ()
-    if not 1 <= len(extents) <= _MAX_AXES or min(extents) < 1:
+    if not 1 <= len(extents) <= MAX_LAUNCH_AXES or min(extents) < 1:
         raise click.BadParameter(f"{text!r} is no shape: write 128, 16x8 or 4x4x2")
     return extents
 

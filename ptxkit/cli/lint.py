@@ -6,7 +6,8 @@ import click
 
 from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import STDIN, cache_folder_paths
-from ptxkit.cli.lint_options import SECONDS, LintOptions
+from ptxkit.cli.limits import DEFAULT_CHECK_SECONDS
+from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.lint_run import run_lint
 from ptxkit.cli.number_params import SECONDS as TIME_LIMIT
 from ptxkit.cli.option_groups import GroupedOptionsCommand
@@ -72,7 +73,7 @@ _GROUPS = {
 @click.option(
     "--timeout",
     type=TIME_LIMIT,
-    default=SECONDS,
+    default=DEFAULT_CHECK_SECONDS,
     show_default=True,
     metavar="SECONDS",
     help="CPU-time limit per file, in seconds.",

@@ -1,14 +1,12 @@
-"""What `ptxkit lint` was asked for, beside the settings of files."""
+"""What `ptxkit lint` was asked for, in addition to the settings of files."""
 
 from __future__ import annotations
 
+from ptxkit.cli.limits import DEFAULT_CHECK_SECONDS
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.settings.model import ConfigLayer
 
 COMMAND_LINE = "command line"
-
-SECONDS = 300.0
-"""Of processor time for the check of one text, where nothing else is said. The slowest real file seen takes ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +14,7 @@ class LintOptions:
     """level: what the command line says of the settings. config: the settings file to use instead of the nearest ones.
 
     isolated: no settings file counts. stdin_name: what standard input is called, also to find its settings.
-    binaries: folders stand for libraries and the like, too. fixes: what to do with mends: `write` them, `diff`, `show`.
+    binaries: folders stand for libraries and the like, too. fixes: what to do with fixes: `write` them, `diff`, `show`.
 
     jobs: processes that check; None: as many as there is use for. timeout: seconds of processor time for one text.
     cluster: the address of one that checks instead. is_cached: results of earlier runs are used and kept, in
@@ -36,7 +34,7 @@ class LintOptions:
     fixes: str | None = None
     unsafe_fixes: bool = False
     jobs: int | None = None
-    timeout: float = SECONDS
+    timeout: float = DEFAULT_CHECK_SECONDS
     cluster: str | None = None
     is_cached: bool = True
     cache_folder: str | None = None

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 
 def run_lint(paths: Sequence[str], options: LintOptions = DEFAULT) -> int:
-    """Lint what stands at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
+    """Lint what is at these paths and print the report; the exit status (`ptxkit.results.ExitStatus`)."""
     configured = InputSettings(options)
     counted = ResultCounter()
     try:
         with closing(_lint_inputs(paths, configured, counted)) as arriving:
             if options.write_baseline:
-                path = configured.baseline_path()  # what cannot be written is told before all is checked
+                path = configured.baseline_path()  # what cannot be written is reported before all is checked
                 return _write_baseline(list(arriving), path)
             if options.add_ignores is not None:
                 return _add_ignores(list(arriving), options.add_ignores)
@@ -89,7 +89,7 @@ def _job_slots(
             continue
         path = given.path
         try:
-            configured.settings_for(path)  # before the input is read: what is wrong here is told first
+            configured.settings_for(path)  # before the input is read: what is wrong here is reported first
         except SettingsError as mistake:
             yield JobSlot(number, error=mistake)
             return
@@ -124,7 +124,7 @@ def _bar(options: LintOptions, count: int) -> ProgressBar | None:
 
 
 def _cache_folder(options: LintOptions) -> str | None:
-    """Where results are kept; None where they are not. Raises NotOursError."""
+    """Where results are kept; None where they are not. Raises UnusableCacheError."""
     given = options.cache_folder or os.environ.get("PTXKIT_CACHE_DIR")
     if not options.is_cached or (os.environ.get("PTXKIT_NO_CACHE") and options.cache_folder is None):
         return None

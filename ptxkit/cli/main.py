@@ -19,7 +19,7 @@ _INTERRUPTED = 130
 _COLLECTIONS = (20_000, 20, 50)
 """When to look for garbage: a command makes much and drops little, and looking takes a tenth of a short one's time."""
 _PIPE_CLOSED = 141
-"""128 + SIGPIPE: whoever read the output has had enough."""
+"""128 + SIGPIPE: the reader of the output has closed it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.write(f"ptxkit: the output cannot be written: {error.strerror or error}\n")
         status = ExitStatus.COULD_NOT_RUN
     if arguments is None:
-        gc.freeze()  # Python would look through everything twice on its way out, and all of it goes
+        gc.freeze()  # Python would traverse everything twice at exit, and all of it is freed
     sys.exit(status)
 
 
@@ -79,5 +79,5 @@ def _prepare_output() -> None:
 
 
 def _discard_output() -> None:
-    """Point standard output at nothing, so that Python's own flush on the way out does not fail too."""
+    """Point standard output at nothing, so that Python's own flush at exit does not fail too."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-_MAX_SECONDS = 1e9
-"""About thirty years; the timers of the system take no more."""
+from ptxkit.cli.limits import MAX_SECONDS
 
 SEED = click.IntRange(min=0)
 """A random seed."""
@@ -24,5 +23,5 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-SECONDS = _Seconds(min=0, max=_MAX_SECONDS, min_open=True)
+SECONDS = _Seconds(min=0, max=MAX_SECONDS, min_open=True)
 """A time limit."""

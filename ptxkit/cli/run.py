@@ -13,6 +13,7 @@ from ptxkit.cli import shell_completion
 from ptxkit.cli.input_files import read_text
 from ptxkit.cli.input_settings import InputSettings
 from ptxkit.cli.launch_options import launch_options, unique_arguments
+from ptxkit.cli.limits import MAX_SHOWN_ELEMENTS
 from ptxkit.cli.lint_options import LintOptions
 from ptxkit.cli.number_params import SECONDS, SEED
 from ptxkit.cli.output import write_lines
@@ -31,8 +32,6 @@ from ptxkit.untrusted_text import escape_text
 from ptxkit.verifier import ArgumentSpec
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
 from ptxkit.verifier.violation_diagnostics import make_diagnostic
-
-_MAX_SHOWN_ELEMENTS = 16
 
 
 @click.command(short_help="Run a kernel on the CPU with given arguments.")
@@ -130,10 +129,10 @@ def run(  # noqa: PLR0913 (options)
     except InvalidLaunchError as error:
         raise click.UsageError(str(error)) from error
     plan = LaunchPlan(grid or (1,), block or (), cluster or (1,), shared or 0, is_specified=True)
-    told = tuple(f"{key}={value.text}" for key, value in given.items())
-    trial = VerifierRun(tuple(passed), told, policy, seed)
+    texts = tuple(f"{key}={value.text}" for key, value in given.items())
+    trial = VerifierRun(tuple(passed), texts, policy, seed)
     found = [make_diagnostic(each, source, name, plan, trial) for each in (*outcome.findings, *unset)]
-    # Whether a comment is of use, a single run does not tell.
+    # A single run does not show whether a comment is of use.
     reported, _ = hidden_by_comments(apply_settings(Verdict(tuple(found)), settings), written, lambda _: False)
     ctx.exit(_print_outcome(outcome, name, parameters, reported.diagnostics, kept))
 
@@ -172,14 +171,14 @@ def _print_outcome(
     for number, file in kept.items():
         if number not in outcome.outputs:
             raise click.UsageError(f"--out {parameters[number]}: the argument is no array")
-        array = numpy.asarray(outcome.outputs[number])  # those of a table, which are alike, one after the other
+        array = numpy.asarray(outcome.outputs[number])  # those of a table, which have one form, one after the other
         if file is not None:
             try:
                 numpy.save(file, array)
             except OSError as error:
                 raise click.UsageError(f"--out {file} cannot be written: {error.strerror}") from error
         else:
-            click.echo(numpy.array2string(array, threshold=_MAX_SHOWN_ELEMENTS))
+            click.echo(numpy.array2string(array, threshold=MAX_SHOWN_ELEMENTS))
     if outcome.unsupported_reason or outcome.incomplete_reason:
         click.echo(
             f"ptxkit: {kernel} was not run to its end: {outcome.unsupported_reason or outcome.incomplete_reason}",

@@ -12,7 +12,7 @@ def complete_paths(_ctx: click.Context, _parameter: click.Parameter, incomplete:
 
 
 def complete_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The codes of rules, and their names where one is begun; behind a comma another one."""
+    """The codes of rules, and their names where one is begun; after a comma another one."""
     from ptxkit.settings.parsers import known_codes
 
     before, comma, begun = incomplete.rpartition(",")

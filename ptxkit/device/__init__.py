@@ -25,7 +25,7 @@ from ptxkit.device.errors import (
     TensorMapError,
 )
 from ptxkit.device.geometry import Geometry
-from ptxkit.device.launch_binding import Launch
+from ptxkit.device.launch_binding import Launch, Launcher
 from ptxkit.device.linked_program import LinkedKernel, Program
 from ptxkit.device.linker import link
 from ptxkit.device.loaded_kernel import Bound, Loaded, launch, load
@@ -46,6 +46,7 @@ __all__ = [
     "Geometry",
     "Launch",
     "LaunchError",
+    "Launcher",
     "LinkError",
     "LinkedKernel",
     "Loaded",

@@ -1,9 +1,9 @@
 """Arguments to parameters, fast: a launch should cost the host little more than the driver's call.
 
 For each kernel a function is written that takes a few steps for each argument, and no loop: what occurs in every launch
-of a series (PyTorch's tensors, whole numbers in range, encoded tensor maps) is checked there, with what was found out
-about its type kept. Everything else, everything seen for the first time and everything that does not fit goes the
-careful way of `arguments`, which words the errors. Of a kernel (data: f32 in .global, aligned to 16; n: u32) it is
+of a series (PyTorch's tensors, whole numbers in range, encoded tensor maps) is checked there, and what is known
+of its type is kept. Everything else, everything seen for the first time and everything that does not fit is converted
+by `arguments`, which words the errors. Of a kernel (data: f32 in .global, aligned to 16; n: u32) it is
 
     def run(stream, values):
         if len(values) != 2: refuse(len(values))
@@ -43,13 +43,14 @@ _BLOCK_ALIGNMENT = 64
 """To which a block of bytes is aligned: a tensor map needs as much."""
 
 PACKED = "PACKED"
-"""Stands in the lines given to `ArgumentMarshaller.written` for what was made of the arguments."""
+"""In the lines that `ArgumentMarshaller.compile_function` takes, the placeholder of the packed arguments."""
 
 
 class ArgumentMarshaller:
     """Checks and packs the arguments of one kernel, on one device in one context.
 
-    places: where in memory each parameter begins. size: bytes of all. write: `Struct.pack_into` of all.
+    `offsets` are those at which the parameters begin in memory, and `size` is the number of bytes of all of them.
+    `write` is `Struct.pack_into` of all.
     """
 
     def __init__(self, signature: Signature, device: int, context: int) -> None:
@@ -68,11 +69,11 @@ class ArgumentMarshaller:
         self._steps = [_ArgumentStep(each, number, self._known) for number, each in enumerate(signature.arguments)]
 
     def compile_function(
-        self, behind: Sequence[str], names: Mapping[str, Any]
+        self, last_lines: Sequence[str], names: Mapping[str, Any]
     ) -> Callable[[int | None, Sequence[object]], Any]:
-        """A function of a stream and the arguments, which checks and packs them and goes on with the lines `behind`.
+        """A function of a stream and the arguments, which checks and packs them and then executes `last_lines`.
 
-        Those may use `PACKED` for what was made of the arguments, `stream`, which is the current one where none was
+        Those may use `PACKED` for the packed arguments, `stream`, which is the current one where none was
         given, and the names given.
         """
         count = len(self._steps)
@@ -82,7 +83,7 @@ class ArgumentMarshaller:
         lines.append(self._stream_line())  # before the arrays: those of other streams are waited for there
         lines += [step.line for step in self._steps]
         packed = ", ".join(f"p{number}" for number in range(count))
-        lines += [line.replace(PACKED, packed) for line in behind]
+        lines += [line.replace(PACKED, packed) for line in last_lines]
         known = {**self._known, **names}
         text = "\n        ".join([f"def make({', '.join(known)}):\n    def run(stream, values):", *lines])
         made: dict[str, Any] = {}  # names of a closure are found fastest
@@ -93,7 +94,7 @@ class ArgumentMarshaller:
         return run
 
     def _stream_line(self) -> str:
-        """The line that finds the current stream: the first pointer's tensor tells whose, and its place is known."""
+        """The line that finds the current stream, which is that of the library of the first pointer's tensor."""
         first = next((number for number, each in enumerate(self._signature.arguments) if each.space is not None), None)
         if first is None:
             return "look(); stream = current(values) if stream is None else stream"

@@ -1,6 +1,6 @@
 """From what the user passes to what the kernel receives: arrays become addresses, numbers get the parameter's width.
 
-Anything that speaks `__cuda_array_interface__` or DLPack is an array. Its element type, memory, layout and alignment
+Anything with `__cuda_array_interface__` or DLPack is an array. Its element type, memory, layout and alignment
 are checked against the parameter, because a mistake here is not an error on the GPU but wrong bytes.
 """
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.build.tensormap import TENSOR_MAP_BYTES
 from ptxkit.device.arrays import ArrayView, is_array, view_device_array
 from ptxkit.device.errors import ArgumentError
 from ptxkit.device.signature import Argument, Signature
 from ptxkit.device.tensormap import TensorMap
 from ptxkit.isa.functions import bits
+from ptxkit.kernel_model.tensor_form import TENSOR_MAP_BYTES
 
 NUMPY_CODES: dict[str, str] = {
     **{f"{kind}{bits}": f"{code}{bits // 8}" for kind, code in (("u", "u"), ("s", "i")) for bits in (8, 16, 32, 64)},
@@ -48,8 +48,11 @@ def check_count(signature: Signature, given: int) -> None:
 def convert_argument(
     argument: Argument, value: object, view: Callable[[Any, str], ArrayView] = view_device_array
 ) -> Any:
-    """One value, as `kernel_arguments` gives it. view: looks at an array, and refuses one that is not where it must be:
-    `view_of` for a launch, `host_view` for the reference machine."""
+    """One value, as `kernel_arguments` gives it.
+
+    `view` reads an array, and refuses one that is not where it must be: `view_device_array` for a launch,
+    `view_host_array` for the reference machine.
+    """
     if argument.tensor is not None or isinstance(value, TensorMap):
         if is_array(value):
             view(value, "a tensor map describes device memory")  # which the launch's stream then waits for
@@ -89,7 +92,7 @@ def _convert_number(argument: Argument, value: object) -> Any:
 
 
 def _convert_tensor_map(argument: Argument, value: object) -> TensorMap:
-    """The map itself; an array is encoded as the kernel's parameter asks for."""
+    """The map itself; an array is encoded as the kernel's parameter requires."""
     if argument.type is not None or argument.size not in (None, TENSOR_MAP_BYTES):
         raise ArgumentError(f"parameter {argument.name!r} is no tensor map")
     if argument.tensor is None:

@@ -1,6 +1,6 @@
 """Arrays of any library as the launch sees them: where they are, of which shape, and what they hold.
 
-Anything that speaks `__cuda_array_interface__` or DLPack is an array. PyTorch's tensors are read by their own methods:
+Anything with `__cuda_array_interface__` or DLPack is an array. PyTorch's tensors are read by their own methods:
 the interfaces know neither bfloat16 nor 8-bit floating point, and refuse tensors that take part in a gradient.
 """
 
@@ -42,10 +42,12 @@ _STREAM_ORDERED = (_CUDA, _MANAGED)
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
-    """An array in device memory. kind: NumPy's letter of the elements, `V` where NumPy has no such type; size: bytes of
-    an element. shape: elements in each dimension; strides: bytes, outermost first as in NumPy. word: what PTX calls the
-    elements (the library, where PTX does not), if NumPy has no such type and the library says it; name: the library's.
-    is_readonly: the library says that nobody may write to it.
+    """An array in device memory.
+
+    `kind` is NumPy's letter of the elements, `V` where NumPy has no such type, and `size` the bytes of an element.
+    `shape` counts elements in each dimension and `strides` bytes, the outermost dimension first as in NumPy. Where
+    NumPy has no such type, `word` is what PTX calls the elements, or else the library, and `name` is the library's
+    name. `is_readonly` holds where the library permits no writes.
     """
 
     address: int
@@ -71,16 +73,18 @@ class ArrayView:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a value speaks one of the interfaces of arrays."""
+    """Whether a value has one of the interfaces of arrays."""
     kind: Any = type(value)
-    told = _has_array_interface(kind)
-    return hasattr(value, "__cuda_array_interface__") if told is None else told
+    known = _has_array_interface(kind)
+    return hasattr(value, "__cuda_array_interface__") if known is None else known
 
 
 @cache
 def _has_array_interface(kind: Any) -> bool | None:
-    """Asks the type: what is asked of a tensor itself can fail for its contents. None where the type says nothing, and
-    its objects may: those that have attributes of their own."""
+    """Whether objects of a type are arrays, found by the type: attributes of a tensor itself can fail for its contents.
+
+    None where the type does not decide it, since its objects have attributes of their own.
+    """
     if issubclass(kind, np.generic):
         return False
     if any(hasattr(kind, name) for name in ("__cuda_array_interface__", "__dlpack__", "__array_interface__")):
@@ -110,10 +114,10 @@ def device_of(value: Any) -> int | None:
 def view_device_array(value: Any, what: str, stream: int | None = None) -> ArrayView:
     """The array; `ArgumentError` that names `what` it was given for, where it is not in device memory.
 
-    stream: by its handle, the one that is to use the array. It waits for the stream that a `__cuda_array_interface__`
-    names, and DLPack is asked for the array as it is there; None only looks at the array. PyTorch's tensors are taken
-    as they are, as PyTorch's own operators take them. Sources: Numba documentation, "CUDA Array Interface (Version 3):
-    Synchronization"; Array API standard, "__dlpack__".
+    `stream` is the handle of the one that is to use the array. It waits for the stream that a
+    `__cuda_array_interface__` names, and DLPack exports the array for it; None only reads the description. PyTorch's
+    tensors are taken as they are, as PyTorch's own operators take them. Sources: Numba documentation, "CUDA Array
+    Interface (Version 3): Synchronization"; Array API standard, "__dlpack__".
     """
     if is_tensor(value):
         return _view_torch(value, what)
@@ -147,7 +151,7 @@ def view_host_array(value: Any, what: str) -> ArrayView:
 
 
 def _check_byte_order(typestr: str, what: str) -> None:
-    """`ArgumentError` where the bytes of an element do not stand as the GPU reads them."""
+    """`ArgumentError` where the bytes of an element are not in the order in which the GPU reads them."""
     if typestr.startswith(">"):
         raise ArgumentError(f"{what}; this array holds NumPy's {typestr}, the highest byte first")
 

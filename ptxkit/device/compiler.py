@@ -1,6 +1,6 @@
 """PTX to cubin through nvJitLink, or through ptxas where a module must be whole: needs no GPU and no driver.
 
-This is a function and not a method of the kernel: it takes a kernel of the builder, a parsed module, or text alike, and
+This is a function and not a method of the kernel: it takes a kernel of the builder, a parsed module, or text, and
 the builder stays free of CUDA.
 
 Source: nvJitLink documentation, "Supported Link Options".
@@ -15,10 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from ptxkit.build import Assembled, Kernel, Location, verify_assembled
-from ptxkit.build.function_builder import FunctionBuilder
-from ptxkit.build.instructions import save_selections
-from ptxkit.build.verification import find_location, find_statement_starts
 from ptxkit.device import cubin_cache, dynamic_shared_placement, ptxas_program
 from ptxkit.device.cuda_libraries import import_nvjitlink
 from ptxkit.device.errors import CompileError, Complaint, DeviceError
@@ -27,7 +23,10 @@ from ptxkit.device.signature import Signature, make_kernel_signature, make_modul
 from ptxkit.device.targets import check_target
 from ptxkit.diagnostics import Verdict
 from ptxkit.fast_dataclasses import dataclass, field, replace
-from ptxkit.syntax import tree
+from ptxkit.kernel_model.routines import BuiltRoutine, is_built_kernel
+from ptxkit.kernel_model.source_lines import Assembled, Location, find_location, find_statement_starts
+from ptxkit.kernel_model.verification import verify_assembled
+from ptxkit.syntax import parse, tree
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 _TOO_NEW = re.compile(r"Unsupported \.version|Unsupported \.target|[Uu]nknown \.target")
@@ -36,9 +35,12 @@ _LOG_LINE = re.compile(r"ptxas .*?, line (\d+); (error|warning|fatal)\s*: (.*)")
 
 @dataclass(frozen=True, slots=True)
 class Cubin:
-    """Machine code for one target. kernels: what may be launched from it. log: what the compiler remarked. undecided:
-    what the verifier left open, as `PTX302: reason (ptx:12)`; None where it was not asked. compiler: what made it, such
-    as `nvJitLink 13.5` or `ptxas 13.0 (/usr/local/cuda/bin/ptxas)`."""
+    """Machine code for one target.
+
+    `kernels` may be launched from it. `log` is what the compiler remarked. `undecided` is what the verifier left open,
+    as `PTX302: reason (ptx:12)`; None where nothing was verified. `compiler` is what made it, such as `nvJitLink 13.5`
+    or `ptxas 13.0 (/usr/local/cuda/bin/ptxas)`.
+    """
 
     code: bytes = field(repr=False)
     target: str
@@ -64,7 +66,7 @@ class Cubin:
 
 
 def compile(  # noqa: A001  (what the step is called everywhere)
-    source: Kernel | tree.Module | str,
+    source: BuiltRoutine | tree.Module | str,
     target: str = "sm_90a",
     *,
     verify: bool = True,
@@ -73,18 +75,18 @@ def compile(  # noqa: A001  (what the step is called everywhere)
 ) -> Cubin:
     """The cubin of a kernel, a module or PTX text, for one target.
 
-    It is verified: `VerificationError` where the verifier proves a fault, and there is no cubin then;
-    `verify=False` is the way round it. options: the compiler's; `-lineinfo` goes with a kernel's `debug`. cache: what
-    was compiled before is taken from the user's cache folder, and what is compiled is kept there. What compiles it is
-    nvJitLink, or a ptxas that knows the module's `.version` and the target, where nvJitLink does not, or where the
-    module must be whole (setmaxnreg); `Cubin.compiler` says which. Errors: `PTXSyntaxError` for text that is not PTX,
+    It is verified, unless `verify` is False: `VerificationError` where the verifier proves a fault, and there is no
+    cubin then. `options` are the compiler's; `-lineinfo` goes with a kernel's `debug`. With `cache`, what was compiled
+    before is read from the user's cache folder, and what is compiled is kept there. What compiles it is nvJitLink, or a
+    ptxas that knows the module's `.version` and the target, where nvJitLink does not, or where the module must be whole
+    (setmaxnreg); `Cubin.compiler` names it. Errors: `PTXSyntaxError` for text that is not PTX,
     `CompileError` with the compiler's log, `MissingLibraryError`.
     """
     check_target(target)
     prepared = prepare_source(source)
     module = prepared.assembled.module
     program = _select_whole_program_ptxas(prepared, target) if ptxas_program.has_setmaxnreg(module) else None
-    lines = ["-lineinfo"] if isinstance(source, Kernel) and source.debug else []
+    lines = ["-lineinfo"] if isinstance(source, BuiltRoutine) and source.debug else []
     stamp = tuple(import_nvjitlink().version()) if program is None else program.fingerprint
     entry = cubin_cache.CubinKey(prepared.text, target, (*lines, *options), verify, stamp)
     found = cubin_cache.load_cubin(entry) if cache else None
@@ -97,7 +99,8 @@ def compile(  # noqa: A001  (what the step is called everywhere)
     made = _compile_and_verify(make, prepared) if verify else make()
     if cache:
         cubin_cache.save_cubin(entry, made)
-        save_selections()
+        if isinstance(source, BuiltRoutine):
+            source.store_selections()
     return _make_cubin(made, target, prepared)
 
 
@@ -138,8 +141,8 @@ class PreparedSource:
     kernels: tuple[Signature, ...]
 
 
-def prepare_source(source: FunctionBuilder | tree.Module | str, least: int = 0) -> PreparedSource:
-    """A source, read; launch-sized shared memory is aligned alike everywhere, to at least `least` bytes."""
+def prepare_source(source: BuiltRoutine | tree.Module | str, least: int = 0) -> PreparedSource:
+    """A source, read; all launch-sized shared memory has one alignment, of at least `least` bytes."""
     assembled, kernels = _read_source(source)
     module = assembled.module
     even = dynamic_shared_placement.align_declarations(
@@ -151,12 +154,10 @@ def prepare_source(source: FunctionBuilder | tree.Module | str, least: int = 0) 
     return PreparedSource(kernels[0].name if kernels else "module", text, assembled, kernels)
 
 
-def _read_source(source: FunctionBuilder | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
-    if isinstance(source, FunctionBuilder):
-        return source.assembled(), (make_kernel_signature(source),) if isinstance(source, Kernel) else ()
+def _read_source(source: BuiltRoutine | tree.Module | str) -> tuple[Assembled, tuple[Signature, ...]]:
+    if isinstance(source, BuiltRoutine):
+        return source.assembled(), (make_kernel_signature(source),) if is_built_kernel(source) else ()
     if isinstance(source, str):
-        from ptxkit import parse
-
         source = parse(source)
     if not isinstance(source, tree.Module):
         raise DeviceError(f"a kernel, a module or PTX text can be compiled, not {type(source).__name__}")
@@ -166,10 +167,13 @@ def _read_source(source: FunctionBuilder | tree.Module | str) -> tuple[Assembled
 def _compile_and_verify(
     make: Callable[[], cubin_cache.CubinRecord], prepared: PreparedSource
 ) -> cubin_cache.CubinRecord:
-    """The machine code, with what the verifier leaves open. The two need nothing of each other, and each about as long:
-    so both at once. What the verifier finds goes before what the compiler says."""
-    with ThreadPoolExecutor(1) as beside:
-        coming = beside.submit(make)
+    """The machine code, with what the verifier leaves open.
+
+    The two are independent and take about as long, so they run at the same time. An error of the verifier has
+    precedence over one of the compiler.
+    """
+    with ThreadPoolExecutor(1) as compiling:
+        coming = compiling.submit(make)
         undecided = format_undecided(verify_assembled(prepared.assembled, prepared.name))
     return replace(coming.result(), undecided=undecided)
 
@@ -237,8 +241,6 @@ def _suggest_linking(log: str) -> Iterator[str]:
 def _find_location(line: int, prepared: PreparedSource) -> Location | None:
     if not prepared.assembled.locations:
         return None
-    from ptxkit import parse
-
     starts = find_statement_starts(parse(prepared.text), prepared.name)
     offset = sum(len(each) for each in prepared.text.splitlines(keepends=True)[:line]) - 1
     return find_location(offset, starts, prepared.assembled.locations)

@@ -12,24 +12,21 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from ptxkit import elf
 from ptxkit.device.signature import Argument, Signature
+from ptxkit.elf import ElfError, ElfFile
 from ptxkit.fast_dataclasses import dataclass
 
-MAGIC = b"\x7fELF"
-_CUDA = 190
-"""EM_CUDA"""
-_RELOCATABLE = 1
-_SECTION, _SYMBOL = struct.Struct("<IIQQQQIIQQ"), struct.Struct("<IBBHQQ")
-_SYMBOLS, _OBJECT, _FUNCTION, _GLOBAL, _ENTRY = 2, 1, 2, 1, 0x10
-"""SHT_SYMTAB; types and binding of symbols; the flag of kernels."""
-_PARAMETER, _THREADS, _CLUSTER = 0x17, 0x10, 0x3D
-_WITH_SIZE = 4
+_STO_CUDA_ENTRY = 0x10
+"""The flag of kernels in `st_other`."""
+_EIATTR_KPARAM_INFO, _EIATTR_REQNTID, _EIATTR_CTA_PER_CLUSTER = 0x17, 0x10, 0x3D
+_EIFMT_SVAL = 4
 """Records of this format have data of a size; those of others have two bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CubinSymbol:
-    """A name that other modules see. is_kernel: as a kernel; is_defined: here."""
+    """A name that other modules see; it may be a kernel, and is defined here or elsewhere."""
 
     name: str
     is_kernel: bool
@@ -57,67 +54,52 @@ class CubinImage:
 
 def is_cubin(data: bytes) -> bool:
     """Whether bytes are an ELF file for a GPU."""
-    return data.startswith(MAGIC) and len(data) > 20 and int.from_bytes(data[18:20], "little") == _CUDA
+    return elf.machine_of(data) == elf.EM_CUDA
 
 
 def read_cubin(data: bytes) -> CubinImage:
-    """What a cubin says of itself. Errors: `struct.error` or `ValueError` for bytes that are damaged."""
-    sections = dict(_iterate_sections(data))
-    symbols = tuple(_iterate_symbols(sections))
-    kernels = tuple(
-        _read_signature(each.name, sections.get(f".nv.info.{each.name}", b"")) for each in symbols if each.is_kernel
-    )
-    (kind,) = struct.unpack_from("<H", data, 16)
-    return CubinImage(kind == _RELOCATABLE, symbols, kernels)
+    """What a cubin says of itself. Raises ElfError for bytes that are damaged."""
+    file = ElfFile(data)
+    sections = {each.name: each for each in file.sections()}
+    symbols = tuple(_iterate_symbols(file))
+    kernels = []
+    for name in (each.name for each in symbols if each.is_kernel):
+        information = sections.get(f".nv.info.{name}")
+        try:
+            kernels.append(_read_signature(name, b"" if information is None else file.contents(information)))
+        except struct.error:
+            raise ElfError(f"a cubin whose description of kernel {name!r} cannot be read") from None
+    return CubinImage(file.type == elf.ET_REL, symbols, tuple(kernels))
 
 
 def section_sizes(data: bytes) -> tuple[tuple[str, int], ...]:
-    """The sections of a cubin, each with its bytes, those that take none in the file too."""
-    return tuple((name, header[5]) for name, header in _read_headers(data))
+    """The sections of a cubin, each with its bytes, those that take none in the file too. Raises ElfError."""
+    return tuple((each.name, each.size) for each in ElfFile(data).sections())
 
 
-def _read_headers(data: bytes) -> list[tuple[str, tuple[int, ...]]]:
-    (start,) = struct.unpack_from("<Q", data, 40)
-    size, count, of_names = struct.unpack_from("<HHH", data, 58)
-    headers = [_SECTION.unpack_from(data, start + size * number) for number in range(count)]
-    names = headers[of_names][4]
-    return [(_read_string(data, names + header[0]), header) for header in headers]
-
-
-def _iterate_sections(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """(name, contents); the table of symbols has the name of its kind, the strings too."""
-    headers = _read_headers(data)
-    for name, (_, kind, _, _, offset, length, link, *_) in headers:
-        body = data[offset : offset + length]
-        yield name, body
-        if kind == _SYMBOLS:
-            strings = headers[link][1]
-            yield "symbols", body
-            yield "strings", data[strings[4] : strings[4] + strings[5]]
-
-
-def _iterate_symbols(sections: dict[str, bytes]) -> Iterator[CubinSymbol]:
-    strings = sections.get("strings", b"")
-    for name, info, other, section, _, _ in _SYMBOL.iter_unpack(sections.get("symbols", b"")):
-        # Undefined ones of another type are launch-sized shared memory, which nobody defines.
-        if info >> 4 == _GLOBAL and (info & 15 in (_OBJECT, _FUNCTION) or (not section and not info & 15)):
-            text = _read_string(strings, name)
-            if not text.startswith("."):  # what the tools reserve for themselves
-                yield CubinSymbol(text, bool(other & _ENTRY) and section != 0, section != 0)
+def _iterate_symbols(file: ElfFile) -> Iterator[CubinSymbol]:
+    for each in file.symbols():
+        is_defined = each.section != elf.SHN_UNDEF
+        # Undefined ones of another type are launch-sized shared memory, which no module defines.
+        is_code_or_data = each.type in (elf.STT_OBJECT, elf.STT_FUNC)
+        is_seen = is_code_or_data or (not is_defined and each.type == elf.STT_NOTYPE)
+        # What begins with a dot the tools reserve for themselves.
+        if each.binding == elf.STB_GLOBAL and is_seen and not each.name.startswith("."):
+            yield CubinSymbol(each.name, bool(each.other & _STO_CUDA_ENTRY) and is_defined, is_defined)
 
 
 def _read_signature(name: str, information: bytes) -> Signature:
     sizes: dict[int, int] = {}
     shapes: dict[int, tuple[int, int, int]] = {}
     for attribute, body in _iterate_records(information):
-        if attribute == _PARAMETER:
+        if attribute == _EIATTR_KPARAM_INFO:
             _, number, _, packed = struct.unpack("<IHHI", body)
             sizes[number] = packed >> 18
-        elif attribute in (_THREADS, _CLUSTER):
+        elif attribute in (_EIATTR_REQNTID, _EIATTR_CTA_PER_CLUSTER):
             x, y, z = struct.unpack("<III", body)
             shapes[attribute] = x, y, z
     arguments = tuple(_opaque_argument(number, sizes[number]) for number in sorted(sizes))
-    return Signature(name, arguments, shapes.get(_THREADS), cluster=shapes.get(_CLUSTER))
+    return Signature(name, arguments, shapes.get(_EIATTR_REQNTID), cluster=shapes.get(_EIATTR_CTA_PER_CLUSTER))
 
 
 def _opaque_argument(number: int, size: int) -> Argument:
@@ -131,10 +113,6 @@ def _iterate_records(information: bytes) -> Iterator[tuple[int, bytes]]:
     while place + 4 <= len(information):
         form, attribute, size = struct.unpack_from("<BBH", information, place)
         place += 4
-        length = size if form == _WITH_SIZE else 0
+        length = size if form == _EIFMT_SVAL else 0
         yield attribute, information[place : place + length]
         place += length
-
-
-def _read_string(data: bytes, start: int) -> str:
-    return data[start : data.index(b"\0", start)].decode(errors="replace")

@@ -11,7 +11,7 @@ _INSTALL_HINT = "install them with `pip install ptxkit[cuda]`"
 
 
 def import_nvjitlink() -> ModuleType:
-    """`cuda.bindings.nvjitlink`, with the shared library behind it loaded."""
+    """`cuda.bindings.nvjitlink`, with its shared library loaded."""
     try:
         library = importlib.import_module("cuda.bindings.nvjitlink")
     except ImportError as error:

@@ -11,7 +11,7 @@ from ptxkit.device.cuda_libraries import check_device, check_status, import_cuda
 
 
 class DeviceArray:
-    """A packed array in device memory, freed when nobody refers to it. It speaks `__cuda_array_interface__`."""
+    """A packed array in device memory, freed when nothing refers to it. It has `__cuda_array_interface__`."""
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.shape = shape

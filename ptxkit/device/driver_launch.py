@@ -1,9 +1,9 @@
 """The driver's launch, with everything that stays the same from launch to launch laid out beforehand.
 
 The driver's `cuLaunchKernelEx` reads a structure with geometry, stream and attributes, and a table of pointers to the
-parameters. A `Frame` is that memory, made once and used again: a launch writes the parameters into it, and the stream
-where it is another. `cuda.core.launch` and `cuda.bindings` make those structures anew from Python objects for each
-launch, and neither takes a structure in memory that is filled already; so the driver's function is called through
+parameters. A `LaunchFrame` is that memory, made once and used again: a launch writes the parameters into it, and the
+stream where it is another. `cuda.core.launch` and `cuda.bindings` make those structures again from Python objects for
+each launch, and neither takes a structure in memory that is filled already; so the driver's function is called through
 `ctypes`, at the address that `cuda.bindings` knows.
 
 Source: CUDA Driver API, "Execution Control: cuLaunchKernelEx", "Data types used by CUDA driver: CUlaunchConfig".
@@ -45,9 +45,10 @@ class CuLaunchConfig(ctypes.Structure):
 
 
 class LaunchFrame:
-    """What the driver reads of one launch. places: where in the parameters' memory each begins.
+    """What the driver reads of one launch.
 
-    memory, start: the parameters, which begin at `start`. config, parameters: arguments of the driver's function.
+    The parameters are in `memory` and begin at `start`. `config` and `parameters` are arguments of the driver's
+    function.
     """
 
     __slots__ = ("_attributes", "_config", "_pointers", "config", "memory", "parameters", "start", "stream")

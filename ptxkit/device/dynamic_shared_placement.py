@@ -1,9 +1,10 @@
-"""Launch-sized shared memory begins at one address in a kernel, whatever its arrays are called, behind the variables of
-fixed size, and where the largest alignment that is declared wants it. So ptxas has it, for a whole program.
+"""Launch-sized shared memory begins at one address in a kernel, whatever its arrays are called: after the variables of
+fixed size, at a multiple of the largest alignment that is declared. ptxas places it so, for a whole program.
 
-nvJitLink has not. Release 13.0 begins it at the next multiple of 16, whatever is declared; 13.5 at a multiple of what
-*one* of the declarations that it meets says, be that the smallest. With twelve bytes of fixed size and a tile that is
-declared `.align 1024`, the tile is then at 16, and the first bulk copy into it ends with `misaligned address`. Hence:
+nvJitLink does not. Release 13.0 begins it at the next multiple of 16, whatever is declared; 13.5 at a multiple of the
+alignment of *one* of the declarations that it meets, which may be the smallest. With twelve bytes of fixed size and a
+tile that is declared `.align 1024`, the tile is then at 16, and the first bulk copy into it ends with `misaligned
+address`. Therefore:
 
 * every declaration of what is compiled, or linked together, is given the largest alignment (`aligned`);
 * what nvJitLink makes is looked at, and where a kernel's memory is misplaced, its memory of fixed size is made longer
@@ -28,7 +29,7 @@ _GUARANTEED_ALIGNMENT = 16
 
 
 def required_alignment(module: tree.Module) -> int:
-    """The largest alignment that a module asks of launch-sized shared memory; 0 where it has none."""
+    """The largest alignment that a module declares for launch-sized shared memory; 0 where it has none."""
     return max((_declared_alignment(each) for each in _iterate_declarations(module)), default=0)
 
 
@@ -112,7 +113,7 @@ def _iterate_declarations(module: tree.Module) -> Iterator[tree.Declaration]:
 
 
 def _pad_static_array(module: tree.Module, kernel: str, more: int) -> tree.Module | None:
-    """The module with `more` bytes behind some array of fixed size that a kernel uses, if it has one."""
+    """The module with `more` bytes after some array of fixed size that a kernel uses, if it has one."""
     items = list(module.items)
     for place, item in enumerate(items):
         if isinstance(item, tree.Function) and item.name == kernel and item.body is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptxkit.build import Location
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.source_lines import Location
 
 
 class DeviceError(Exception):
@@ -46,7 +46,7 @@ class LinkError(DeviceError):
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """One line of the compiler's log. line: of the PTX, from 1; location: the user's, where a kernel was built."""
+    """One line of the compiler's log, with the line of the PTX, from 1, and the user's, where a kernel was built."""
 
     message: str
     line: int | None = None

@@ -11,21 +11,19 @@ from math import prod
 from typing import TypeAlias
 
 from ptxkit.device.errors import LaunchError
+from ptxkit.device.limits import MAX_BLOCK, MAX_GRID
 from ptxkit.device.signature import Signature
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.limits import MAX_CLUSTER_CTAS
+from ptxkit.kernel_model.routines import Extents
+from ptxkit.limits import MAX_CTA_THREADS
 
 Shape: TypeAlias = tuple[int, int, int]
-Extents: TypeAlias = int | tuple[int, ...]
-
-MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_BLOCK, MAX_THREADS = (1024, 1024, 64), 1024
-MAX_CLUSTER, PORTABLE_CLUSTER = 16, 8
-"""CTAs of a cluster: at most, where the device can, and on every device that has clusters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """grid: CTAs. block: threads of a CTA. cluster: CTAs of a cluster to ask for. shared: launch-sized bytes."""
+    """The CTAs of the grid, the threads of a CTA, the CTAs of a cluster to request, and launch-sized bytes."""
 
     grid: Shape
     block: Shape
@@ -71,8 +69,8 @@ def _resolve_block(signature: Signature, block: Extents | None) -> Shape:
             raise LaunchError(f"kernel {signature.name!r} fixes no block; give block=")
         return wanted
     given = _normalize_extents("block", block, MAX_BLOCK)
-    if prod(given) > MAX_THREADS:
-        raise LaunchError(f"a block has at most {MAX_THREADS} threads, not {prod(given)}")
+    if prod(given) > MAX_CTA_THREADS:
+        raise LaunchError(f"a block has at most {MAX_CTA_THREADS} threads, not {prod(given)}")
     if wanted is not None and given != wanted:
         raise LaunchError(f"kernel {signature.name!r} is written for {wanted} threads, not {block}")
     return given
@@ -82,9 +80,9 @@ def _resolve_cluster(signature: Signature, cluster: Extents | None) -> Shape | N
     """The cluster to ask for: none where the kernel is compiled for one, which must be the same."""
     if cluster is None:
         return None
-    given = _normalize_extents("cluster", cluster, (MAX_CLUSTER,) * 3)
-    if prod(given) > MAX_CLUSTER:
-        raise LaunchError(f"a cluster has at most {MAX_CLUSTER} CTAs, not {prod(given)}")
+    given = _normalize_extents("cluster", cluster, (MAX_CLUSTER_CTAS,) * 3)
+    if prod(given) > MAX_CLUSTER_CTAS:
+        raise LaunchError(f"a cluster has at most {MAX_CLUSTER_CTAS} CTAs, not {prod(given)}")
     if signature.cluster is None:
         return given
     if given != signature.cluster:

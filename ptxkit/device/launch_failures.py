@@ -1,5 +1,5 @@
 """What a launch says when the driver refuses it: the kernel, its geometry, its arguments, and what the verifier left
-open. Told only then, so it may cost what it costs."""
+open. It is collected only then, so that its cost does not matter."""
 
 from __future__ import annotations
 

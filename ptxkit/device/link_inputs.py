@@ -1,6 +1,6 @@
 """What can be linked: kernels and functions of the builder, PTX, cubins, LTO-IR, fat binaries, objects and libraries.
 
-Files are told by what they begin with, not by their names.
+Files are identified by what they begin with, not by their names.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ptxkit.build import Kernel
-from ptxkit.build.function_builder import FunctionBuilder
+from ptxkit import elf
 from ptxkit.device import cubin_reader
 from ptxkit.device.compiler import Cubin
 from ptxkit.device.errors import DeviceError
 from ptxkit.device.nvjitlink import NvJitLinkInput
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.syntax import tree
+from ptxkit.kernel_model.routines import BuiltRoutine
+from ptxkit.syntax import parse, tree
 
-Linkable: TypeAlias = "FunctionBuilder | tree.Module | Cubin | str | bytes | Path | Any"
+Linkable: TypeAlias = "BuiltRoutine | tree.Module | Cubin | str | bytes | Path | Any"
 """Also what `cuda.core` calls `ObjectCode`."""
 
 _MAGIC = {
@@ -25,7 +25,7 @@ _MAGIC = {
     b"\xed\x43\x4e\x7f": "LTOIR",
     b"\x50\xed\x55\xba": "FATBIN",
     b"BC\xc0\xde": "LTOIR",
-    cubin_reader.MAGIC: "OBJECT",  # of the host, with device code inside
+    elf.MAGIC: "OBJECT",  # of the host, with device code inside
 }
 _KINDS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR", "fatbin": "FATBIN", "object": "OBJECT"}
 """nvJitLink's words, by those of `cuda.core`."""
@@ -33,17 +33,17 @@ _KINDS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR", "fatbin": "FATBIN", 
 
 @dataclass(frozen=True, slots=True)
 class LinkInput:
-    """One input. name: for messages. source: what is PTX, or becomes that; else `piece` holds the bytes."""
+    """One input, by its name in messages. `source` is what is PTX, or becomes that; else `piece` holds the bytes."""
 
     name: str
-    source: FunctionBuilder | tree.Module | str | None = None
+    source: BuiltRoutine | tree.Module | str | None = None
     piece: NvJitLinkInput | None = None
 
 
 def make_link_input(value: Linkable, number: int) -> LinkInput:
-    """One input of a link; `DeviceError` for what cannot be one. number: from 1, for messages."""
-    if isinstance(value, FunctionBuilder):
-        return LinkInput(f"{'kernel' if isinstance(value, Kernel) else 'function'} {value.name!r}", value)
+    """One input of a link; `DeviceError` for what cannot be one. Messages name its `number`, from 1."""
+    if isinstance(value, BuiltRoutine):
+        return LinkInput(f"{'kernel' if value.is_kernel else 'function'} {value.name!r}", value)
     if isinstance(value, tree.Module):
         path = value.source.path if value.source is not None else ""
         return LinkInput(path or f"input {number} (a module)", value)
@@ -84,6 +84,4 @@ def _identify_bytes(name: str, data: bytes) -> LinkInput:
     text = data.rstrip(b"\0").decode(errors="replace")
     if ".version" not in text:
         raise DeviceError(f"{name} is neither PTX nor a cubin, LTO-IR, a fat binary, an object file or a library")
-    from ptxkit import parse
-
     return LinkInput(name, parse(text, path=name))

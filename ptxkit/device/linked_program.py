@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptxkit.build.launchable import Launchable
 from ptxkit.device.compiler import Cubin
 from ptxkit.device.device_memory import use_device
 from ptxkit.device.errors import DeviceError
+from ptxkit.device.launch_binding import Launcher
 from ptxkit.device.loaded_kernel import Loaded, make_object_code
 from ptxkit.device.signature import Signature
 
@@ -48,11 +48,11 @@ class Program:
         return found, device
 
 
-class LinkedKernel(Launchable):
+class LinkedKernel(Launcher):
     """A kernel of a program."""
 
     def __init__(self, program: Program, signature: Signature) -> None:
-        super().__init__()
+        super().__init__(self.load)
         self._program = program
         self.signature = signature
         self.name = signature.name

@@ -3,8 +3,8 @@
     program = link([kernel, Path("helpers.ptx"), Path("libmath.a")], "sm_90a")
     program["scale"][grid, block](data, count)
 
-Each input is first made a relocatable cubin of its own, which tells what it defines and needs. So an error is one
-input's, two definitions of a name are told apart before nvJitLink meets them (it ends the process over some), and
+Each input is first made a relocatable cubin of its own, which states what it defines and needs. So an error is one
+input's, two definitions of a name are found before nvJitLink meets them (it ends the process over some), and
 LTO-IR keeps what only PTX calls (linked at once with PTX, it is dropped as unused). LTO-IR alone is compiled as one
 program.
 
@@ -18,7 +18,6 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptxkit.build import verify_assembled
 from ptxkit.device import cubin_cache, cubin_reader, dynamic_shared_placement, ptxas_program
 from ptxkit.device.compiler import Cubin, PreparedSource, format_undecided, parse_complaints, prepare_source
 from ptxkit.device.cuda_libraries import import_nvjitlink
@@ -28,7 +27,9 @@ from ptxkit.device.linked_program import Program
 from ptxkit.device.nvjitlink import NvJitLinkError, NvJitLinkInput, link_cubin
 from ptxkit.device.prototype_checks import check_prototypes
 from ptxkit.device.targets import check_target
+from ptxkit.elf import ElfError
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.kernel_model.verification import verify_assembled
 
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 _NO_LTO = "ERROR_LTO_NOT_ENABLED"
@@ -44,11 +45,11 @@ def link(
 ) -> Program:
     """The kernels of several inputs, linked for one target; needs no GPU.
 
-    inputs: kernels and functions of the builder, parsed modules, PTX text, paths, bytes, code of `cuda.core`: PTX,
-    relocatable cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, objects and static libraries. verify: all that
-    is PTX. options: nvJitLink's. Errors: `LinkError` with the input and the name that is missing or is defined twice,
-    `CompileError`, `VerificationError`, `OSError` for a path that cannot be read, `DeviceError` for what else cannot be
-    linked.
+    `inputs` are kernels and functions of the builder, parsed modules, PTX text, paths, bytes, or code of `cuda.core`:
+    PTX, relocatable cubins (`nvcc -rdc=true -cubin`), LTO-IR, fat binaries, objects and static libraries. With
+    `verify`, all that is PTX is verified. `options` are nvJitLink's. Errors: `LinkError` with the input and the name
+    that is missing or is defined twice, `CompileError`, `VerificationError`, `OSError` for a path that cannot be read,
+    `DeviceError` for what else cannot be linked.
     """
     check_target(target)
     if not isinstance(inputs, Iterable) or isinstance(inputs, str | bytes):
@@ -70,7 +71,7 @@ def link(
 
 
 def _prepare_sources(given: Sequence[LinkInput]) -> list[tuple[LinkInput, PreparedSource]]:
-    """What is PTX; launch-sized shared memory is aligned alike in all of it."""
+    """The inputs that are PTX; launch-sized shared memory has one alignment in all of them."""
     first = [(each, prepare_source(each.source)) for each in given if each.source is not None]
     least = max((dynamic_shared_placement.required_alignment(text.assembled.module) for _, text in first), default=0)
     texts = [(each, prepare_source(each.source, least)) for each, _ in first if each.source is not None]
@@ -127,7 +128,7 @@ def _link_and_verify(
 def _link_inputs(
     given: Sequence[LinkInput], known: Mapping[int, PreparedSource], target: str, options: list[str]
 ) -> tuple[bytes, str]:
-    """The cubin and what nvJitLink remarks. known: what is PTX, by the identity of the input."""
+    """The cubin and what nvJitLink remarks. `known` holds what is PTX, by the identity of the input."""
     parts: list[_LinkUnit] = []
     later: list[NvJitLinkInput] = []
     for each in given:
@@ -150,7 +151,7 @@ def _link_inputs(
 
 @dataclass(frozen=True, slots=True)
 class _LinkUnit:
-    """What is joined, and what it says of itself as a relocatable cubin. is_intermediate: whether it was LTO-IR.
+    """What is joined, and its symbols as a relocatable cubin. `is_intermediate` holds for LTO-IR.
 
     Only LTO-IR is joined as that cubin: release 13.0 puts launch-sized memory that functions name at 0 there.
     """
@@ -171,7 +172,10 @@ def _make_ptx_unit(given: LinkInput, text: PreparedSource, target: str, options:
 
 def _make_relocatable_unit(piece: NvJitLinkInput, options: list[str]) -> _LinkUnit:
     if piece.kind == "CUBIN":
-        found = cubin_reader.read_cubin(piece.data)
+        try:
+            found = cubin_reader.read_cubin(piece.data)
+        except ElfError as error:
+            raise LinkError(f"{piece.name} cannot be read: {error}") from None
         if not found.is_relocatable:
             raise LinkError(
                 f"{piece.name} is linked already; what is linked must be relocatable: nvcc -rdc=true, ptxas -c"
@@ -217,7 +221,7 @@ def _link_units(parts: Sequence[_LinkUnit], pieces: Sequence[NvJitLinkInput], op
 
 
 def _undefined_name_message(name: str, parts: Sequence[_LinkUnit]) -> str:
-    """Who needs a name that nobody defines, and what may be meant."""
+    """Which inputs need a name that none defines, and what may be meant."""
     users = [part.piece.name for part in parts if name in part.image.undefined_names] or ["an input"]
     sentence = f"{' and '.join(users)} {'need' if len(users) > 1 else 'needs'} {name!r}, which no input defines"
     for home, near in _find_mangled_definitions(name, parts):

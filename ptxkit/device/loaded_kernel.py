@@ -8,31 +8,34 @@ from math import prod
 from threading import Lock
 from typing import Any
 
-from ptxkit.build import Kernel
-from ptxkit.build.launchable import insert_bounded
+from ptxkit import elf
 from ptxkit.device import driver_launch, ptxas_program
 from ptxkit.device.argument_marshaller import PACKED, ArgumentMarshaller
+from ptxkit.device.bounded_table import insert_bounded
 from ptxkit.device.compiler import Cubin, compile, format_undecided  # noqa: A004
 from ptxkit.device.cuda_libraries import check_status, import_cuda_core, import_driver
 from ptxkit.device.device_memory import use_device
 from ptxkit.device.driver_launch import LaunchFrame
 from ptxkit.device.errors import LaunchError, OtherContextError
-from ptxkit.device.geometry import PORTABLE_CLUSTER, Extents, Geometry, make_geometry
+from ptxkit.device.geometry import Geometry, make_geometry
 from ptxkit.device.launch_failures import make_refused_launch_error
+from ptxkit.device.limits import PORTABLE_CLUSTER_CTAS
 from ptxkit.device.signature import Signature, make_kernel_signature
 from ptxkit.device.streams import stream_handle
 from ptxkit.device.targets import device_target
+from ptxkit.kernel_model.limits import MAX_STATIC_SHARED_BYTES
+from ptxkit.kernel_model.routines import BuiltKernel, Extents
+from ptxkit.kernel_model.source_lines import Assembled
+from ptxkit.kernel_model.verification import verify_assembled
 
-_LIMIT_LOCK = Lock()
+_ATTRIBUTE_LOCK = Lock()
 """Held from the look at a limit to its change."""
-DEFAULT_SHARED_LIMIT = 48 * 1024
-"""Bytes of shared memory that a CTA may have without asking for more."""
 
 
 class Loaded:
     """A kernel that is on the current device: compiled and loaded once, launched often.
 
-    undecided: what the verifier left open, a sentence each; None where it was not asked.
+    `undecided` is what the verifier left open, a sentence each; None where nothing was verified.
     """
 
     def __init__(
@@ -55,9 +58,9 @@ class Loaded:
     ) -> None:
         """Launches on a stream and does not wait.
 
-        grid: CTAs in each dimension, also where `cluster` groups them. block: threads of a CTA; may be left
-        out where the kernel fixes them. shared: bytes of launch-sized shared memory; left out, what the kernel asked
-        for. Errors: `ArgumentError`, `LaunchError`.
+        `grid` counts CTAs in each dimension, also where `cluster` groups them, and `block` the threads of a CTA, where
+        the kernel does not fix them. `shared` is the launch-sized shared memory in bytes, by default what the kernel
+        declares. Errors: `ArgumentError`, `LaunchError`.
         """
         self.bind(grid, block, cluster, shared).run(stream_handle(stream), arguments)
 
@@ -79,20 +82,20 @@ class Loaded:
         return int(getattr(self.kernel, "handle", None) or self.kernel._handle)
 
     def _set_kernel_attributes(self, wanted: Geometry) -> None:
-        """Asks the driver for what a launch does not have by itself; `LaunchError` where the device has not as much."""
+        """Requests of the driver what a launch does not have by default; `LaunchError` where the device has less."""
         attributes = import_driver().CUfunction_attribute
         size = wanted.shared + self._get_attribute(attributes.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
         limit = self.device.properties.max_shared_memory_per_block_optin
         if size > limit:
             static = f" with the {size - wanted.shared} that the kernel declares" if size != wanted.shared else ""
             raise LaunchError(f"{size} bytes of shared memory{static}; {self.device.name} gives a CTA at most {limit}")
-        if size > DEFAULT_SHARED_LIMIT:
+        if size > MAX_STATIC_SHARED_BYTES:
             most = attributes.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            with _LIMIT_LOCK:  # the limit is the kernel's, for all geometries: another one may need more
+            with _ATTRIBUTE_LOCK:  # the limit is the kernel's, for all geometries: another one may need more
                 if self._get_attribute(most) < wanted.shared:
                     self._set_attribute(most, wanted.shared)
         cluster = wanted.cluster or self.signature.cluster
-        if cluster is not None and prod(cluster) > PORTABLE_CLUSTER:
+        if cluster is not None and prod(cluster) > PORTABLE_CLUSTER_CTAS:
             self._set_attribute(attributes.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
 
     def _get_attribute(self, attribute: Any) -> int:
@@ -124,16 +127,16 @@ class Bound:
         self.geometry = geometry
         self._context = driver_launch.get_current_context()
         marshal = ArgumentMarshaller(loaded.signature, loaded.device.device_id, self._context)
-        behind = () if geometry.is_empty else _LAUNCH_LINES  # no thread runs, and the driver would call it an error
+        last_lines = () if geometry.is_empty else _LAUNCH_LINES  # no thread runs, and the driver would call it an error
         names = {
             "frames": [],
             "frame_of": partial(LaunchFrame, geometry, marshal.size, marshal.offsets),
             "write": marshal.write,
-            "launch": driver_launch.get_launch_function() if behind else None,
+            "launch": driver_launch.get_launch_function() if last_lines else None,
             "function": driver_launch.get_kernel_function(loaded.handle),
             "fail": self._raise_failure,
         }
-        self.run = marshal.compile_function(behind, names)
+        self.run = marshal.compile_function(last_lines, names)
 
     def _raise_failure(self, stream: int, arguments: Sequence[object], status: int) -> None:
         if driver_launch.get_current_context() != self._context:
@@ -153,17 +156,18 @@ _LAUNCH_LINES = (
 """What a launch does when its arguments are packed: see `ArgumentMarshaller.written`."""
 
 
-def load(source: Kernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
+def load(source: BuiltKernel | Cubin, name: str | None = None, *, verify: bool = True) -> Loaded:
     """Puts a kernel on the current device: compiles it for that device (verified first), or takes a cubin as it is.
 
     `NoDeviceError` where there is no GPU.
     """
     device = use_device()
-    if isinstance(source, Kernel):
+    if not isinstance(source, Cubin):
         target = device_target(device.compute_capability)
-        module = source.module()
+        assembled = source.assembled()
+        module = assembled.module
         if ptxas_program.has_setmaxnreg(module) and ptxas_program.select_ptxas(module, target) is None:
-            return _load_ptx(source, device, verify=verify)
+            return _load_ptx(source, assembled, device, verify=verify)
         source = compile(source, target, verify=verify)
     signature = source.kernel(name)
     return Loaded(signature, make_object_code(source).get_kernel(signature.name), device, source.undecided)
@@ -175,23 +179,20 @@ def make_object_code(cubin: Cubin) -> Any:
     Text ending in a zero byte in the place of machine code is compiled by the driver then.
     """
     object_code = import_cuda_core().ObjectCode
-    return (object_code.from_cubin if cubin.code.startswith(_ELF) else object_code.from_ptx)(cubin.code)
+    return (object_code.from_cubin if cubin.code.startswith(elf.MAGIC) else object_code.from_ptx)(cubin.code)
 
 
-_ELF = b"\x7fELF"
-
-
-def _load_ptx(kernel: Kernel, device: Any, *, verify: bool) -> Loaded:
+def _load_ptx(kernel: BuiltKernel, assembled: Assembled, device: Any, *, verify: bool) -> Loaded:
     """Lets the driver compile a kernel, as a whole program; it keeps what it compiled."""
-    undecided = format_undecided(kernel.verify()) if verify else None
+    undecided = format_undecided(verify_assembled(assembled, kernel.name)) if verify else None
     signature = make_kernel_signature(kernel)
-    code = import_cuda_core().ObjectCode.from_ptx(str(kernel).encode() + b"\0")
+    code = import_cuda_core().ObjectCode.from_ptx(str(assembled.module).encode() + b"\0")
     return Loaded(signature, code.get_kernel(signature.name), device, undecided)
 
 
 def launch(
     stream: object,
-    kernel: Kernel | Cubin | Loaded,
+    kernel: BuiltKernel | Cubin | Loaded,
     *arguments: object,
     grid: Extents,
     block: Extents | None = None,

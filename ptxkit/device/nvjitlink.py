@@ -18,7 +18,7 @@ _UNKNOWN_TARGET_WORD = re.compile(r"ERROR_(UNRECOGNIZED|UNSUPPORTED)_ARCH\b")
 
 @dataclass(frozen=True, slots=True)
 class NvJitLinkInput:
-    """One input. name: for messages. kind: nvJitLink's word: PTX, CUBIN, FATBIN, LTOIR, OBJECT or LIBRARY."""
+    """One input, by its name in messages. `kind` is nvJitLink's word: PTX, CUBIN, FATBIN, LTOIR, OBJECT or LIBRARY."""
 
     name: str
     kind: str
@@ -30,7 +30,7 @@ class UnknownTargetError(DeviceError):
 
 
 class NvJitLinkError(Exception):
-    """What nvJitLink refused. piece: the input at which it did, where that is known; word: its name of the failure."""
+    """What nvJitLink refused: the input at which it did, where that is known, and its word for the failure."""
 
     def __init__(self, word: str, log: str, piece: NvJitLinkInput | None = None) -> None:
         self.word, self.log, self.piece = word, log, piece

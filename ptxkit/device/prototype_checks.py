@@ -1,5 +1,5 @@
 """Functions that one module declares and another defines: the linker joins them by name and looks at nothing else, so
-a difference in parameters would read registers that nobody wrote."""
+a difference in parameters would read registers that no instruction wrote."""
 
 from __future__ import annotations
 

@@ -22,37 +22,30 @@ from functools import cache
 from pathlib import Path
 
 from ptxkit.device.errors import MissingLibraryError
+from ptxkit.device.limits import PTXAS_QUERY_SECONDS
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.effects import RegisterCount
 from ptxkit.isa.forms import Match
 from ptxkit.syntax import tree
+from ptxkit.syntax.nested_instructions import iterate_instructions
 
 _PACKAGES = (("nvidia", "cu*/bin/ptxas"), ("nvidia", "cuda_nvcc/bin/ptxas"), ("triton", "backends/nvidia/bin/ptxas"))
 _VARIABLES = ("CUDA_HOME", "CUDA_PATH")
-_QUERY_TIMEOUT_S = 60
-"""For an answer of ptxas about itself."""
 
 
 def has_setmaxnreg(module: tree.Module) -> bool:
     """Whether some instruction of the module changes how many registers its threads have."""
-    matches = (table().match(each) for item in module.functions() for each in _iterate_instructions(item.body))
+    bodies = (function.body for function in module.functions() if function.body is not None)
+    matches = (table().match(each) for body in bodies for each in iterate_instructions(body.statements))
     return any(
         isinstance(effect, RegisterCount) for match in matches if isinstance(match, Match) for effect in match.effects
     )
 
 
-def _iterate_instructions(body: tree.Body | None) -> Iterator[tree.Instruction]:
-    for statement in () if body is None else body.statements:
-        if isinstance(statement, tree.Instruction):
-            yield statement
-        elif isinstance(statement, tree.Block):
-            yield from _iterate_instructions(statement.body)
-
-
 @dataclass(frozen=True, slots=True)
 class PtxasProgram:
-    """One ptxas. release: such as `13.5`. newest: the last `.version` that it knows. targets: `sm_90a`, `sm_120`..."""
+    """One ptxas of a release such as `13.5`, with the newest `.version` that it knows, and its targets."""
 
     path: Path
     release: str
@@ -68,7 +61,7 @@ class PtxasProgram:
 
     @property
     def fingerprint(self) -> tuple[int, ...]:
-        """What tells one ptxas from another."""
+        """What distinguishes one ptxas from another."""
         status = self.path.stat()
         return (status.st_size, status.st_mtime_ns)
 
@@ -88,7 +81,9 @@ def query_ptxas(path: Path) -> PtxasProgram:
 
 
 def _run_ptxas(path: Path, *arguments: str) -> str:
-    run = subprocess.run([str(path), *arguments], capture_output=True, text=True, timeout=_QUERY_TIMEOUT_S, check=False)
+    run = subprocess.run(
+        [str(path), *arguments], capture_output=True, text=True, timeout=PTXAS_QUERY_SECONDS, check=False
+    )
     return run.stdout + run.stderr
 
 
@@ -137,7 +132,7 @@ def _iterate_queried() -> Iterator[PtxasProgram]:
 
 
 def missing_ptxas_error() -> MissingLibraryError:
-    """What is said of a module that only ptxas compiles, where there is none."""
+    """The error of a module that only ptxas compiles, where there is none."""
     return MissingLibraryError(
         "a kernel with setmaxnreg is compiled by ptxas, which is not installed: `pip install nvidia-cuda-nvcc`"
     )

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from math import prod
 
-from ptxkit.build import Kernel, Parameter
-from ptxkit.build.build_warnings import iterate_instructions
-from ptxkit.build.tensormap import TENSOR_MAP_BYTES, TensorForm
 from ptxkit.device.written_parameters import find_written_parameters
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.functions import bits
+from ptxkit.kernel_model.routines import BuiltKernel, Parameter
+from ptxkit.kernel_model.tensor_form import TENSOR_MAP_BYTES, TensorForm
 from ptxkit.syntax import tree
 from ptxkit.syntax.launch_extents import launch_extents
+from ptxkit.syntax.nested_instructions import iterate_instructions
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One parameter. type: its PTX word, None for a block of `size` bytes. space: what it points into, if it
-    does.
+    """One parameter.
 
-    element: type of what it points to, where known. alignment: bytes, of what it points to. tensor: what a tensor map
-    must be like, where a kernel says so. is_written: the kernel is seen to write through the address.
+    `type` is its PTX word, None for a block of `size` bytes. `space` is what it points into, if it does, `element` the
+    type of what it points to, where known, and `alignment` that of what it points to, in bytes. `tensor` states what a
+    tensor map must be like, where a kernel does. `is_written` holds where the kernel is seen to write through the
+    address.
     """
 
     name: str
@@ -37,8 +38,8 @@ class Argument:
 class Signature:
     """A kernel as its launch sees it.
 
-    threads: the CTA that it demands, None for any. cluster: the cluster that it is compiled for, None for any or none.
-    dynamic_shared: the least launch-sized shared memory, in bytes.
+    `threads` is the CTA that it requires, None for any, and `cluster` the cluster that it is compiled for, None for any
+    or none. `dynamic_shared` is the least launch-sized shared memory, in bytes.
     """
 
     name: str
@@ -48,16 +49,15 @@ class Signature:
     cluster: tuple[int, int, int] | None = None
 
 
-def make_kernel_signature(kernel: Kernel) -> Signature:
+def make_kernel_signature(kernel: BuiltKernel) -> Signature:
     """The signature of a kernel that was built here: element types are known."""
-    statements = [statement for entry in kernel.entries() for statement in iterate_instructions(entry.statement)]
-    written = find_written_parameters(statements)
+    written = find_written_parameters(list(kernel.iterate_instructions()))
     arguments = tuple(_make_argument(parameter, written) for parameter in kernel.parameters)
     return Signature(kernel.name, arguments, kernel.threads, kernel.dynamic_bytes, kernel.cluster)
 
 
 def make_module_signatures(module: tree.Module) -> tuple[Signature, ...]:
-    """The signatures of a module's kernels: PTX does not tell what a pointer points to."""
+    """The signatures of a module's kernels: PTX does not declare what a pointer points to."""
     return tuple(
         _make_function_signature(function, function.body)
         for function in module.functions()
@@ -66,9 +66,7 @@ def make_module_signatures(module: tree.Module) -> tuple[Signature, ...]:
 
 
 def _make_function_signature(function: tree.Function, body: tree.Body) -> Signature:
-    written = find_written_parameters(
-        [each for statement in body.statements for each in iterate_instructions(statement)]
-    )
+    written = find_written_parameters(list(iterate_instructions(body.statements)))
     return Signature(
         function.name,
         tuple(_make_declared_argument(each, written) for each in function.parameters),

@@ -74,8 +74,8 @@ def _find_map_stream(argument: Any) -> int | None:
 
 @cache
 def get_torch_stream_function() -> Callable[[int], int]:
-    """The handle of PyTorch's current stream on a GPU, by its number; as Triton asks for it, where PyTorch has that: a
-    `Stream` costs several microseconds."""
+    """The handle of PyTorch's current stream on a GPU, by its number; from the function that Triton calls, where
+    PyTorch has that: a `Stream` costs several microseconds."""
     torch: Any = importlib.import_module("torch")
     current: Callable[[int], int] | None = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     return current or (lambda device: int(torch.cuda.current_stream(device).cuda_stream))

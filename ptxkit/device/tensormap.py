@@ -3,7 +3,7 @@
     source = TensorMap.tiled(matrix, box=(64, 128), swizzle=128)
     loaded.launch(stream, source, ..., grid=132)
 
-A map describes an array in device memory, which it keeps alive. Extents, boxes and strides stand as in PTX, the
+A map describes an array in device memory, which it keeps alive. Extents, boxes and strides are ordered as in PTX, the
 innermost dimension first; an array of shape (rows, columns) has the extents (columns, rows).
 
 Source: CUDA Driver API, "Tensor Map Object Management: cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col".
@@ -15,11 +15,11 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from ptxkit.build.tensormap import TENSOR_MAP_BYTES, TensorForm
 from ptxkit.device.arrays import ArrayView, view_device_array
 from ptxkit.device.cuda_libraries import check_device, check_status, import_driver
 from ptxkit.device.errors import ArgumentError, TensorMapError
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.tensor_form import TENSOR_MAP_BYTES, TensorForm
 from ptxkit.tensormap_limits import (
     ELEMENT_BY_KIND,
     LimitViolation,
@@ -57,7 +57,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class TensorMap:
-    """An encoded map, with what it was made of. data: its 128 bytes. array: what it describes, kept alive."""
+    """An encoded map of 128 bytes, with what it was made of; it keeps the array alive that it describes."""
 
     tensor: MappedTensor
     box: tuple[int, ...]
@@ -78,13 +78,13 @@ class TensorMap:
         l2_promotion: int = 0,
         element_strides: Sequence[int] | None = None,
     ) -> TensorMap:
-        """The map of an array whose boxes are copied as they stand.
+        """The map of an array whose boxes are copied unchanged.
 
-        box: elements in each dimension, innermost first. element: type of the elements, as PTX or the driver call it
-        (`bf16`, `tf32`, `f32_ftz`); None takes the array's own. swizzle, interleave: bytes. oob_fill: what is read
-        outside of the array, `zeros` or `nan`. l2_promotion: bytes that the L2 cache fetches at least. element_strides:
-        every how many elements one is taken. Errors: `TensorMapError`, which names field, value and rule;
-        `NoDeviceError` where there is no driver to encode it.
+        `box` counts elements in each dimension, innermost first. `element` is their type, as PTX or the driver call it
+        (`bf16`, `tf32`, `f32_ftz`); None takes the array's own. `swizzle` and `interleave` are bytes. `oob_fill` is
+        what is read outside of the array, `zeros` or `nan`. `l2_promotion` is the number of bytes that the L2 cache
+        fetches at least. `element_strides` states every how many elements one is taken. Errors: `TensorMapError`, which
+        names field, value and rule; `NoDeviceError` where there is no driver to encode it.
         """
         tensor = make_tensor(array, element)
         steps = tuple(element_strides) if element_strides is not None else (1,) * tensor.rank
@@ -116,8 +116,8 @@ class TensorMap:
     ) -> TensorMap:
         """The map of an image (N, [D, [H,]] W, C) whose boxes are the pixels that a filter meets.
 
-        lower, upper: offsets of the box's corners from the image's, innermost dimension (W) first. channels, pixels: of
-        a box. The rest as for `tiled`.
+        `lower` and `upper` are offsets of the box's corners from the image's, innermost dimension (W) first. `channels`
+        and `pixels` are those of a box. The rest is that of `tiled`.
         """
         tensor = make_tensor(array, element)
         steps = tuple(element_strides) if element_strides is not None else (1,) * tensor.rank
@@ -135,14 +135,14 @@ class TensorMap:
 
     @staticmethod
     def like(form: TensorForm, array: Any) -> TensorMap:
-        """The map of an array with the box and the swizzle that a kernel's parameter asks for."""
+        """The map of an array with the box and the swizzle that a kernel's parameter requires."""
         if form.mode != "tiled":
             raise TensorMapError("map", form.mode, "an im2col map has corners: encode it with TensorMap.im2col(...)")
         element = form.element.word if form.element.word in _TYPES else None
         return TensorMap.tiled(array, box=form.box, element=element, swizzle=form.swizzle)
 
     def check(self, form: TensorForm, name: str) -> None:
-        """`ArgumentError` where the map is not what the parameter `name` of a kernel asks for."""
+        """`ArgumentError` where the map is not what the parameter `name` of a kernel requires."""
         for what, mine, wanted in (
             ("mode", self.mode, form.mode),
             ("rank", self.tensor.rank, form.rank),

@@ -19,20 +19,19 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ptxkit.build import Kernel
-from ptxkit.build.launchable import Extents
 from ptxkit.device.arguments import NUMPY_CODES
 from ptxkit.device.errors import DeviceError, MissingLibraryError
 from ptxkit.device.linked_program import LinkedKernel
 from ptxkit.device.signature import Argument, make_kernel_signature
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.kernel_model.routines import BuiltKernel, Extents
 
 ExtentsOrFunction: TypeAlias = "Extents | Callable[..., Extents]"
 
 
 def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to its arguments)
     name: str,
-    kernel: Kernel | LinkedKernel,
+    kernel: BuiltKernel | LinkedKernel,
     *,
     grid: ExtentsOrFunction,
     block: Extents | None = None,
@@ -44,17 +43,18 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
 ) -> Any:
     """Registers the operator and gives it, a `torch.library.CustomOpDef`: it can be called, and takes a gradient.
 
-    name: `namespace::operator`. grid: CTAs, or a function of the arguments. block, cluster, shared: as for a launch.
-    writes: parameters whose tensors the kernel changes. makes: parameters that are no arguments but results, and what
-    makes them, uninitialised, of the arguments: that also serves where tensors have shapes and no data. tensors: 64-bit
-    numbers that are addresses, in a kernel from PTX that does not say so. Errors: `DeviceError` for a parameter that is
-    not there or that an operator cannot have, `MissingLibraryError` without PyTorch.
+    `name` is `namespace::operator`. `grid` counts CTAs, or is a function of the arguments; `block`, `cluster` and
+    `shared` are those of a launch. `writes` names parameters whose tensors the kernel changes. `makes` maps parameters
+    that are no arguments but results to what makes them, uninitialised, of the arguments: that also serves where
+    tensors have shapes and no data. `tensors` names 64-bit numbers that are addresses, in a kernel from PTX that
+    declares none. Errors: `DeviceError` for a parameter that is not there or that an operator cannot have,
+    `MissingLibraryError` without PyTorch.
     """
     try:
         torch: Any = importlib.import_module("torch")
     except ImportError as error:
         raise MissingLibraryError("torch_op makes an operator of PyTorch, which is not installed") from error
-    known = make_kernel_signature(kernel).arguments if isinstance(kernel, Kernel) else kernel.signature.arguments
+    known = kernel.signature.arguments if isinstance(kernel, LinkedKernel) else make_kernel_signature(kernel).arguments
     plan = make_plan(kernel.name, known, writes, makes or {}, tensors)
     chosen = _KeywordSelector(grid) if callable(grid) else None
 
@@ -77,7 +77,7 @@ def torch_op(  # noqa: PLR0913  (the kernel, its geometry, and what it does to i
 
 @dataclass(frozen=True, slots=True)
 class OperatorPlan:
-    """What an operator takes and gives. kinds: by parameter of the kernel, the word of the schema."""
+    """What an operator takes and gives. `kinds` holds the word of the schema by parameter of the kernel."""
 
     kinds: dict[str, str]
     writes: tuple[str, ...]

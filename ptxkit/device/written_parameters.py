@@ -19,7 +19,11 @@ from ptxkit.syntax import tree
 
 @dataclass(frozen=True, slots=True)
 class _InstructionUse:
-    """What an instruction does with names. moves: its results come of its operands; loads: of parameters alone."""
+    """What an instruction does with names.
+
+    `written` are those in the addresses that it writes to. The results of a value operation follow from its operands; a
+    parameter load accesses nothing but parameters.
+    """
 
     results: frozenset[str]
     operands: frozenset[str]

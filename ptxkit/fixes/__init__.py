@@ -1,7 +1,8 @@
-"""Mends of findings: what rules propose, tried on the text, and offered only where it settles the finding.
+"""Fixes of findings: what rules propose, tried on the text, and offered only where it settles the finding.
 
-A mend holds where the changed text parses, the finding is gone, no other finding came, and no question was left open
-that was not open before. `mend(source, settings, unsafe=...)` applies all that hold, `offered(...)` says them.
+A fix holds where the changed text parses, the finding is gone, no other finding came, and no question was left open
+that was not open before. `fix_source` applies all that hold, `with_verified_fixes` adds them to the findings of a
+result.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx5xx, ptx8xx
+from ptxkit.diagnostics.catalogue.ptx8xx import RequiredHeading
 from ptxkit.fixes.async_group_fixes import propose_group_fixes
 from ptxkit.fixes.insertions import propose_insertions
 from ptxkit.fixes.mbarrier_wait_fixes import propose_wait_fixes
 from ptxkit.fixes.operand_fixes import propose_operand_fixes
 from ptxkit.source import SourceFile, Span
 
-_VERSION = re.compile(r"`\.version (\d+\.\d+)`")
-_TARGET = re.compile(r"`\.target (sm_\w+)`")
 _HEADING = re.compile(r"^[ \t]*\.(version|target)[ \t]+([\w.]+)", re.MULTILINE)
 
 
@@ -24,9 +24,9 @@ def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
     yield from item.proposals
     if "parity" in item.properties:
         yield from propose_wait_fixes(item)
-    if item.code == "PTX801":
+    if item.code == ptx8xx.NEEDS_NEWER_VERSION:
         yield from _fix_heading(item)
-    elif item.code == "PTX205":
+    elif item.code == ptx2xx.MISALIGNED_ADDRESS:
         yield from _fix_alignment(item)
     yield from propose_operand_fixes(item)
     yield from propose_group_fixes(item)
@@ -37,26 +37,27 @@ def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _is_future_phase_wait(item: Diagnostic) -> bool:
-    """Whether a wait is for a phase after one that has ended, and that nobody arrives in."""
+    """Whether a wait is for a phase after one that has ended, and that no thread arrives in."""
     phase = item.properties.get("phase")
-    return item.code == "PTX504" and item.properties.get("arrived") == 0 and isinstance(phase, int) and phase > 1
+    return (
+        item.code == ptx5xx.MBARRIER_MISSING_ARRIVALS
+        and item.properties.get("arrived") == 0
+        and isinstance(phase, int)
+        and phase > 1
+    )
 
 
 def _fix_heading(item: Diagnostic) -> Iterator[Fix]:
-    """The version and target that the help names, in the heading."""
-    help_ = item.help or ""
-    version, target = _VERSION.search(help_), _TARGET.search(help_)
-    wanted = {"version": version and version[1], "target": target and target[1]}
-    edits = []
-    for match in _HEADING.finditer(item.source.text):
-        word = wanted.pop(match[1], None)
-        if word:
-            edits.append(Edit(Span(*match.span(2)), word))
+    """The version and target that the module needs, in the heading."""
+    if not isinstance(item.payload, RequiredHeading):
+        return
+    wanted = {"version": item.payload.version, "target": item.payload.target}
+    found = [(match, wanted.pop(match[1], None)) for match in _HEADING.finditer(item.source.text)]
+    edits = tuple(Edit(Span(*match.span(2)), word) for match, word in found if word)
     if edits:
-        words = " and ".join(
-            f"`.{name} {match[1]}`" for name, match in (("version", version), ("target", target)) if match
-        )
-        yield Fix(f"change the module to {words}", tuple(edits))
+        needed = (("version", item.payload.version), ("target", item.payload.target))
+        words = " and ".join(f"`.{name} {word}`" for name, word in needed if word)
+        yield Fix(f"change the module to {words}", edits)
 
 
 def _fix_alignment(item: Diagnostic) -> Iterator[Fix]:
@@ -69,7 +70,7 @@ def _fix_alignment(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _alignment_spans(source: SourceFile, name: str) -> Iterator[Span]:
-    """Where the alignment of a variable stands, or may stand: behind its state space."""
+    """Where the alignment of a variable is, or may be written: after its state space."""
     spaces = r"\.(?:shared(?:::cta)?|global|const|local)\b"
     declared = re.compile(rf"{spaces}(\s*(?:\.align\s+\d+\s*)?)(?=\.\w+\s+{re.escape(name)}(?![\w$]))")
     for match in declared.finditer(source.text):

@@ -43,7 +43,7 @@ class FunctionContext:
         )
 
     def points_after(self, step: Step) -> Iterator[int]:
-        """Offsets behind a step, nearest first: of itself, and where each branch that leaves it out goes on."""
+        """Offsets after a step, nearest first: of itself, and where each branch that leaves it out continues."""
         yield self.end_of(step)
         yield from sorted(
             {target.start for branch, target in self._forward_branches if branch.index < step.index < target.index}
@@ -87,16 +87,16 @@ class FunctionContext:
 
     def keeps_registers(self, step: Step, text: str, place: int) -> bool:
         """Whether the registers of a step that a text names hold at a place what they hold at the step."""
-        behind = next((each for each in self.program.steps if each.start >= place), None)
+        following = next((each for each in self.program.steps if each.start >= place), None)
         guard = step.instruction.guard
         operands = (*step.instruction.operands, *(() if guard is None else (Name(guard.predicate),)))
         own = {register for operand in operands for register in registers_in(operand, step.scope)}
         words = set(_NAME_TOKEN.findall(text)).difference(_REG_DECLARATION.findall(text))
         named = {word: register for word in words if (register := step.scope.register_name(word)) in own}
-        return behind is not None and all(
-            behind.scope.register_name(word) == register
+        return following is not None and all(
+            following.scope.register_name(word) == register
             and self._definitions.definitions_reaching(step, register, surely=True)
-            == self._definitions.definitions_reaching(behind, register, surely=True)
+            == self._definitions.definitions_reaching(following, register, surely=True)
             for word, register in named.items()
         )
 
@@ -130,12 +130,12 @@ class FunctionContext:
         return ReachingDefinitions(self.program)
 
     def insert_line(self, place: int, text: str) -> Edit:
-        """A line of its own, or several, at an offset in front of a statement or behind one."""
+        """A line of its own, or several, at an offset before a statement or after one."""
         before = self._line_prefix(place)
         indent = before[: len(before) - len(before.lstrip())]
         lines = self.indent_lines(place, text)
-        behind = before.strip() != ""
-        return Edit(Span(place, place), f"\n{indent}{lines}" if behind else f"{lines}\n{indent}")
+        following = before.strip() != ""
+        return Edit(Span(place, place), f"\n{indent}{lines}" if following else f"{lines}\n{indent}")
 
     def indent_lines(self, place: int, text: str) -> str:
         """Lines as far to the right as that of an offset; the first one goes where it is put."""
@@ -143,7 +143,7 @@ class FunctionContext:
         return text.replace("\n", f"\n{before[: len(before) - len(before.lstrip())]}")
 
     def _line_prefix(self, place: int) -> str:
-        """What stands before an offset on its line."""
+        """What precedes an offset on its line."""
         return self.source.text[self.source.text.rfind("\n", 0, place) + 1 : place]
 
     @cached_property
@@ -165,7 +165,7 @@ class FunctionContext:
         return None
 
     def end_of(self, step: Step) -> int:
-        """Behind a statement."""
+        """The offset after a statement."""
         return statement_spans(self.source, step.start).statement.end
 
 

@@ -1,7 +1,7 @@
 """What may settle a finding about synchronisation that is missing: the statement, at each place where it may belong.
 
 These are guesses, the likeliest first. The finding says what is missing and names the statements at which it shows, and
-not where the missing one stood. A mend is offered only where the check of the changed text shows that it holds. None is
+not where the missing one was. A fix is offered only where the check of the changed text shows that it holds. None is
 safe: there may be threads that never come to a barrier more.
 """
 
@@ -12,8 +12,10 @@ from itertools import islice
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.limits import MAX_INSERTION_POINTS
 from ptxkit.fixes.snippets import (
     MbarrierEffect,
     mbarrier_operand,
@@ -38,44 +40,48 @@ from ptxkit.syntax import statement_spans
 from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Name
 
-MAX_INSERTION_POINTS = 4
-"""Places at which one statement is tried: each costs a check of the whole text."""
-
-_RACE_CODES = {"PTX302", "PTX303", "PTX501", "PTX507", "PTX621", "PTX708"}
+_RACE_CODES = {
+    ptx3xx.READ_BEFORE_WAIT,
+    ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+    ptx5xx.MBARRIER_USE_BEFORE_INIT,
+    ptx5xx.MBARRIER_ENDED_IN_USE,
+    ptx6xx.SHARED_MEMORY_RACE,
+    ptx7xx.TENSOR_GIVEN_BACK_IN_USE,
+}
 _CTA_BARRIER = "bar.sync 0;"
 _CLUSTER_BARRIER = "barrier.cluster.arrive;\nbarrier.cluster.wait;"
 
 
 def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
     """Statements to put in for a finding about synchronisation."""
-    is_wrong = item.severity is Severity.ERROR or item.code == "PTX604"
-    if not is_wrong or not item.code.startswith("PTX"):
+    is_wrong = item.severity is Severity.ERROR or item.code == ptx6xx.READ_BEFORE_GRID_WAIT
+    if not is_wrong:
         return
     here = locate_finding(item)
     if here is None:
         return
     around, step = here
     others = labelled_steps(item, around)
-    if item.code == "PTX403":
+    if item.code == ptx4xx.TENSOR_MAP_FENCE:
         yield from _insert_tensormap_acquire(item, around, step)
-    if item.code == "PTX503":
+    if item.code == ptx5xx.MBARRIER_EXPECTED_BYTES:
         yield from _insert_expect_tx(item, around, step, others)
-    if item.code in ("PTX503", "PTX504"):
+    if item.code in (ptx5xx.MBARRIER_EXPECTED_BYTES, ptx5xx.MBARRIER_MISSING_ARRIVALS):
         yield from _insert_arrive(around, step, others)
-    if item.code == "PTX501" and not others:
+    if item.code == ptx5xx.MBARRIER_USE_BEFORE_INIT and not others:
         yield from _insert_mbarrier_init(around, step)
-    if item.code in ("PTX611", "PTX613"):
+    if item.code in (ptx6xx.REMOTE_ACCESS_TOO_EARLY, ptx6xx.CLUSTER_BARRIER_HALVES):
         yield from _insert_cluster_half(around)
-    if item.code == "PTX611":
+    if item.code == ptx6xx.REMOTE_ACCESS_TOO_EARLY:
         for made in (each for each in others if mbarrier_operand_text(each, MbarrierInit)):
             yield from _insert_at(
                 around, [around.end_of(made)], with_guard_of(made, "fence.mbarrier_init.release.cluster;")
             )
         places = dict.fromkeys((around.entry_point, *islice(around.points_before(step), MAX_INSERTION_POINTS)))
         yield from _insert_at(around, places, _CLUSTER_BARRIER)
-    if item.code == "PTX604":
+    if item.code == ptx6xx.READ_BEFORE_GRID_WAIT:
         yield from _insert_at(around, [step.start], "griddepcontrol.wait;")
-    if item.code == "PTX612" and around.exit_points:
+    if item.code == ptx6xx.EXIT_TOO_EARLY and around.exit_points:
         edits = tuple(around.insert_line(place, _CLUSTER_BARRIER) for place in around.exit_points)
         yield Fix(f"add `{_on_one_line(_CLUSTER_BARRIER)}`", edits)
     if item.code in _RACE_CODES and others:
@@ -83,15 +89,15 @@ def propose_insertions(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _insert_barrier(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """The barrier that the finding names, or one of all threads: in front of what hands over, in front of what goes
-    wrong, or behind the other access. None where the finding says that none will do."""
+    """The barrier that the finding names, or one of all threads: before the release, before what goes wrong, or after
+    the other access. None where the finding says that none will do."""
     text = item.properties.get("barrier", _barrier_text(around))
     if isinstance(text, str):
         before = (
             each for other in (*others[1:], step) for each in islice(around.points_before(other), MAX_INSERTION_POINTS)
         )
-        behind = list(islice(around.points_after(others[0]), MAX_INSERTION_POINTS))
-        yield from _insert_at(around, dict.fromkeys((*before, *behind)), text)
+        later_points = list(islice(around.points_after(others[0]), MAX_INSERTION_POINTS))
+        yield from _insert_at(around, dict.fromkeys((*before, *later_points)), text)
 
 
 def _insert_tensormap_acquire(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
@@ -105,7 +111,7 @@ def _insert_tensormap_acquire(item: Diagnostic, around: FunctionContext, step: S
 
 
 def _insert_expect_tx(item: Diagnostic, around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """The bytes of copies that nobody announces: to an arrival that is there, else with an arrival."""
+    """The bytes of copies that no thread announces: to an arrival that is there, else with an arrival."""
     copied = item.properties.get("copied")
     if not isinstance(copied, int) or item.properties.get("expected"):
         return
@@ -145,7 +151,7 @@ def _insert_arrive_expect_tx(around: FunctionContext, step: Step, size: int) -> 
 
 
 def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> Iterator[Fix]:
-    """An arrival behind what announces bytes alone, else in front of the wait that never ends: of all, or of one."""
+    """An arrival after what announces bytes alone, else before the wait that never ends: of all, or of one."""
     address = mbarrier_operand_text(step, MbarrierExpect)
     if address and not mbarrier_operand_text(step, MbarrierArrive):
         text = f"mbarrier.arrive{_space_suffix(step)}.b64 _, {address};"
@@ -165,7 +171,7 @@ def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> I
 
 
 def _insert_cp_async_arrive(around: FunctionContext, wait: Step) -> Iterator[Fix]:
-    """The arrival that comes when a thread's copies are done, behind the last of those in front of a wait."""
+    """The arrival that comes when a thread's copies are done, after the last of those before a wait."""
     address = mbarrier_operand(wait, MbarrierWait)
     copies = [each for each in around.program.steps[: wait.index] if _is_trackable_copy(each)]
     name = around.variable_of(address.base.text) if address is not None and isinstance(address.base, Name) else None
@@ -180,7 +186,8 @@ def _is_trackable_copy(step: Step) -> bool:
 
 
 def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """An mbarrier that nobody makes, by one thread, for one arrival a phase or for those of all warps or threads.
+    """The initialisation of an mbarrier that no thread initialises, by one thread, for one arrival a phase or for those
+    of all warps or threads.
 
     At the beginning where a variable holds it; where its address is computed, in front of its use.
     """
@@ -204,7 +211,7 @@ def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
 
 
 def _insert_cluster_half(around: FunctionContext) -> Iterator[Fix]:
-    """The wait that belongs behind an arrival at the barrier of the cluster, or the arrival in front of a wait."""
+    """The wait that belongs after an arrival at the barrier of the cluster, or the arrival before a wait."""
     halves = {"arrive": "barrier.cluster.wait;", "wait": "barrier.cluster.arrive;"}
     found = [
         (each, effect.action)

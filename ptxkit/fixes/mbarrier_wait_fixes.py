@@ -1,18 +1,20 @@
 """What may settle a finding about a wait for an mbarrier: another parity, one that follows the phases, another try.
 
 A parity that is wrong from the first phase on is a constant, in the operand or in what the register starts with; one
-that is right for the first phase alone needs a register that is turned over behind each wait. What is asked once must
-be asked until the answer is yes. And a wait that is missing stands in front of what goes wrong.
+that is right for the first phase alone needs a register that is flipped after each wait. A phase that is tested once
+must be tested until it is complete. A wait that is missing belongs before what goes wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count, islice
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx
 from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.limits import MAX_CHANGED_WAITS, MAX_WAIT_DISTANCE, MAX_WAIT_INSERTION_POINTS
 from ptxkit.fixes.snippets import is_duplicate, mbarrier_operand_text
 from ptxkit.fixes.statement_edits import labelled_steps, locate_finding
 from ptxkit.isa.effects import Control, MbarrierArrive, MbarrierComplete, MbarrierTrack, MbarrierWait, Value
@@ -21,13 +23,17 @@ from ptxkit.source import Span
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Integer, Name
 
-MAX_WAITS, MAX_INSERTION_POINTS = 3, 4
-"""Waits that are changed, and places at which one is put in: each try costs a check of the whole text."""
-_MAX_DISTANCE = 8
-"""Instructions from a wait to the branch that repeats it, and from a register back to the constant it starts with."""
-_FENCE_AFTER_WAIT = {"PTX704": "\ntcgen05.fence::after_thread_sync;"}
-"""What stands behind a wait, by the code of what it is for."""
-_WAIT_CODES = {"PTX302", "PTX303", "PTX402", "PTX504", "PTX505", "PTX621", "PTX704"}
+_FENCE_AFTER_WAIT: Mapping[str, str] = {ptx7xx.TENSOR_COMPLETION: "\ntcgen05.fence::after_thread_sync;"}
+"""What follows a wait, by the code of what it is for."""
+_WAIT_CODES = {
+    ptx3xx.READ_BEFORE_WAIT,
+    ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+    ptx4xx.REFILL_WITHOUT_PROXY_FENCE,
+    ptx5xx.MBARRIER_MISSING_ARRIVALS,
+    ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+    ptx6xx.SHARED_MEMORY_RACE,
+    ptx7xx.TENSOR_COMPLETION,
+}
 
 
 def propose_wait_fixes(item: Diagnostic) -> Iterator[Fix]:
@@ -40,14 +46,16 @@ def propose_wait_fixes(item: Diagnostic) -> Iterator[Fix]:
     around, step = here
     others = labelled_steps(item, around)
     blamed = [*others, step] if "parity" in item.properties else [step]
-    found = list(islice(_nearby_waits(around, blamed), MAX_WAITS))
+    found = list(islice(_nearby_waits(around, blamed), MAX_CHANGED_WAITS))
     for wait, effect in found:
         yield from _retry_in_loop(around, wait, effect)
     for wait, effect in found:
         if effect.by == "parity":
             yield from _flip_parity(around, wait, effect)
             yield from _track_parity(around, wait, effect)
-    if item.code in ("PTX302", "PTX621", "PTX704") or (item.code == "PTX505" and not is_duplicate(around, step)):
+    if item.code in (ptx3xx.READ_BEFORE_WAIT, ptx6xx.SHARED_MEMORY_RACE, ptx7xx.TENSOR_COMPLETION) or (
+        item.code == ptx5xx.MBARRIER_EXCESS_ARRIVALS and not is_duplicate(around, step)
+    ):
         yield from _insert_wait(around, step, others, _FENCE_AFTER_WAIT.get(item.code, ""))
 
 
@@ -95,7 +103,7 @@ def _initial_constants(around: FunctionContext, step: Step, name: str) -> Iterat
     waiting = [(step, name, 0)]
     while waiting:
         reader, register, far = waiting.pop(0)
-        for writer in around.reaching_writers(reader, register) if far < _MAX_DISTANCE else ():
+        for writer in around.reaching_writers(reader, register) if far < MAX_WAIT_DISTANCE else ():
             if writer in seen:
                 continue
             seen.add(writer)
@@ -114,7 +122,7 @@ def _is_copy(step: Step) -> bool:
 
 
 def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
-    """A constant parity of a wait that comes round again: in a register that is turned over behind it."""
+    """A constant parity of a wait that comes round again: in a register that is flipped after it."""
     place, after = _parity_operand(wait, effect), _loop_exit(around, wait)
     if place is None or after is None or around.declaration_point is None:
         return
@@ -140,7 +148,7 @@ def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> 
 
 
 def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence: str) -> Iterator[Fix]:
-    """A wait in front of what goes wrong: for the first phase, and for each in its turn. fence: what stands behind."""
+    """A wait before what goes wrong: for the first phase, and for each in its turn. fence: what follows it."""
     kinds = (MbarrierComplete, MbarrierTrack, MbarrierArrive)
     found = (
         (each, address)
@@ -155,7 +163,7 @@ def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence:
     words = f"add a loop that waits for {address}"
     places = [
         each
-        for each in islice(around.points_before(step), MAX_INSERTION_POINTS)
+        for each in islice(around.points_before(step), MAX_WAIT_INSERTION_POINTS)
         if around.keeps_registers(source, address, each)
     ]
     if around.declaration_point is not None and _is_in_loop(around, step):
@@ -202,12 +210,12 @@ def _parity_operand(wait: Step, effect: MbarrierWait) -> int | None:
 
 def _retry_branch(around: FunctionContext, wait: Step) -> Step | None:
     """The branch that decides whether a wait is repeated: the next one that some threads alone take."""
-    for step in around.program.steps[wait.index + 1 : wait.index + 1 + _MAX_DISTANCE]:
+    for step in around.program.steps[wait.index + 1 : wait.index + 1 + MAX_WAIT_DISTANCE]:
         target = around.branch_target(step)
         if target is not None and step.instruction.guard is not None:
             after = around.program.steps[step.index + 1 : step.index + 3]
             back = [target, *(place for each in after if (place := around.branch_target(each)) is not None)]
-            return step if any(wait.index - _MAX_DISTANCE <= place <= wait.index for place in back) else None
+            return step if any(wait.index - MAX_WAIT_DISTANCE <= place <= wait.index for place in back) else None
     return None
 
 
@@ -224,7 +232,7 @@ def _loop_exit(around: FunctionContext, wait: Step) -> int | None:
 
 
 def _is_in_loop(around: FunctionContext, step: Step) -> bool:
-    """Whether a branch from behind a step goes back in front of it."""
+    """Whether a branch from after a step leads back to before it."""
     for each in around.program.steps[step.index + 1 :]:
         target = around.branch_target(each) if _is_branch(each) else None
         if target is not None and target <= step.index:

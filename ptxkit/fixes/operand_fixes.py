@@ -1,18 +1,19 @@
 """What may settle a finding about something that is there and wrong: an address of another kind, a number, a guard.
 
-As additions are, these are guesses, the likeliest first; a mend is offered only where the check of the changed text
+As additions are, these are guesses, the likeliest first; a fix is offered only where the check of the changed text
 shows that it holds. None is safe: the author may have meant something else.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias, get_args
 
 from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx5xx, ptx6xx, ptx7xx, ptx9xx
+from ptxkit.diagnostics.catalogue.ptx9xx import SuggestedStatement
 from ptxkit.fast_dataclasses import replace
 from ptxkit.fixes.address_fixes import (
     fix_double_conversion,
@@ -52,7 +53,6 @@ from ptxkit.syntax.tree import Address, Integer, Name
 FixProposer: TypeAlias = Callable[[Diagnostic, FunctionContext, Step], Iterator[Fix]]
 
 _SEMANTICS = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
-_SUGGESTED_STATEMENT = re.compile(r"write `([^`]*;)`")
 MBARRIER_BYTES = 8
 COUNTED_ARRIVE_OPERANDS = 3
 """Operands of an arrival that says how often it counts: the state, the mbarrier, the count."""
@@ -67,7 +67,7 @@ def propose_operand_fixes(item: Diagnostic) -> Iterator[Fix]:
 
 
 def _use_neighbouring_mbarrier(around: FunctionContext, step: Step, others: Iterable[Step]) -> Iterator[Fix]:
-    """The mbarrier beside the one that an operand names, where it names one at an offset."""
+    """The mbarrier next to the one that an operand names, where it names one at an offset."""
     for each in dict.fromkeys((step, *others)):
         for place, operand in enumerate(each.instruction.operands):
             if isinstance(operand, Address) and operand.offset and any(operand == of for of in _mbarriers(each)):
@@ -84,7 +84,7 @@ def _mbarriers(step: Step) -> Iterator[Address]:
 
 
 def _widen_to_cluster(item: Diagnostic, around: FunctionContext, _: Step) -> Iterator[Fix]:
-    """The arrival and the wait by which one CTA hands over to another, for the cluster."""
+    """The arrival and the wait by which one CTA synchronizes with another, for the cluster."""
     edits, opcodes = [], []
     for each in labelled_steps(item, around)[1:]:
         order = "acquire" if mbarrier_operand_text(each, MbarrierWait) else "release"
@@ -156,15 +156,15 @@ def _fix_excess_arrivals(item: Diagnostic, around: FunctionContext, step: Step) 
 
 
 def _delete_duplicate(around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """Without a statement that says what the one before, or behind, says too."""
+    """Without a statement that repeats the one before it or after it."""
     if is_duplicate(around, step):
         yield Fix(
-            f"leave out `{statement_text(around, step)}`, which stands there twice", (delete_statement(around, step),)
+            f"leave out `{statement_text(around, step)}`, which is there twice", (delete_statement(around, step),)
         )
 
 
 def _fix_wrong_mbarrier(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """What stands there twice, or too late, and the mbarrier beside the wrong one."""
+    """What is there twice, or too late, and the mbarrier next to the wrong one."""
     yield from _delete_duplicate(around, step)
     yield from _move_expect_before_arrive(around, step, labelled_steps(item, around))
     yield from _use_neighbouring_mbarrier(around, step, labelled_steps(item, around))
@@ -199,7 +199,11 @@ def _guard_by_first_thread(around: FunctionContext, step: Step) -> Iterator[Fix]
 
 def _drop_guard(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
     """What all lanes must execute, without the guard that keeps some from it: this, or the other half."""
-    halves = [each for each in around.program.steps if _is_cluster_barrier(each)] if item.code == "PTX613" else []
+    halves = (
+        [each for each in around.program.steps if _is_cluster_barrier(each)]
+        if item.code == ptx6xx.CLUSTER_BARRIER_HALVES
+        else []
+    )
     for each in dict.fromkeys((step, *labelled_steps(item, around), *halves)):
         spans = statement_spans(around.source, each.start)
         if spans.guard is not None and spans.opcode is not None:
@@ -220,7 +224,8 @@ def _fix_lane_mask(item: Diagnostic, around: FunctionContext, step: Step) -> Ite
 
 
 def _fix_register_count(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """More registers where they are said to become fewer, or fewer; and all threads of the warpgroup."""
+    """More registers where the instruction makes them fewer, or fewer where it makes them more; and all threads of the
+    warpgroup."""
     turned = {"dec": "inc", "inc": "dec"}
     if "wanted" in item.properties:
         wanted = respell_opcode(step, ".".join(turned.get(word, word) for word in step.instruction.opcode.split(".")))
@@ -235,7 +240,7 @@ def _move_later(item: Diagnostic, around: FunctionContext, step: Step) -> Iterat
         if other.index < step.index:
             text = statement_text(around, other)
             edits = (delete_statement(around, other), around.insert_line(around.end_of(step), text))
-            yield Fix(f"move `{text}` behind this", edits)
+            yield Fix(f"move `{text}` after this", edits)
     yield from _drop_guard(item, around, step)
 
 
@@ -259,51 +264,51 @@ def _barrier_number(step: Step) -> int | None:
     return first[0].value if is_barrier and first and isinstance(first[0], Integer) else None
 
 
-# --------------------------------------------------------------------------------------- in vain
+# --------------------------------------------------------------------------------------- redundant
 
 
 def _delete_redundant(_: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """Without what is there in vain."""
+    """Without what is redundant."""
     yield Fix(f"leave out `{statement_text(around, step)}`", (delete_statement(around, step),))
 
 
 def _insert_suggested(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """The statement that the help names, for the same threads."""
-    found = _SUGGESTED_STATEMENT.search(item.help or "")
-    if found is not None:
+    """The statement that the rule suggests, for the same threads."""
+    if isinstance(item.payload, SuggestedStatement):
+        text = item.payload.text
         span = statement_spans(around.source, step.start).statement
-        yield Fix(f"write `{found[1]}`", (Edit(span, with_guard_of(step, found[1])),))
+        yield Fix(f"write `{text}`", (Edit(span, with_guard_of(step, text)),))
 
 
 _BY_CODE: Mapping[str, FixProposer] = {
-    "PTX201": fix_generic_in_space,
-    "PTX202": fix_offset_as_generic,
-    "PTX205": fix_misalignment,
-    "PTX207": fix_out_of_bounds,
-    "PTX208": fix_wrong_space,
-    "PTX209": fix_double_conversion,
-    "PTX302": _make_release,
-    "PTX315": _drop_guard,
-    "PTX501": _fix_wrong_mbarrier,
-    "PTX502": _fix_double_init,
-    "PTX503": _fix_wrong_mbarrier,
-    "PTX504": _fix_wrong_mbarrier,
-    "PTX505": _fix_excess_arrivals,
-    "PTX506": _widen_to_cluster,
-    "PTX601": _fix_barrier_number,
-    "PTX603": _drop_guard,
-    "PTX605": _fix_register_count,
-    "PTX613": _drop_guard,
-    "PTX614": fix_after_refusal,
-    "PTX621": _make_release,
-    "PTX622": _widen_to_gpu,
-    "PTX701": _move_later,
-    "PTX702": fix_cta_group,
-    "PTX704": _fix_uncommitted,
-    "PTX707": _fix_lane_mask,
-    "PTX901": _delete_redundant,
-    "PTX902": _delete_redundant,
-    "PTX903": _delete_redundant,
-    "PTX904": _delete_redundant,
-    "PTX905": _insert_suggested,
+    ptx2xx.GENERIC_ADDRESS_IN_SPACE: fix_generic_in_space,
+    ptx2xx.SPACE_OFFSET_AS_GENERIC: fix_offset_as_generic,
+    ptx2xx.MISALIGNED_ADDRESS: fix_misalignment,
+    ptx2xx.OUT_OF_BOUNDS: fix_out_of_bounds,
+    ptx2xx.ADDRESS_OF_ANOTHER_SPACE: fix_wrong_space,
+    ptx2xx.OUTSIDE_THE_WINDOW: fix_double_conversion,
+    ptx3xx.READ_BEFORE_WAIT: _make_release,
+    ptx3xx.PART_OF_A_WARPGROUP: _drop_guard,
+    ptx5xx.MBARRIER_USE_BEFORE_INIT: _fix_wrong_mbarrier,
+    ptx5xx.MBARRIER_DOUBLE_INIT: _fix_double_init,
+    ptx5xx.MBARRIER_EXPECTED_BYTES: _fix_wrong_mbarrier,
+    ptx5xx.MBARRIER_MISSING_ARRIVALS: _fix_wrong_mbarrier,
+    ptx5xx.MBARRIER_EXCESS_ARRIVALS: _fix_excess_arrivals,
+    ptx5xx.HANDOVER_WITHOUT_ORDER: _widen_to_cluster,
+    ptx6xx.BARRIER_NEVER_OPENS: _fix_barrier_number,
+    ptx6xx.BARRIER_PART_OF_A_WARP: _drop_guard,
+    ptx6xx.REGISTER_COUNTS: _fix_register_count,
+    ptx6xx.CLUSTER_BARRIER_HALVES: _drop_guard,
+    ptx6xx.CANCELLATION_AFTER_REFUSAL: fix_after_refusal,
+    ptx6xx.SHARED_MEMORY_RACE: _make_release,
+    ptx6xx.NARROW_UPDATE: _widen_to_gpu,
+    ptx7xx.TENSOR_ALLOCATION: _move_later,
+    ptx7xx.MIXED_CTA_GROUPS: fix_cta_group,
+    ptx7xx.TENSOR_COMPLETION: _fix_uncommitted,
+    ptx7xx.TENSOR_LANES: _fix_lane_mask,
+    ptx9xx.NEEDLESS_PROXY_FENCE: _delete_redundant,
+    ptx9xx.WAIT_FOR_NOTHING: _delete_redundant,
+    ptx9xx.TWICE_IN_A_ROW: _delete_redundant,
+    ptx9xx.EMPTY_GROUP: _delete_redundant,
+    ptx9xx.WIDE_PROXY_FENCE: _insert_suggested,
 }

@@ -1,4 +1,4 @@
-"""Pieces of text that mends are made of: a statement for the threads that it is meant for, and how many these are;
+"""Pieces of text that fixes are made of: a statement for the threads that it is meant for, and how many these are;
 the mbarrier that it is about."""
 
 from __future__ import annotations
@@ -64,6 +64,6 @@ def mbarrier_operand(step: Step, kind: type[MbarrierEffect]) -> Address | None:
 
 
 def is_duplicate(around: FunctionContext, step: Step) -> bool:
-    """Whether the same statement stands in front of a step, or behind it."""
-    beside = around.program.steps[max(step.index - 1, 0) : step.index + 2]
-    return any(each is not step and each.instruction == step.instruction for each in beside)
+    """Whether the same statement precedes a step, or follows it."""
+    neighbours = around.program.steps[max(step.index - 1, 0) : step.index + 2]
+    return any(each is not step and each.instruction == step.instruction for each in neighbours)

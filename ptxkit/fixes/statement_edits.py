@@ -62,5 +62,5 @@ def locate_finding(item: Diagnostic) -> tuple[FunctionContext, Step] | None:
 
 
 def labelled_steps(item: Diagnostic, around: FunctionContext) -> list[Step]:
-    """The statements that the labels of a finding stand at."""
+    """The statements that the labels of a finding are at."""
     return [other for label in item.labels if (other := around.step_at(label.span.start)) is not None]

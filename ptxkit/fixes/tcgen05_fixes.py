@@ -8,6 +8,7 @@ from itertools import islice
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix
 from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.limits import MAX_SHIFT_DISTANCE
 from ptxkit.fixes.snippets import mbarrier_operand_text, with_guard_of
 from ptxkit.fixes.statement_edits import (
     delete_statement,
@@ -26,14 +27,13 @@ from ptxkit.syntax.printer import print_operand
 from ptxkit.syntax.tree import Address, Integer, Name
 
 LANE_SHIFT = 21
-"""How far a warp's number is shifted: by 5 to its first lane, by 16 to where the lane stands in an address."""
-_MAX_DISTANCE = 3
-"""Instructions from an address back to the shift that its lane comes from."""
+"""How far a warp's number is shifted: by 5 to its first lane, by 16 to where the lane is in an address."""
 _COMMITTED_COMPLETION = "tcgen05"
 
 
 def fix_cta_group(item: Diagnostic, around: FunctionContext, step: Step) -> Iterator[Fix]:
-    """One CTA in all of the kernel's instructions, or a pair of them: as it is said first, else as it is said later."""
+    """One CTA in all of the kernel's instructions, or a pair of them: as the first one has it, else as a later one has
+    it."""
     for usual in labelled_steps(item, around):
         for kept, changed in ((usual, step), (step, usual)):
             new, old = _cta_count(kept), _cta_count(changed)
@@ -79,11 +79,11 @@ def fix_lane_ownership(item: Diagnostic, around: FunctionContext, step: Step) ->
 
 
 def _lane_shifts(around: FunctionContext, step: Step, name: str) -> Iterator[tuple[Step, int]]:
-    """The shifts to the left by another constant from which an address may come, and where that constant stands."""
+    """The shifts to the left by another constant from which an address may come, and where that constant is."""
     waiting = [(step, name, 0)]
     while waiting:
         reader, register, far = waiting.pop(0)
-        for writer in around.reaching_writers(reader, register) if far < _MAX_DISTANCE else ():
+        for writer in around.reaching_writers(reader, register) if far < MAX_SHIFT_DISTANCE else ():
             operands = list(enumerate(writer.instruction.operands))[1:]
             if any(isinstance(each, Value) and _is_shift(each) for each in writer.effects):
                 yield from (
@@ -97,7 +97,7 @@ def _is_shift(effect: Value) -> bool:
 
 
 def fix_missing_commit(item: Diagnostic, around: FunctionContext) -> Iterator[Fix]:
-    """A commit by the thread that issues an operation, where there is none: one that stands elsewhere, moved there."""
+    """A commit by the thread that issues an operation, where there is none: one that is elsewhere, moved there."""
     others = labelled_steps(item, around)
     if any(_is_commit(each) for each in others):
         return
@@ -108,7 +108,7 @@ def fix_missing_commit(item: Diagnostic, around: FunctionContext) -> Iterator[Fi
             text = statement_text(around, commit)[len(with_guard_of(commit, "")) :]
             for place in islice(around.points_after(operation), 2):
                 edits = (delete_statement(around, commit), around.insert_line(place, with_guard_of(operation, text)))
-                yield Fix(f"move `{text}` behind the operation", edits)
+                yield Fix(f"move `{text}` after the operation", edits)
 
 
 def _needs_commit(step: Step) -> bool:

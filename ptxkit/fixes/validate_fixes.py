@@ -1,4 +1,4 @@
-"""Trying mends, and applying those that hold."""
+"""Trying fixes, and applying those that hold."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 
-from ptxkit.analysis.ir.budget import MAX_MODULE_STEPS, AnalysisBudget
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.limits import MAX_MODULE_STEPS
 from ptxkit.baseline import BaselineEntry, baseline_entries
 from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx5xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.fixes.apply_edits import apply_edits
 from ptxkit.fixes.candidates import propose_fixes
+from ptxkit.fixes.limits import MAX_FIX_ATTEMPTS, MAX_FIX_WORK, MAX_FIXES, MIN_FIX_ATTEMPTS
 from ptxkit.gc_control import pause_collection
-from ptxkit.limits import MAX_FIX_ATTEMPTS, MAX_FIX_WORK, MAX_FIXES, MIN_FIX_ATTEMPTS
 from ptxkit.linter import lint_incremental, lint_source
 from ptxkit.results import FileResult, Status
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import SourceFile
 
-SYNTAX_ERROR_CODE = "PTX101"
-_MASKED, _MASKING = {"PTX503", "PTX504", "PTX505"}, "PTX505"
-"""Faults of phases that are not asked about while an arrival is too many: a mend may only hide them."""
+_MASKED, _MASKING = (
+    {ptx5xx.MBARRIER_EXPECTED_BYTES, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS},
+    ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+)
+"""Faults of phases that are not looked for while there is an excess arrival: a fix may only hide them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class AppliedFix:
 
 @dataclass(frozen=True, slots=True)
 class FixedSource:
-    """A text after all mends that hold, what is still found in it, and what was settled, in that order."""
+    """A text after all fixes that hold, what is still found in it, and what was settled, in that order."""
 
     source: SourceFile
     result: FileResult
@@ -54,8 +58,8 @@ class _FixValidator:
     def check(self, source: SourceFile, before: FileResult, item: Diagnostic) -> FileResult | None:
         """What is found in a changed text, if that settles the finding; None, too, where it may not be asked any more.
 
-        What speaks against it is looked for first, and the check ends there: a finding that is there still, or that
-        came, is in the whole result, too. A text that is said to settle it was checked to the end.
+        What refutes it is looked for first, and the check ends there: a finding that is there still, or that
+        came, is in the whole result, too. A text that is reported to settle it was checked to the end.
         """
         text, known = source.text, self._results.get(source.text)
         if known is not None and (text in self._complete or not _is_resolved(before, known, item)):
@@ -99,9 +103,9 @@ def with_verified_fixes(
     settings: Settings = DEFAULT,
     asked: Callable[[Diagnostic], bool] = lambda _: True,
 ) -> FileResult:
-    """The result in which each finding has the first mend that holds, or none. asked: of which to find out.
+    """The result in which each finding has the first fix that holds, or none. asked: of which to find out.
 
-    Findings that have one cause have one mend: one that holds for a finding is offered for others that it settles, too,
+    Findings that have one cause have one fix: one that holds for a finding is offered for others that it settles, too,
     but an unsafe one for none that may have a safe one.
     """
     fixes: dict[int, Fix] = {}
@@ -125,7 +129,7 @@ def with_verified_fixes(
 
 
 def _fix_for_same_cause(result: FileResult, held: Iterable[tuple[Fix, FileResult]], item: Diagnostic) -> Fix | None:
-    """The first mend of other findings that settles this one, too."""
+    """The first fix of other findings that settles this one, too."""
     return next((fix for fix, after in held if _is_resolved(result, after, item)), None)
 
 
@@ -140,7 +144,7 @@ def _valid_fixes(
     wanted: Callable[[Fix], bool],
     only: Diagnostic | None = None,
 ) -> Iterator[tuple[Diagnostic, Fix, SourceFile, FileResult]]:
-    """Each mend that holds, with the text and its result after it."""
+    """Each fix that holds, with the text and its result after it."""
     if result.status is Status.FAILED:
         return
     for item in result.diagnostics:
@@ -161,8 +165,8 @@ def _is_resolved(before: FileResult, after: FileResult, item: Diagnostic) -> boo
     if after.status is Status.FAILED:
         return False
     old, new = _count_findings(before), _count_findings(after)
-    if item.code == SYNTAX_ERROR_CODE:  # nothing else was looked at before
-        return new[SYNTAX_ERROR_CODE] < old[SYNTAX_ERROR_CODE]
+    if item.code == ptx1xx.SYNTAX_ERROR:  # nothing else was looked at before
+        return new[ptx1xx.SYNTAX_ERROR] < old[ptx1xx.SYNTAX_ERROR]
     [entry] = baseline_entries((item,))
     is_masked = item.code in _MASKED and any(
         each[:2] == (_MASKING, entry[1]) for each in baseline_entries(after.diagnostics)
@@ -174,5 +178,5 @@ def _count_findings(result: FileResult) -> Counter[BaselineEntry | str]:
     """Findings and open questions by what they are known by, syntax errors by their code."""
     counts: Counter[BaselineEntry | str] = Counter(baseline_entries(result.diagnostics))
     counts.update(("?", *entry[:2]) for entry in baseline_entries(result.undecided))
-    counts[SYNTAX_ERROR_CODE] = sum(item.code == SYNTAX_ERROR_CODE for item in result.diagnostics)
+    counts[ptx1xx.SYNTAX_ERROR] = sum(item.code == ptx1xx.SYNTAX_ERROR for item in result.diagnostics)
     return counts

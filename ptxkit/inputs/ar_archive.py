@@ -1,4 +1,4 @@
-"""Archives of object files (`ar`): members one behind the other, with long names in a table of their own.
+"""Archives of object files (`ar`): members one after the other, with long names in a table of their own.
 
 Source: System V Application Binary Interface, "Archive File"; GNU's and BSD's forms of long names.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ptxkit.byte_source import Bytes
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.inputs.byte_source import Bytes
 from ptxkit.inputs.entries import DAMAGED_REMEDY, ContainerProblem
 
 MAGIC = b"!<arch>\n"
@@ -20,7 +20,7 @@ _NUMBER = re.compile(rb"\s*(\d+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A member's name, and where its contents stand."""
+    """A member's name, and where its contents are."""
 
     name: str
     offset: int

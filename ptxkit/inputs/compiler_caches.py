@@ -16,7 +16,8 @@ CACHES = ("triton", "inductor", "cute-dsl")
 def cache_folders(cache: str, environment: Mapping[str, str]) -> list[str]:
     """The folders in which that compiler keeps its files, those that are there and those that are not.
 
-    CuTe DSL writes PTX where CUTE_DSL_KEEP_PTX=1 asks for it, into the folder that it is told or the working directory.
+    CuTe DSL writes PTX where CUTE_DSL_KEEP_PTX=1 requests it, into the folder that it is given or the working
+    directory.
     """
     home = os.path.expanduser("~")
     if cache == "triton":
@@ -28,8 +29,8 @@ def cache_folders(cache: str, environment: Mapping[str, str]) -> list[str]:
             or os.path.join(_temporary_folder(), f"torchinductor_{_user_name()}")
         ]
     if cache == "cute-dsl":
-        told = [environment[name] for name in ("CUTE_DSL_DUMP_DIR", "CUTE_DSL_CACHE_DIR") if environment.get(name)]
-        return told or [os.path.join(_temporary_folder(), _user_name(), "cutlass_python_cache")]
+        folders = [environment[name] for name in ("CUTE_DSL_DUMP_DIR", "CUTE_DSL_CACHE_DIR") if environment.get(name)]
+        return folders or [os.path.join(_temporary_folder(), _user_name(), "cutlass_python_cache")]
     raise ValueError(f"no cache of {cache!r} is known; there are {', '.join(CACHES)}")
 
 

@@ -6,14 +6,15 @@ import mmap
 from collections.abc import Iterator
 from typing import IO
 
+from ptxkit import elf
+from ptxkit.byte_source import Bytes
 from ptxkit.fast_dataclasses import replace
-from ptxkit.inputs import ar_archive, elf_sections, fatbin, zip_archive
-from ptxkit.inputs.byte_source import Bytes
+from ptxkit.inputs import ar_archive, fatbin, zip_archive
 from ptxkit.inputs.entries import ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
-from ptxkit.limits import MAX_EMBEDDED_BYTES
+from ptxkit.inputs.limits import MAX_EMBEDDED_BYTES
 
 KINDS = {
-    elf_sections.MAGIC: "an ELF file (a cubin, an object, a library or a program)",
+    elf.MAGIC: "an ELF file (a cubin, an object, a library or a program)",
     fatbin.MAGIC: "a CUDA fat binary",
     ar_archive.MAGIC: "an archive of object files",
     zip_archive.MAGIC: "a zip archive",
@@ -22,8 +23,8 @@ KINDS = {
 
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 _DEBUG_TEXT = ".nv_debug_ptx_txt"
-"""The section of machine code that was compiled with `-G` in which its PTX stands, lines ended by zeros."""
-_MAGICS_IN_ZIP = (elf_sections.MAGIC, fatbin.MAGIC, ar_archive.MAGIC)
+"""The section of machine code that was compiled with `-G` that holds its PTX, lines ended by zeros."""
+_MAGICS_IN_ZIP = (elf.MAGIC, fatbin.MAGIC, ar_archive.MAGIC)
 """What is looked for in a zip archive; archives in it are left alone."""
 
 
@@ -92,31 +93,39 @@ def _in_data(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
                     yield _nest_in(found, member.name)
     elif head.startswith(fatbin.MAGIC):
         yield from fatbin.fat_binaries(data, start, end)
-    elif head.startswith(elf_sections.MAGIC):
+    elif head.startswith(elf.MAGIC):
         yield from _in_elf(data)
 
 
 def _in_elf(data: Bytes) -> Iterator[ContainerEntry]:
+    is_machine_code = elf.machine_of(data) == elf.EM_CUDA
     has_sections = False
-    for section in elf_sections.elf_sections(data):
+    try:
+        file = elf.ElfFile(data)
+        for section in file.sections():
+            if section.type in (elf.SHT_NULL, elf.SHT_NOBITS):
+                continue
+            has_sections = True
+            if (overrun := file.find_overrun(section)) is not None:
+                yield ContainerProblem(str(overrun), overrun.remedy)
+            elif section.name in _FATBIN_SECTIONS:
+                yield from fatbin.fat_binaries(data, section.offset, section.end)
+            elif section.name == _DEBUG_TEXT and is_machine_code:
+                yield _debug_text(data, section)
+    except elf.ElfError as error:
         has_sections = True
-        if isinstance(section, ContainerProblem):
-            yield section
-        elif section.name in _FATBIN_SECTIONS:
-            yield from fatbin.fat_binaries(data, section.offset, section.offset + section.size)
-        elif section.name == _DEBUG_TEXT and elf_sections.elf_machine(data) == elf_sections.CUDA_MACHINE:
-            yield _debug_text(data, section)
-    if elf_sections.elf_machine(data) == elf_sections.CUDA_MACHINE:
+        yield ContainerProblem(str(error), error.remedy)
+    if is_machine_code:
         yield SkippedCode("machine code")
     elif not has_sections:  # a program whose table of sections was stripped
         yield from fatbin.fat_binaries(data, 0, len(data))
 
 
-def _debug_text(data: Bytes, section: elf_sections.ElfSection) -> ContainerEntry:
+def _debug_text(data: Bytes, section: elf.ElfSection) -> ContainerEntry:
     if section.size > MAX_EMBEDDED_BYTES:
         message = f"PTX of {section.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most"
         return ContainerProblem(message, "take the PTX out of it first")
-    text = bytes(data[section.offset : section.offset + section.size])
+    text = bytes(data[section.offset : section.end])
     return EmbeddedPtx(text.replace(b"\0", b"\n"), "")
 
 

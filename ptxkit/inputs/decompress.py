@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from ptxkit.inputs.entries import DAMAGED_REMEDY
-
-_MAX_LZ4_RATIO = 255
-"""A byte of LZ4 stands for at most so many."""
-_MAX_ZSTD_WINDOW = 1 << 27
+from ptxkit.inputs.limits import MAX_LZ4_RATIO, MAX_ZSTD_WINDOW
 
 
 class CompressionError(ValueError):
@@ -23,7 +20,7 @@ def decompress_lz4(data: bytes, size: int) -> bytes:
         import lz4.block as lz4
     except ImportError as error:
         raise CompressionError("it is compressed by LZ4", "install it: pip install lz4") from error
-    if size > _MAX_LZ4_RATIO * len(data) + 64:
+    if size > MAX_LZ4_RATIO * len(data) + 64:
         raise CompressionError(f"{len(data):,} bytes of LZ4 cannot unpack to {size:,}")
     try:
         unpacked: bytes = lz4.decompress(data, uncompressed_size=size)
@@ -41,7 +38,7 @@ def decompress_zstd(data: bytes, size: int) -> bytes:
     except ImportError as error:
         raise CompressionError("it is compressed by zstd", "install it: pip install zstandard") from error
     try:
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_ZSTD_WINDOW)
+        decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_ZSTD_WINDOW)
         with decompressor.stream_reader(data) as reader:
             unpacked = reader.read(size + 1)
     except (zstandard.ZstdError, MemoryError) as error:

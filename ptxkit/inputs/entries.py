@@ -9,7 +9,7 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedPtx:
-    """A PTX text. inside: the names of the members that it stands in, from the outermost on. target: `sm_90a`.
+    """A PTX text. inside: the names of the members that it is in, from the outermost on. target: `sm_90a`.
 
     name: what the compiler called it; empty where it does not say.
     """

@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from ptxkit.byte_source import Bytes
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.inputs.byte_source import Bytes
 from ptxkit.inputs.decompress import CompressionError, decompress_lz4, decompress_zstd
 from ptxkit.inputs.entries import DAMAGED_REMEDY, ContainerEntry, ContainerProblem, EmbeddedPtx, SkippedCode
-from ptxkit.limits import MAX_EMBEDDED_BYTES
+from ptxkit.inputs.limits import MAX_EMBEDDED_BYTES, MAX_ENTRY_NAME_BYTES
 
 MAGIC = b"\x50\xed\x55\xba"
 _HEADER = struct.Struct("<4sHHQ")
@@ -23,7 +23,6 @@ _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _PTX, _CODE, _INTERMEDIATE = 1, 2, 8
 _LZ4, _ZSTD = 0x2000, 0x8000
 _CHIP, _FAMILY = 0x100000, 0x200000
-_MAX_NAME = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class _Entry:
 
 
 def fat_binaries(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
-    """All that the fat binaries between two offsets hold: they stand one behind the other, with padding between."""
+    """All that the fat binaries between two offsets hold: they follow each other, with padding between."""
     place = start
     while (place := data.find(MAGIC, place, end)) >= 0:
         if end - place < _HEADER.size:
@@ -127,7 +126,7 @@ def _decompress_payload(data: Bytes, entry: _Entry) -> bytes:
 
 def _entry_name(data: Bytes, entry: _Entry) -> str:
     offset, length = entry.name
-    if not offset or not length or length > _MAX_NAME or offset + length > entry.header + entry.payload:
+    if not offset or not length or length > MAX_ENTRY_NAME_BYTES or offset + length > entry.header + entry.payload:
         return ""
     begin = entry.start + offset
     return bytes(data[begin : begin + length]).split(b"\0", 1)[0].decode("utf-8", "replace")

@@ -17,22 +17,24 @@ from typing import IO
 
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.inputs.entries import DAMAGED_REMEDY, ContainerProblem
-from ptxkit.limits import MAX_UNPACKED_BYTES, MAX_UNPACKED_RATIO
+from ptxkit.inputs.limits import (
+    MAX_LISTING_BYTES,
+    MAX_MEMBERS,
+    MAX_UNPACKED_BYTES,
+    MAX_UNPACKED_RATIO,
+    MAX_UNSUSPICIOUS_BYTES,
+)
 
 MAGIC = b"PK\x03\x04"
 _HEAD_BYTES = 16
 _CHUNK_BYTES = 1 << 20
-_MAX_IN_MEMORY = 1 << 20
-"""Bytes below which no ratio is suspicious: a file of zeros packs well."""
 _ZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, MemoryError),
     *(NotImplementedError, RuntimeError, ValueError, LookupError, OverflowError),
 )
 """What `zipfile` raises of archives that are damaged, or packed in a way that it does not know."""
-_MAX_MEMBERS = 100_000
-_MAX_LISTING = 32 << 20
 _TAIL_BYTES = (1 << 16) + 128
-"""Bytes at the end of an archive among which its last records stand: a comment behind them may have 65,535."""
+"""Bytes at the end of an archive among which its last records are: a comment after them may have 65,535."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,9 @@ class UnpackedMember:
 
 def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iterator[UnpackedMember | ContainerProblem]:
     """The members that begin with one of the `wanted` bytes, or whose name ends in `suffix`."""
-    if _directory_size(file) > _MAX_LISTING:
+    if _directory_size(file) > MAX_LISTING_BYTES:
         yield ContainerProblem(
-            f"a zip archive whose table of members is longer than {_MAX_LISTING:,} bytes", "split it"
+            f"a zip archive whose table of members is longer than {MAX_LISTING_BYTES:,} bytes", "split it"
         )
         return
     try:
@@ -59,9 +61,9 @@ def zip_members(file: IO[bytes], wanted: tuple[bytes, ...], suffix: str) -> Iter
     left = MAX_UNPACKED_BYTES
     with archive:
         infos = archive.infolist()
-        if len(infos) > _MAX_MEMBERS:
+        if len(infos) > MAX_MEMBERS:
             yield ContainerProblem(
-                f"a zip archive of {len(infos):,} members; {_MAX_MEMBERS:,} are read at most", "split it"
+                f"a zip archive of {len(infos):,} members; {MAX_MEMBERS:,} are read at most", "split it"
             )
             return
         for info in infos:
@@ -106,7 +108,7 @@ def _directory_size(file: IO[bytes]) -> int:
 
 def _max_unpacked_size(info: zipfile.ZipInfo) -> int:
     """Bytes that a member may unpack to: what it says, unless that is beyond belief."""
-    return min(info.file_size, max(_MAX_IN_MEMORY, MAX_UNPACKED_RATIO * info.compress_size))
+    return min(info.file_size, max(MAX_UNSUSPICIOUS_BYTES, MAX_UNPACKED_RATIO * info.compress_size))
 
 
 def _bomb_problem(info: zipfile.ZipInfo, left: int) -> tuple[str, str]:

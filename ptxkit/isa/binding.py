@@ -35,7 +35,7 @@ def bind_form(
         bound = tuple(_bind_operand(operand, form, modifiers, roles) for operand in operands)
         needs = _needs(form, modifiers, roles)
         if any(isinstance(need.condition, ConstantExpr) and not need.condition.value for need in needs):
-            continue  # these operands do not stand together
+            continue  # these operands exclude each other
         effects = _effects(form, modifiers, bound, roles)
         matches.append(
             Match(
@@ -78,7 +78,7 @@ def _gates(
 
 
 def _operand_choices(operands: Sequence[OperandForm]) -> Iterator[tuple[OperandForm, ...]]:
-    """Each way to leave optional parts out; an inner part is there only with the part around it."""
+    """Each choice of optional parts to leave out; an inner part is there only with the part around it."""
     parts = sorted({group[:depth] for group in (o.group for o in operands) for depth in range(1, len(group) + 1)})
     pairs = [index for index, operand in enumerate(operands) if operand.kind == "maybe_pair"]
     for chosen in product((False, True), repeat=len(parts)):
@@ -207,7 +207,7 @@ def _results(effects: Sequence[Effect]) -> tuple[str, ...]:
 
 
 def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple[Constraint, ...]:
-    """Rules between operands, without those that speak of an operand left out."""
+    """Rules between operands, without those that mention an operand left out."""
     return tuple(
         replace(rule, condition=fold(rule.condition, form, modifiers, roles))
         for rule in form.needs
@@ -216,7 +216,7 @@ def _needs(form: Form, modifiers: Assignment, roles: Mapping[str, int]) -> tuple
 
 
 def _mentions_absent_role(expression: Expression) -> bool:
-    """Whether a rule common to a section speaks of an operand that this form does not have."""
+    """Whether a rule common to a section mentions an operand that this form does not have."""
     if isinstance(expression, CallExpr):
         return any(_mentions_absent_role(argument) for argument in expression.arguments)
     return expression == ConstantExpr(None)

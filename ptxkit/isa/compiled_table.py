@@ -1,8 +1,8 @@
-"""The instruction table as plain data, which `ptxkit.cache` keeps, so that a command need not parse it again.
+"""The instruction table as plain data, which `ptxkit.compile_cache` keeps, so that a command need not parse it again.
 
-All values of the table stand in one list, each different one once: a text or number as it is, a tuple or an object as
-the number of its class and the places of its parts. A mapping of the table is one from names to places: what stands
-there is made when it is first asked for. What checking a module never asks for stands in a list of its own, as bytes.
+All values of the table are in one list, each different one once: a text or number as it is, a tuple or an object as
+the number of its class and the places of its parts. A mapping of the table is one from names to places: what is there
+is built when it is first requested. What checking a module never requests is in a list of its own, as bytes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from ptxkit.cache import grammar_files, load_or_compile, python_files
+from ptxkit.compile_cache import load_or_compile
 from ptxkit.gc_control import pause_collection
+from ptxkit.installation import grammar_files, python_files
 from ptxkit.isa.forms import InstructionSet
 
 Entry: TypeAlias = "int | float | str | bool | tuple[int, ...] | None"
@@ -40,7 +41,7 @@ def sources() -> list[str]:
     return [
         *grammar_files("isa.lark", "isa"),
         *python_files("isa"),
-        sys.modules[python_files.__module__].__file__ or "",
+        sys.modules[load_or_compile.__module__].__file__ or "",
     ]
 
 

@@ -75,7 +75,7 @@ def _fold_call(name: str, arguments: tuple[Expression, ...]) -> Expression:
 
 
 def is_true(value: Expression) -> bool:
-    """A folded condition's truth; it may speak of modifiers only."""
+    """A folded condition's truth; it may mention modifiers only."""
     if not isinstance(value, ConstantExpr):
         raise TypeError(f"a condition between modifiers depends on an operand: {value}")
     return bool(value.value)

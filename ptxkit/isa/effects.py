@@ -1,6 +1,6 @@
 """What an instruction does, as the table says it: the only thing that analyses know about instructions.
 
-Every effect names operands by role; a `Match` gives the operand behind a role. An `Expression` that is absent (None)
+Every effect names operands by role; a `Match` gives the operand of a role. An `Expression` that is absent (None)
 means "not known statically", e.g. the bytes of a tensor copy, which the box in the tensor map decides.
 
 Spaces are PTX's words without the dot: `global`, `shared::cta`, `shared::cluster`, `local`, `const`, `param`,
@@ -40,15 +40,16 @@ class Access:
 
     kind: `read`, `write` or `update` (read-modify-write). space: the state space that the form fixes. address: role.
     offset, size: bytes, from the address on. proxy: `generic`, `async`, `tensormap`. completion: None where the access
-    is done when the instruction is, else the mechanism that tells of its completion: `cp.async` (non-bulk group),
+    is done when the instruction is, else the mechanism that signals its completion: `cp.async` (non-bulk group),
     `bulk` (bulk group), `mbarrier` (complete-tx on role `barrier`), `wgmma`, `tcgen05`, or `nothing` for a store that
-    is asynchronous and of whose completion nothing tells. order: `weak`, `volatile`, `relaxed`, `acquire`, `release`,
+    is asynchronous and whose completion nothing signals. order: `weak`, `volatile`, `relaxed`, `acquire`, `release`,
     `acq_rel`, `mmio`. via: `address`, or `descriptor` for a matrix descriptor's shared memory, `tensormap` for the
-    global side of a tensor copy (its extent is in the map), `multimem` for every location behind a multimem address.
-    unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA mask,
-    `ALL` for all CTAs of the cluster, or None. lanes: where only so many lanes of the warp, from lane 0 on, give an
-    address that counts. rows, width, transposed: of a matrix that a descriptor names, its rows (of A, or columns of B),
-    the bytes of an element, and whether it is transposed; where the descriptor and these say where its elements lie.
+    global side of a tensor copy (its extent is in the map), `multimem` for every location that a multimem address
+    refers to. unless: role of a predicate that suppresses the access when true (`ignore-src`). multicast: role of a CTA
+    mask, `ALL` for all CTAs of the cluster, or None. lanes: where only so many lanes of the warp, from lane 0 on, give
+    an address that counts. rows, width, transposed: of a matrix that a descriptor names, its rows (of A, or columns of
+    B), the bytes of an element, and whether it is transposed; where the descriptor and these say where its elements
+    lie.
     """
 
     kind: str
@@ -71,7 +72,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Prefetch:
-    """A range of bytes, or a box of a tensor, asynchronously brought into a cache; nothing tells when it is there.
+    """A range of bytes, or a box of a tensor, asynchronously brought into a cache; nothing signals when it is there.
 
     level: of the cache, `L2`. space, address, size, proxy, via: as for an `Access` that reads.
     """
@@ -199,7 +200,7 @@ class MbarrierComplete:
     """complete-tx of `size` bytes: by a copy when it is done (asynchronous), or at once. size None: a tensor box.
 
     multicast: role of a CTA mask, `ALL`, or None. paired: of each pair of CTAs that the mask names one of, the one is
-    told whose rank is as even, or odd, as that of the CTA of `barrier`.
+    signalled whose rank is as even, or odd, as that of the CTA of `barrier`.
     """
 
     barrier: str
@@ -264,7 +265,7 @@ class TensorMemory:
 
 @dataclass(frozen=True, slots=True)
 class TensorFence:
-    """`tcgen05.fence`. side: `before` or `after` the synchronisation of threads that it stands beside."""
+    """`tcgen05.fence`. side: `before` or `after` the synchronisation of threads that it belongs to."""
 
     side: str
 
@@ -319,8 +320,8 @@ class RegisterCount:
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """The launch of another cluster is cancelled, to do its work here. action: `request`; `query` asks whether that was
-    granted, `decode` which cluster it was; `granted` is the answer, 0 where the request was refused.
+    """The launch of another cluster is cancelled, to do its work here. action: `request`; `query` tests whether that
+    was granted, `decode` which cluster it was; `granted` is the answer, 0 where the request was refused.
     """
 
     action: str

@@ -1,4 +1,5 @@
-"""What a mistake in the notation is reported as. (Here, and not beside the parser, since that takes time to load.)"""
+"""What a mistake in the notation is reported as. (Here, and not in the module of the parser, since that takes time to
+load.)"""
 
 from __future__ import annotations
 

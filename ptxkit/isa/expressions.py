@@ -1,11 +1,12 @@
 """Small expressions of the instruction notation: sizes, counts, values.
 
 The loader parses them; binding a form to an opcode replaces modifiers and `let` names by constants and folds, so that
-an expression in a `Match` speaks only of operands, by their role, and of constants.
+an expression in a `Match` mentions only operands, by their role, and constants.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from ptxkit.fast_dataclasses import dataclass
@@ -38,3 +39,12 @@ class CallExpr:
 
 
 Expression: TypeAlias = ConstantExpr | OperandRole | CallExpr
+
+
+def roles_in(expression: Expression) -> Iterator[str]:
+    """The roles of the operands that an expression mentions, as often as it mentions each."""
+    if isinstance(expression, OperandRole):
+        yield expression.name
+    elif isinstance(expression, CallExpr):
+        for argument in expression.arguments:
+            yield from roles_in(argument)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Modifier:
     """One place for a modifier. name: of the variable, or the literal itself. values: the legal ones.
 
-    stem: part of the head (`async.bulk` of `cp.async.bulk`), which stands first and in order.
+    stem: part of the head (`async.bulk` of `cp.async.bulk`), which comes first and in order.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Immediates:
 
 @dataclass(frozen=True, slots=True)
 class OperandForm:
-    """What may stand in one operand position, types still expressions over modifiers and lets.
+    """What may be written in one operand position, types still expressions over modifiers and lets.
 
     role: the name that effects use. kind: `register`, `address`, `vector`, `label`, `function`, `pair`, `texture`,
     `arguments`, `special`... type: PTX type word (`u32`, `b64`, `pred`) or an expression that gives one. count:
@@ -62,22 +62,20 @@ class OperandForm:
     special register is allowed.
     elements: of a pair or of a vector whose elements have roles, and what follows the comma in an address.
     group: the nested optional parts of the syntax that hold it; operands of one part are present together. braced:
-    a vector written in braces, for which no vector register may stand. lax: constants beyond the range are
+    a vector written in braces, for which no vector register may be written. lax: constants beyond the range are
     tolerated; cut: those whose low 32 bits are in it. allowed_if: for `sink`, `wider` and their like the condition
     under which they hold. minus: `-%r` is allowed; negative: nothing else is. parts: patterns of the selectors of
     its parts that are allowed (`b0`, `h[0-3][0-3]`); whole: so is none. scalar: an element of a vector register is not
     allowed. typed: nor is the name of a function tolerated, which has no type. own: its type is its own, though the
     opcode has such a word. more: a vector may have more elements, 2 or 4, and a plain register do. symbols: the
-    state space of a symbol in an address, where that is another than `space`. bare: no
-    braces may stand around it. unlike: the bits of a register that no address is in here, 0 for none.
-    data: of an address, assemblers see that an opaque reference is none; opaque: they do not, though they move it to a
-    register. nameless: no symbol with a constant behind it is a constant here. single: a
-    floating-point constant must be one of single precision. upto64: a wider register has 64 bits at most.
-    unhinted: nothing that an assembler takes for a policy, which is an integer of 64 bits. definite: a
-    single register is no untyped one. loose:
-    assemblers take more than the manual has (`ptxkit.validate.tolerated_operands`), with vector a vector register for
-    what stands in braces too, and for a single register the first of one, two or four, with eight of eight, with many
-    of any.
+    state space of a symbol in an address, where that is another than `space`. bare: no braces may be written around it.
+    unlike: the bits of a register that no address is in here, 0 for none. data: of an address, assemblers see that an
+    opaque reference is none; opaque: they do not, though they move it to a register. nameless: no symbol with a
+    constant after it is a constant here. single: a floating-point constant must be one of single precision. upto64: a
+    wider register has 64 bits at most. unhinted: nothing that an assembler takes for a policy, which is an integer of
+    64 bits. definite: a single register is no untyped one. loose: assemblers take more than the manual has
+    (`ptxkit.validate.tolerated_operands`), with vector a vector register for what is written in braces too, and for a
+    single register the first of one, two or four, with eight of eight, with many of any.
     """
 
     role: str
@@ -135,7 +133,7 @@ class OperandForm:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One way to be legal: a PTX version, and a target.
+    """One condition of legality: a PTX version, and a target.
 
     families: names such as `sm_100f`, `sm_90a`; empty means every target from `minimum` (a number, 75 for sm_75) on.
     before, below: the first version and the first target that no longer have it; None where all later ones do.
@@ -227,7 +225,7 @@ class IgnoredModifiers:
     """Modifiers that assemblers do not see on instructions which have none such.
 
     on: patterns of the opcodes where that is so, empty for all; beyond: of those where it is not. place: `last` only
-    behind all other types, `later` only behind another one, and so even where the instruction has such a type; `beside`
+    after all other types, `later` only after another one, and so even where the instruction has such a type; `beside`
     where the types that are compared stay as wide as without these words; `once` and `twice` anywhere, but no more than
     one or two of these words; empty for anywhere, however many. requirements: what they need; any one suffices.
     """
@@ -243,7 +241,7 @@ class IgnoredModifiers:
 class InstructionSet:
     """All forms by instruction name, in the order of the files, the gates of modifier values, the special registers.
 
-    module: what a module is made of beside instructions. tolerances: what assemblers take of any form, and why.
+    module: what a module is made of in addition to instructions. tolerances: what assemblers take of any form, and why.
     ignored: modifiers that they do not see on some instructions. meanings: what forms compute, by
     `ptxkit.isa.value_semantics.form_key`.
     """
@@ -289,7 +287,7 @@ class Match:
         for step in self.paths.get(role, ()):
             operand = _inside(operand, step)
         while isinstance(operand, Vector | Arguments) and len(operand.elements) == 1 and self._is_single(index):
-            operand = operand.elements[0]  # `{%r1}` or `(1)` where the form asks for one register or constant
+            operand = operand.elements[0]  # `{%r1}` or `(1)` where the form requires one register or constant
         return operand
 
     def _is_single(self, index: int) -> bool:

@@ -75,7 +75,7 @@ def is_narrow(word: Constant) -> bool:
 
 
 def is_declarable(word: str) -> bool:
-    """Whether a register can have the type; packed and alternate ones stand in untyped registers."""
+    """Whether a register can have the type; packed and alternate ones are held in untyped registers."""
     return word in _DECLARABLE
 
 
@@ -124,7 +124,7 @@ def space(word: Constant) -> str:
 
 
 def case(value: Constant, *pairs: Constant) -> Constant:
-    """`case(x, k1, v1, k2, v2, otherwise)`: the value beside the first key that equals x."""
+    """`case(x, k1, v1, k2, v2, otherwise)`: the value after the first key that equals x."""
     for key, result in zip(pairs[::2], pairs[1::2], strict=False):
         if key == value:
             return result

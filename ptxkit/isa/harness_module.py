@@ -2,7 +2,7 @@
 
 Names that a text may use: `%b32_0` to `%b32_259`, and so for every type that a register can have; `%v4b32_0` to
 `%v4b32_7`, vectors of registers; `global_`, `const_`, `shared_` and `local_`, variables of these state spaces;
-`parameter` of the kernel, `incoming` and `returned` of a function (the text then stands in one), `outgoing` for a
+`parameter` of the kernel, `incoming` and `returned` of a function (the text is then in one), `outgoing` for a
 call; `texture_`, `sampler_`, `surface_`; `callee`, `callee_in`, `callee_out`, `callee_in_out`, functions without and
 with a parameter and a result of 32 bits, `prototype` before each; the labels `target` and `targets_`, a list of it.
 """

@@ -1,6 +1,6 @@
 """Instances of forms: instruction texts that the table calls legal, for asking an assembler whether they are.
 
-Each way to fill a form has its turn: every value of a modifier, every choice of optional operands, and every kind of
+Each variation of a form has its turn: every value of a modifier, every choice of optional operands, and every kind of
 thing that may stand for an operand (`ptxkit.isa.operand_spellings`). One instance varies one operand; the others are
 plain, so that what an assembler refuses is easily seen.
 """
@@ -18,15 +18,11 @@ from ptxkit.isa.constant_folding import fold, fold_constants, is_true
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Form, Gate, Match
 from ptxkit.isa.harness_module import FIRST_LINE, harness_module
+from ptxkit.isa.limits import MAX_FAILURES, MAX_TRIES
 from ptxkit.isa.operand_spellings import instruction_spellings
 
 __all__ = ["FIRST_LINE", "InstructionInstance", "modifier_choices", "instances", "harness_module", "spell_instruction"]
 
-_MAX_TRIES = 200
-"""Random choices of modifiers before a value counts as one that the form's rules shut out."""
-
-_MAX_FAILURES = 8
-"""Instances in a row that come to nothing before a form is given up."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -45,7 +41,7 @@ def instances(
     """Up to `count` instances of a form, with different modifiers and operands."""
     turns = _LeastUsedPicker(random)
     made = failed = 0
-    while made < count and failed < _MAX_FAILURES:
+    while made < count and failed < MAX_FAILURES:
         modifiers = _choose_modifiers(form, turns)
         text = None
         if modifiers is not None:
@@ -71,7 +67,7 @@ def modifier_choices(form: Form, random: Random, count: int) -> Iterator[dict[st
 
 
 def spell_instruction(match: Match, random: Random) -> str | None:
-    """A plain instruction of this match, or None where an operand has no stand-in in the scaffold."""
+    """A plain instruction of this match, or None where an operand has no substitute in the scaffold."""
     return _spell_match(match, _LeastUsedPicker(random), vary=False)
 
 
@@ -99,7 +95,7 @@ def _choose_modifiers(form: Form, turns: _LeastUsedPicker) -> dict[str, str | No
     if not wanted:
         return {}
     _, name, value = turns.pick(wanted)
-    for _ in range(_MAX_TRIES):
+    for _ in range(MAX_TRIES):
         chosen = {each: _any_value(values, turns.random) for each, values in slots.items()}
         chosen[name] = value
         if all(is_true(fold(rule.condition, form, chosen)) for rule in form.rules):
@@ -119,12 +115,14 @@ def _spell_match(match: Match, turns: _LeastUsedPicker, *, vary: bool = True) ->
     offered = instruction_spellings(match.operands, turns.random)
     if not all(offered):
         return None
-    words = [ways["plain"] for ways in offered]
-    varied = [(match.operands[place].role, way) for place, ways in enumerate(offered) for way in ways]
-    for _ in range(_MAX_FAILURES if varied and vary else 0):
-        role, way = turns.pick(varied)
+    words = [spellings["plain"] for spellings in offered]
+    varied = [
+        (match.operands[place].role, spelling) for place, spellings in enumerate(offered) for spelling in spellings
+    ]
+    for _ in range(MAX_FAILURES if varied and vary else 0):
+        role, spelling = turns.pick(varied)
         place = next(place for place, operand in enumerate(match.operands) if operand.role == role)
-        candidate = [*words[:place], offered[place][way], *words[place + 1 :]]
+        candidate = [*words[:place], offered[place][spelling], *words[place + 1 :]]
         if _satisfies_needs(match, candidate):
             words = candidate
             break

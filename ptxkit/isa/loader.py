@@ -158,14 +158,15 @@ class _Chapter:
                 values = [str(word)[1:] for word in words if word.type == "VALUE"]
                 is_vector = values[0].startswith("v")
                 types = tuple(values[is_vector:])
-                beside = tuple(str(word)[1:] for word in companions.children) if companions is not None else ()
+                companions_of = tuple(str(word)[1:] for word in companions.children) if companions is not None else ()
                 asked = needs.children[0].children if needs is not None else []
                 requirements = tuple(requirement_of(each, self.fail) for each in asked)
                 for word in words:
                     if word.type != "VALUE":
                         names = _expand_series(str(word)) if "{" in word else [str(word)]
                         found += [
-                            SpecialRegister(name, types[0], is_vector, requirements, types, beside) for name in names
+                            SpecialRegister(name, types[0], is_vector, requirements, types, companions_of)
+                            for name in names
                         ]
         return found
 

@@ -2,36 +2,31 @@
 
 Binding an opcode to the forms that it may have takes a millisecond or two, and choosing a form for a method of the
 builder binds a dozen opcodes: four fifths of what building a kernel costs in a process that does so once. So what
-instructions were found to be is kept beside the compiled table, an opcode an entry, each read when it is asked for.
+instructions were found to be is kept next to the compiled table, an opcode an entry, each read when it is asked for.
 What is kept belongs to one state of the installation: another has a file of its own.
 """
 
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from functools import cached_property, partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from ptxkit.cache import SourceKey, evict_old, installation_stamp, read_entry, user_cache_folder, write_entry
+from ptxkit.content_store import ContentStore, user_cache_folder
+from ptxkit.installation import installation_stamp
 from ptxkit.isa.compiled_table import TableDecoder, TableEncoder
 from ptxkit.isa.forms import Form, Match
+from ptxkit.isa.limits import MAX_MATCH_ENTRIES, MAX_MATCH_FILES
 
 ChoiceKey: TypeAlias = "tuple[object, ...]"
 """A name, and what of the operands decides."""
 FormChoice: TypeAlias = "tuple[str, int]"
 """An opcode, and which of the forms that it may have."""
 
-_NAME = "matches"
-_MAX_FILES = 4
-"""Files of other states of the installation, which another checkout may still use."""
-_MAX_ENTRIES = 4096
-"""Entries of each kind; a file with more begins anew."""
 _MAPPING_FIELDS = frozenset({"modifiers", "roles", "paths"})
 """Fields of a match that are stored as pairs."""
 
@@ -57,43 +52,35 @@ class MatchStore:
         """Adds what this process found, by opcode and by key, and writes it down where that can be done."""
         opcodes = {opcode: _encode(found) for opcode, found in matches.items() if opcode not in self.opcodes}
         fresh = {key: choice for key, choice in chosen.items() if key not in self.choices}
-        place = _store_path()
-        if place is None or not (opcodes or fresh):
+        disk = _disk_store()
+        if disk.folder is None or not (opcodes or fresh):
             return
-        others = _read_store() or MatchStore({}, {})  # what other processes wrote since this one began
-        if max(len(others.opcodes) + len(opcodes), len(others.choices) + len(fresh)) > _MAX_ENTRIES:
+        others = _read_store(disk) or MatchStore({}, {})  # what other processes wrote since this one began
+        if max(len(others.opcodes) + len(opcodes), len(others.choices) + len(fresh)) > MAX_MATCH_ENTRIES:
             others = MatchStore({}, {})
         self.opcodes, self.choices = {**others.opcodes, **opcodes}, {**others.choices, **fresh}
-        folder, path = place
-        with suppress(OSError, ValueError):  # ValueError: a key that is no plain data
-            write_entry(path, _store_key(), (self.opcodes, self.choices))
-            evict_old(folder, f"{_NAME}.", _MAX_FILES)
+        if disk.put(_entry_name(), installation_stamp(), (self.opcodes, self.choices)):
+            disk.evict()
 
 
 def load_store() -> MatchStore:
     """What is kept; an empty memory where nothing is, or nothing sound."""
-    return _read_store() or MatchStore({}, {})
+    return _read_store(_disk_store()) or MatchStore({}, {})
 
 
-def _read_store() -> MatchStore | None:
-    place = _store_path()
-    found = None if place is None else read_entry(place[1], _store_key())
-    match found:
+def _read_store(disk: ContentStore) -> MatchStore | None:
+    match disk.get(_entry_name(), installation_stamp()):
         case (dict() as opcodes, dict() as chosen):
             return MatchStore(opcodes, chosen)
     return None
 
 
-def _store_path() -> tuple[str, str] | None:
-    """The folder and the file; None where there is no folder of ours."""
-    folder = user_cache_folder()
-    if folder is None:
-        return None
-    return folder, os.path.join(folder, f"{_NAME}.{sys.implementation.cache_tag}.{installation_stamp()[:16]}.bin")
+def _disk_store() -> ContentStore:
+    return ContentStore(user_cache_folder(), "matches.", max_entries=MAX_MATCH_FILES)
 
 
-def _store_key() -> SourceKey:
-    return ((installation_stamp(), 0, 0),)
+def _entry_name() -> str:
+    return f"{sys.implementation.cache_tag}.{installation_stamp()[:16]}"
 
 
 def _encode(matches: Iterable[Match]) -> bytes:
@@ -110,7 +97,7 @@ def _decode(stored: bytes) -> tuple[Match, ...]:
 
 
 class _LazyMatch(Match):
-    """A match that is remembered. Its form, which is most of it, is only made for who asks for it."""
+    """A match that is remembered. Its form, which is most of it, is only built when it is requested."""
 
     __slots__ = ("_form",)
 

@@ -12,10 +12,10 @@ from ptxkit.isa.functions import is_type
 
 # Modifiers that ptxas takes twice without a word.
 _REPEATABLE = frozenset({"sync", "sat", "satfinite", "NaN", "approx", "uni", "cc", "relu", "shiftamt"})
-# Words straight after the name that are no part of the instruction's name for ptxas: they may stand anywhere.
+# Words straight after the name that are no part of the instruction's name for ptxas: they may be anywhere.
 _MOVABLE = frozenset({"sync", "aligned", "sp", "ca", "cg"})
 
-# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count behind it,
+# Words that keep their order as types do: the layouts of two matrices, an operation on bits and the count after it,
 # the first and the second priority in a cache, a kind
 # of access to a texture and the geometry.
 _ORDER_SENSITIVE = (
@@ -41,7 +41,7 @@ class ModifierMismatch:
 def assign_modifiers(form: Form, words: Sequence[str], *, lax: bool = False) -> Assignment | ModifierMismatch:
     """The value of each modifier of `form` in an opcode with these words after its name, or why it does not fit.
 
-    lax: as ptxas does, let `.sync` and the like of the stem stand anywhere, and twice.
+    lax: as ptxas does, let `.sync` and the like of the stem be anywhere, and twice.
     """
     stem = [slot.name for slot in form.modifiers if slot.stem]
     if lax:
@@ -55,7 +55,7 @@ def assign_modifiers(form: Form, words: Sequence[str], *, lax: bool = False) -> 
 
 
 def fixed_stem(stem: Sequence[str]) -> list[str]:
-    """The words of a stem that are part of the instruction's name to ptxas too, and cannot stand elsewhere."""
+    """The words of a stem that are part of the instruction's name to ptxas too, and cannot be elsewhere."""
     return list(takewhile(lambda word: word not in _MOVABLE, stem))
 
 
@@ -91,7 +91,7 @@ def _assign(
 
 
 def _surplus_word(slots: Sequence[Modifier], words: Sequence[str]) -> str:
-    """The word that is too many: one that no place takes, else one that stands twice, else the last."""
+    """The word that is too many: one that no place takes, else one that occurs twice, else the last."""
     legal = {value for slot in slots for value in slot.values}
     seen: set[str] = set()
     for word in words:
@@ -122,7 +122,7 @@ def _common_prefix(words: Sequence[str], stem: Sequence[str]) -> Iterator[str]:
 def _placements(
     slots: Sequence[Modifier], words: Sequence[str], position: int, chosen: tuple[int, ...]
 ) -> Iterator[tuple[int, ...]]:
-    """Every way to give each word a place of its own, first places first.
+    """Every assignment of each word to a place of its own, first places first.
 
     Two words keep their order where they could change places, and where both are types, state spaces or layouts: there
     the order has meaning.

@@ -1,4 +1,4 @@
-"""What a PTX module is made of beside instructions, as `grammars/isa/directives.isa` has it.
+"""What a PTX module is made of in addition to instructions, as `grammars/isa/directives.isa` has it.
 
 Versions, targets, directives, the types of variables, and features of a declaration that came later than the rest.
 """
@@ -17,7 +17,7 @@ PLACES = frozenset(
     {"heading", "module", "variable", "global_variable", "kernel_parameter", "prototype", "body", "entry_body"}
     | {"entry", "entry_declaration", "func", "func_declaration"}
 )
-"""Where a directive may stand."""
+"""Where a directive may be written."""
 
 INITIAL = frozenset({"integer", "float", "address", "mask", "fields"})
 """The classes of initial values."""
@@ -36,10 +36,10 @@ class DirectiveArgument:
 class DirectiveForm:
     """A directive, a linkage, an attribute, or a pragma.
 
-    name: without its dot; of a pragma its first word. places: where it may stand, e.g. `entry`, `func`, `module`.
-    excludes: directives that cannot stand beside it. companions: those that must. idle_without: it means nothing where
-    none of these stands beside it. once: it cannot be repeated. first: it stands before all others that are once only.
-    last: the places where it stands behind all others. gates: what it needs.
+    name: without its dot; of a pragma its first word. places: where it may be written, e.g. `entry`, `func`, `module`.
+    excludes: directives that cannot occur with it. companions: those that must. idle_without: it means nothing where
+    none of these occurs with it. once: it cannot be repeated. first: it precedes all others that are once only. last:
+    the places where it follows all others. gates: what it needs.
     """
 
     name: str

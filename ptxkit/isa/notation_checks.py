@@ -1,7 +1,7 @@
 """What the grammar of the notation takes and what means nothing all the same, whatever the forms: found in the tree.
 
 Empty ranges, gates that contradict themselves, types and spaces that there are not, calls with too few arguments,
-words that a field of an effect cannot hold, and lines that stand where nobody reads them.
+words that a field of an effect cannot hold, and lines in places where they are not read.
 """
 
 from __future__ import annotations
@@ -87,14 +87,14 @@ def check_notation(tree: Tree[Token], fail: Fail) -> None:
 
 
 def _check_lines(tree: Tree[Token], fail: Fail) -> None:
-    """Lines before the first section and lines behind a directive: who reads them?"""
+    """Lines before the first section and lines after a directive, which are not read."""
     head, in_section = "", False
     for node in tree.children:
         assert isinstance(node, Tree)
         kind = str(node.data)
         if kind in _MODULE_LINES:
             head = kind
-        elif kind in ("section", "form"):  # a directive too stands in a section
+        elif kind in ("section", "form"):  # a directive is in a section, too
             head, in_section = "", True
         elif kind in _FORM_LINES | MODULE_LINES:
             if head and kind not in _MODULE_LINES[head]:
@@ -232,7 +232,7 @@ def _check_call(node: Tree[Token], fail: Fail) -> None:
     elif known in ("present", "default"):
         least = most = 1 if known == "present" else 2
     else:
-        return  # whoever resolves the name says so
+        return  # the code that resolves the name reports it
     if not least <= given <= most:
         wanted = str(least) if least == most else f"at least {least}"
         raise fail(f"{known} takes {wanted} argument{'s' if wanted != '1' else ''}, and has {given}", node)
@@ -250,7 +250,7 @@ def _argument_counts(function: Callable[..., object]) -> tuple[int, int]:
 def _check_effect(node: Tree[Token], fail: Fail) -> None:
     name = str(node.children[0])
     if name not in ACCESS_KINDS and name not in effect_classes():
-        return  # whoever builds the effect says so
+        return  # the code that builds the effect reports it
     types = {each.name: str(each.type) for each in effect_fields(name)}
     for field, value in _fields(node, list(types)):
         legal = allowed_words(name, field)

@@ -1,6 +1,6 @@
-"""How an opcode that is being written can go on: the modifiers that may come next, in the order of the manual.
+"""How an opcode that is being written can continue: the modifiers that may come next, in the order of the manual.
 
-A modifier counts where some instruction begins with what stands there and with it, the rules between modifiers kept.
+A modifier counts where some instruction begins with what is written and with it, the rules between modifiers kept.
 """
 
 from __future__ import annotations
@@ -14,12 +14,8 @@ from ptxkit.isa.binding import bind_form
 from ptxkit.isa.constant_folding import fold, is_true
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression
 from ptxkit.isa.forms import Form, Gate, Modifier
+from ptxkit.isa.limits import MAX_GATE_CHECKS, MAX_SEARCH_STEPS
 from ptxkit.isa.targets import Target, unmet_gates
-
-MAX_GATE_CHECKS = 60
-"""Instructions that are looked at for what they need."""
-MAX_SEARCH_STEPS = 5_000
-"""Choices of modifiers that are tried for one that is offered; it counts as possible where they are too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +44,10 @@ class NextModifier:
         Of very many instructions some are looked at.
         """
         lacking: list[Gate] = []
-        ways = islice((each for start in self.partial_forms for each in _completed_gates(start)), MAX_GATE_CHECKS)
-        for gates in ways:
+        completions = islice(
+            (each for start in self.partial_forms for each in _completed_gates(start)), MAX_GATE_CHECKS
+        )
+        for gates in completions:
             found = unmet_gates(gates, version, target)
             if not found:
                 return []
@@ -93,7 +91,7 @@ def _next_modifiers(form: Form, words: tuple[str, ...]) -> Iterator[tuple[str, P
 def _place_words(
     slots: Sequence[Modifier], words: Sequence[str], place: int, filled: Mapping[str, str | None]
 ) -> Iterator[tuple[int, dict[str, str | None]]]:
-    """Every way to give the words places in their order: the place behind the last word, and what is filled."""
+    """Every assignment of the words to places in their order: the place after the last word, and what is filled."""
     if not words:
         yield place, dict(filled)
         return
@@ -116,7 +114,7 @@ def _reachable_slots(
 
 
 class _ConstraintSearch:
-    """The rules between the modifiers of a form, and the modifiers that each speaks of."""
+    """The rules between the modifiers of a form, and the modifiers that each mentions."""
 
     def __init__(self, form: Form) -> None:
         self._form = form
@@ -129,7 +127,7 @@ class _ConstraintSearch:
         return next(self.completions(place, chosen), None) is not None or self._remaining_steps < 0
 
     def completions(self, place: int, chosen: dict[str, str | None]) -> Iterator[dict[str, str | None]]:
-        """Every way to fill the places from one on so that all rules hold; not all, where they are too many."""
+        """Every assignment of the places from one on so that all rules hold; not all, where they are too many."""
         self._remaining_steps = MAX_SEARCH_STEPS
         yield from self._search(place, chosen)
 
@@ -150,7 +148,7 @@ class _ConstraintSearch:
             yield from self._search(index + 1, {**chosen, slot.name: word})
 
     def _are_satisfied(self, chosen: Mapping[str, str | None], *, whole: bool) -> bool:
-        """Whether the rules hold that speak only of modifiers which are chosen; all where the opcode is whole."""
+        """Whether the rules hold that mention only modifiers which are chosen; all where the opcode is whole."""
         return all(
             is_true(fold(condition, self._form, chosen))
             for condition, named in self._rules
@@ -159,7 +157,7 @@ class _ConstraintSearch:
 
 
 def _modifiers_in(expression: Expression, lets: Mapping[str, Expression]) -> Iterator[str]:
-    """The modifiers that an expression speaks of."""
+    """The modifiers that an expression mentions."""
     match expression:
         case CallExpr(function="modifier", arguments=(ConstantExpr(value=name),)):
             yield str(name)

@@ -33,7 +33,7 @@ from ptxkit.syntax.tree import (
 OperandShape: TypeAlias = str | tuple[object, ...]
 
 _SIMPLE = {Integer: "constant", Float: "constant", Element: "element"}
-# A name that is a constant wherever it stands.
+# A name that is a constant wherever it occurs.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
 
 _PLAIN_ADDRESS: OperandShape = ("address",)
@@ -42,11 +42,12 @@ _PLAIN_ADDRESS: OperandShape = ("address",)
 _BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
 
 MALFORMED = "malformed"
-"""The shape of what can stand nowhere: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`, `!%r.b0`."""
+"""The shape of what is an operand of no form: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`,
+`!%r.b0`."""
 
 
 def shape_of(operand: Operand) -> OperandShape:
-    """What of an operand decides the form: its kind, and its parts' kinds; equal shapes match alike."""
+    """What of an operand decides the form: its kind, and its parts' kinds; equal shapes match the same forms."""
     kind = type(operand)  # this is asked for every operand of a module: the common kinds first, and without calls
     if kind is Name:
         text = operand.text  # type: ignore[union-attr]
@@ -73,7 +74,7 @@ def shape_of(operand: Operand) -> OperandShape:
 
 
 def selector_of(name: str) -> str | None:
-    """The part of a register that a name asks for: `b0` of `%r1.b0`, `h10` of `%r1.h10`."""
+    """The part of a register that a name selects: `b0` of `%r1.b0`, `h10` of `%r1.h10`."""
     selector = name.rpartition(".")[2]
     return selector if selector[:1] in ("b", "h") and selector[1:].isdigit() and "." in name else None
 
@@ -84,7 +85,7 @@ def _name_shape(name: str) -> OperandShape:
 
 
 def _strip_parentheses(operand: Operand) -> OperandShape:
-    """The shape of what stands inside parentheses: `((1))` is `(1)`."""
+    """The shape of what is inside parentheses: `((1))` is `(1)`."""
     while isinstance(operand, Arguments) and len(operand.elements) == 1:
         operand = operand.elements[0]
     return shape_of(operand)
@@ -96,12 +97,12 @@ def _index_shape(operand: Operand) -> OperandShape:
 
 
 def _whole_shape(operand: Operand) -> OperandShape:
-    """The shape of a part of a pair, or of a name behind a comma: no element of a vector."""
+    """The shape of a part of a pair, or of a name after a comma: no element of a vector."""
     return MALFORMED if isinstance(operand, Name) and "." in operand.text else shape_of(operand)
 
 
 def _expression_shape(operand: Operand) -> OperandShape:
-    """A constant, or a name with constants added behind it; no assembler computes with names in any other way."""
+    """A constant, or a name with constants added to it; no assembler computes with names in any other way."""
     if not _mentions_name(operand):
         return "constant"
     if isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name):
@@ -131,7 +132,7 @@ def _mentions_name(operand: Operand) -> bool:
 
 
 def accepts_shape(operand: OperandForm, shape: OperandShape) -> bool:
-    """Whether an operand of this shape can stand where `operand` is asked for."""
+    """Whether an operand of this shape can be written where `operand` is required."""
     if shape[0] == "arguments" and operand.kind != "arguments":  # `(1)` is a constant in parentheses
         return shape[1:] == ("constant",) and accepts_shape(operand, "constant")
     match operand.kind:

@@ -29,7 +29,7 @@ _ELSEWHERE = ("global_", "shared_+16", "const_", "local_")
 _FLOATS = {"f32": ("0f3F800000", "1.5", "0f7FC00000"), "f64": ("0d3FF0000000000000", "2.0", "-1e3")}
 
 Spellings = Mapping[str, str]
-"""By what varies (`plain`, `constant`, `symbol`...), the text. Empty where the scaffold has no stand-in."""
+"""By what varies (`plain`, `constant`, `symbol`...), the text. Empty where the scaffold has no substitute."""
 
 
 def operand_spellings(operand: OperandForm, random: Random) -> Spellings:
@@ -66,7 +66,7 @@ def _filter_by_position(found: Spellings, place: int) -> Spellings:
 
 
 def register_type(operand: OperandForm) -> str:
-    """A declarable type for an operand: narrow and packed types stand in untyped registers."""
+    """A declarable type for an operand: narrow and packed types are held in untyped registers."""
     wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else "b32"
     if wanted in DECLARABLE:
         return str(wanted)
@@ -181,7 +181,10 @@ def _vector(operand: OperandForm, random: Random) -> Spellings:
     if operand.sink and count > 1:
         found["sink"] = _in_braces([*names[:-1], "_"])
     if operand.immediates is not None and count:
-        found |= {way: _in_braces([word, *names[1:]]) for way, word in _constants_of_type(operand, own, random).items()}
+        found |= {
+            variant: _in_braces([word, *names[1:]])
+            for variant, word in _constants_of_type(operand, own, random).items()
+        }
     return found
 
 
@@ -196,13 +199,13 @@ def _container_spellings(
     offered = [operand_spellings(element, random) for element in operand.elements]
     if not all(offered):
         return {}
-    plain = [ways["plain"] for ways in offered]
+    plain = [spellings["plain"] for spellings in offered]
     found = {"plain": wrap(joint.join(plain))}
-    for place, ways in enumerate(offered):
-        for way, word in ways.items():
-            if way != "plain":
+    for place, spellings in enumerate(offered):
+        for variant, word in spellings.items():
+            if variant != "plain":
                 words = [*plain[:place], word, *plain[place + 1 :]]
-                found[f"{operand.elements[place].role} {way}"] = wrap(joint.join(words))
+                found[f"{operand.elements[place].role} {variant}"] = wrap(joint.join(words))
     return found
 
 
@@ -220,13 +223,15 @@ def _address(operand: OperandForm, random: Random) -> Spellings:
             if array
             else {}
         )
-        return {way: f"[{base}]" for way, base in bases.items()} | elements
+        return {variant: f"[{base}]" for variant, base in bases.items()} | elements
     inner = _container_spellings(operand, random, str)
     if not inner:
         return {}
-    bases = {way: base for way, base in bases.items() if "+" not in base}  # no offset goes with an index
-    found = {way: f"[{base}, {inner['plain']}]" for way, base in bases.items()}
-    return found | {f"index {way}": f"[{bases['plain']}, {rest}]" for way, rest in inner.items() if way != "plain"}
+    bases = {variant: base for variant, base in bases.items() if "+" not in base}  # no offset goes with an index
+    found = {variant: f"[{base}, {inner['plain']}]" for variant, base in bases.items()}
+    return found | {
+        f"index {variant}": f"[{bases['plain']}, {rest}]" for variant, rest in inner.items() if variant != "plain"
+    }
 
 
 def _bases(place: str, operand: OperandForm, random: Random) -> Spellings:

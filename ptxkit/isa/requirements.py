@@ -1,4 +1,4 @@
-"""One way to be legal, `ptx>=8.6 sm_100a`: from its parse tree."""
+"""One condition of legality, `ptx>=8.6 sm_100a`: from its parse tree."""
 
 from __future__ import annotations
 

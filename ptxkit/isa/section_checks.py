@@ -63,7 +63,7 @@ class _Checker:
         self.sets, self.fail = sets, fail
 
     def check_lines(self, nodes: Sequence[Node], scopes: Sequence[FormScope]) -> None:
-        """Lines of another kind, lines said twice, and what a condition or gate cannot be about."""
+        """Lines of another kind, lines that are repeated, and what a condition or gate cannot be about."""
         seen: set[tuple[str, str]] = set()
         roles = {role for scope in scopes for role in scope.roles}
         words = {f".{value}" for scope in scopes for values in scope.modifiers.values() for value in values}
@@ -83,7 +83,7 @@ class _Checker:
                         raise self.fail(f"{token} is an operand, and modifiers alone decide here; see `need`", token)
 
     def _key(self, node: Node) -> str:
-        """What no two lines of a kind can share: a name, or all that is said."""
+        """What no two lines of a kind can share: a name, or the whole line."""
         if node.data == "summary":
             return ""
         if node.data in ("variable", "let"):

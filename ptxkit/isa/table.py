@@ -18,6 +18,7 @@ from ptxkit.isa.binding import bind_form
 from ptxkit.isa.errors import NotationError
 from ptxkit.isa.forms import Form, Gate, IgnoredModifiers, InstructionSet, Match, SpecialRegister
 from ptxkit.isa.functions import bits, is_type
+from ptxkit.isa.limits import MAX_COMPARED_TYPES
 from ptxkit.isa.modifier_assignment import ModifierMismatch, assign_modifiers, fixed_stem
 from ptxkit.isa.module_forms import ModuleForms
 from ptxkit.isa.operand_shapes import OperandShape, accept_shapes, accepts_shape, shape_of
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 _COMPONENTS = frozenset({"x", "y", "z", "w", "r", "g", "b", "a"})
 _AMONG_TYPES = ("last", "later", "beside")
-_MAX_COMPARED_TYPES = 4
-"""Of so many types, those of a product's matrices, assemblers look how wide they are."""
 _MAX_REPEATS = {"once": 1, "twice": 2}
 
 
@@ -77,12 +76,12 @@ class InstructionTable:
 
     @property
     def value_gates(self) -> Mapping[str, tuple[Gate, ...]]:
-        """What modifier values need wherever they stand."""
+        """What modifier values need wherever they occur."""
         return self._instructions.value_gates
 
     @property
     def module(self) -> ModuleForms:
-        """What a module is made of beside instructions: versions, targets, directives, types of variables."""
+        """What a module is made of in addition to instructions: versions, targets, directives, types of variables."""
         return self._instructions.module
 
     def tolerance(self, name: str) -> str:
@@ -101,11 +100,6 @@ class InstructionTable:
         return tuple(found for line in lines if (found := bind_semantics(line, match)) is not None)
 
     @property
-    def semantics_names(self) -> frozenset[str]:
-        """The names of all functions and actions that forms mean."""
-        return frozenset(line.function for lines in self._instructions.meanings.values() for line in lines)
-
-    @property
     def specials(self) -> tuple[SpecialRegister, ...]:
         """All special registers, in the order of the files."""
         return self._instructions.specials
@@ -116,7 +110,7 @@ class InstructionTable:
         return self._instructions.tolerances
 
     def special(self, name: str) -> SpecialRegister | None:
-        """The special register behind a name such as `%laneid` or `%tid.x`, or None."""
+        """The special register that a name means, such as `%laneid` or `%tid.x`, or None."""
         base, _, component = name.partition(".")
         found = self._specials.get(base)
         if found is None or (component and not (found.vector and component in _COMPONENTS)):
@@ -195,7 +189,7 @@ class InstructionTable:
                 return
 
     def _ignored_in(self, opcode: str, words: Sequence[str]) -> list[tuple[IgnoredModifiers, set[int]]]:
-        """What assemblers may ignore in an opcode, and where it stands there; nothing where one of it is too many."""
+        """What assemblers may ignore in an opcode, and where it is there; nothing where one of it is too many."""
         found: list[tuple[IgnoredModifiers, set[int]]] = []
         for each in self._instructions.ignored:
             there = {place for place, word in enumerate(words) if word in each.modifiers}
@@ -219,7 +213,7 @@ class InstructionTable:
         is none such, or one in the middle of the instruction's name."""
         ignored: set[int] = set()
         last: set[int] = set()
-        beside: set[int] = set()
+        companions: set[int] = set()
         types = [place for place, word in enumerate(words) if is_type(word) or word in self._placed]
         for each, there in found:
             if each.position == "last":
@@ -227,21 +221,21 @@ class InstructionTable:
             elif each.position == "later":
                 ignored |= there.difference(types[:1])
             elif not self._has_ignorable(form, each):
-                unseen = beside if each.position == "beside" else ignored
+                unseen = companions if each.position == "beside" else ignored
                 unseen |= there
         types = [place for place in types if place not in ignored]
         ignored.update(takewhile(last.__contains__, reversed(types)))
-        if beside and _keeps_widths(words, types, beside):
-            ignored |= beside
+        if companions and _keeps_widths(words, types, companions):
+            ignored |= companions
         if not ignored or min(ignored) < len([word for word in _stem(form) if not is_type(word)]):
             return None
         heads = {stem[0] for other in self.forms(form.name) if (stem := _stem(other)) and not is_type(stem[0])}
         if not heads.isdisjoint(words[min(ignored) :]):
-            return None  # what begins another instruction's name stands in front
+            return None  # what begins another instruction's name precedes it
         return [word for place, word in enumerate(words) if place not in ignored]
 
     def _has_ignorable(self, form: Form, unseen: IgnoredModifiers) -> bool:
-        """Whether instructions like this form, or of its name where no opcode is said, have such modifiers."""
+        """Whether instructions like this form, or of its name where no opcode is given, have such modifiers."""
         alike = [form] if unseen.on else [other for other in self.forms(form.name) if _stem(other) == _stem(form)]
         return any(set(slot.values).intersection(unseen.modifiers) for other in alike for slot in other.modifiers)
 
@@ -282,7 +276,7 @@ def _notation_error(form: Form, opcode: str, error: Exception) -> NotationError:
 
 
 def _stem(form: Form) -> list[str]:
-    """The words that stand behind the form's name, first and in order."""
+    """The words that follow the form's name, first and in order."""
     return fixed_stem([slot.name for slot in form.modifiers if slot.stem])
 
 
@@ -293,7 +287,7 @@ def _matches_any(opcode: str, patterns: Iterable[str]) -> bool:
 def _keeps_widths(words: Sequence[str], types: Sequence[int], unseen: set[int]) -> bool:
     """Whether the types that assemblers compare are as wide as they are without the unseen ones among them."""
     own = [place for place in types if place not in unseen]
-    pairs = list(zip(types, own, strict=False))[:_MAX_COMPARED_TYPES]
+    pairs = list(zip(types, own, strict=False))[:MAX_COMPARED_TYPES]
     return all(bits(words[there]) == bits(words[wanted]) for there, wanted in pairs)
 
 

@@ -19,7 +19,7 @@ A key is never removed or given another meaning while `version` is 1; readers ig
     operand      {"role", "kind", "words": in English, "type", "count", "space", "alignment", "condition": expressions
                   or null, "immediates": {"low", "high", "step", "members"} | null, "object", "optional",
                   "group": numbers of the optional parts around it, "elements": [operand...],
-                  "allowed": what else may stand there: "sink", "negatable", "symbol"...,
+                  "allowed": what else may be written there: "sink", "negatable", "symbol"...,
                   "allowed_if": {one of these: expression}}
     gate         {"subject", "alternatives": [requirement...], "condition": expression | null}; any alternative will do
     requirement  {"version": "8.0", "minimum": 90, "families": ["sm_90a"...], "before": "9.0" | null,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ptxkit.diagnostics.catalogue.ptx8xx import RequiredHeading
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.forms import Gate, Requirement
 from ptxkit.syntax.tree import is_architecture
@@ -89,22 +90,26 @@ def unmet_gates(gates: tuple[Gate, ...], version: tuple[int, int] | None, target
     return [gate for gate in gates if not any(is_satisfied(each, version, target) for each in gate.alternatives)]
 
 
-def suggest_target(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> str:
+def suggest_target(gates: list[Gate], version: tuple[int, int] | None, target: Target | None) -> RequiredHeading:
     """The smallest `.version` and `.target` that open gates: for each gate the alternative that changes least."""
     chosen = [min(gate.alternatives, key=lambda each: _change_cost(each, version, target)) for gate in gates]
     parts = [f"a `.version` before {before[0]}.{before[1]}" for before in {each.before for each in chosen} if before]
     parts += [f"a `.target` before sm_{below}" for below in {each.below for each in chosen} if below]
     parts += [f"`.target texmode_{mode}`" for mode in {each.texmode for each in chosen} if mode]
     newest = max(each.version for each in chosen)
+    least_version = least_target = None
     if newest > (version or (1, 0)):
-        parts.append(f"`.version {newest[0]}.{newest[1]}`")
+        least_version = f"{newest[0]}.{newest[1]}"
+        parts.append(f"`.version {least_version}`")
     families = next((each.families for each in chosen if each.families), ())
     minimum = max(each.minimum for each in chosen)
     if families and not (target and any(has_features_of(target, family) for family in families)):
-        parts.append(f"`.target {families[0]}`" + "".join(f" or `{family}`" for family in families[1:]))
+        least_target = f"{families[0]}"
+        parts.append(f"`.target {least_target}`" + "".join(f" or `{family}`" for family in families[1:]))
     elif not families and minimum > (target.number if target else 0):
-        parts.append(f"`.target sm_{minimum}` or later")
-    return " and ".join(parts)
+        least_target = f"sm_{minimum}"
+        parts.append(f"`.target {least_target}` or later")
+    return RequiredHeading(" and ".join(parts), least_version, least_target)
 
 
 def _change_cost(requirement: Requirement, version: tuple[int, int] | None, target: Target | None) -> tuple[int, ...]:

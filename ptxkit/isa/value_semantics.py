@@ -18,7 +18,7 @@ from ptxkit.isa.functions import Constant
 Argument: TypeAlias = OperandRole | ConstantExpr | CallExpr
 
 SYNTACTIC_FUNCTIONS = frozenset({"selector", "minus"})
-"""How an operand is written: `selector(a)` is its part (`b0`) or empty, `minus(a)` whether a minus stands before it."""
+"""How an operand is written: `selector(a)` is its part (`b0`) or empty, `minus(a)` whether a minus precedes it."""
 
 
 @dataclass(frozen=True, slots=True)

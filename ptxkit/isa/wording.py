@@ -6,6 +6,7 @@ from ptxkit.fast_dataclasses import MISSING, fields
 from ptxkit.isa.effects import Effect
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.isa.forms import Gate, Immediates, OperandForm, Requirement
+from ptxkit.isa.limits import MAX_QUOTED_CHARS
 
 _KINDS = {
     "label": "a label",
@@ -20,16 +21,13 @@ _KINDS = {
 }
 
 
-_MAX_TEXT = 120
-
-
 def clip_text(text: str) -> str:
     """A name from the program, cut where a message could not hold it."""
-    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}..."
+    return text if len(text) <= MAX_QUOTED_CHARS else f"{text[:MAX_QUOTED_CHARS]}..."
 
 
 def describe_operand(operand: OperandForm) -> str:
-    """What may stand in an operand position, in words: `a .u32 register or a constant from 0 to 31`."""
+    """What may be written in an operand position, in words: `a .u32 register or a constant from 0 to 31`."""
     match operand.kind:
         case "register":
             words = f"a {_describe_type(operand)}register"
@@ -80,7 +78,7 @@ def describe_immediates(immediates: Immediates) -> str:
 
 
 def describe_gate(gate: Gate) -> str:
-    """What a gate asks for: `PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for .cta_group::1`."""
+    """What a gate requires: `PTX 8.6 and sm_100a, or PTX 8.8 and sm_100f, for .cta_group::1`."""
     asked = ", or ".join(_describe_requirement(each) for each in gate.alternatives)
     return f"{asked}, for {gate.subject}" if gate.subject else asked
 

@@ -1,7 +1,7 @@
 """A copy through shared memory that hides the latency of global memory: cp.async in two stages.
 
 The idea. A thread that loads and stores in turn waits for every load. Here it starts the copy of the *next* piece
-before it touches the piece at hand, so that one copy is always in flight. There are two buffers ("stages"), used in
+before it touches the current piece, so that one copy is always in flight. There are two buffers ("stages"), used in
 turn.
 
 The rules that make it right, and what the verifier says where one is broken:
@@ -9,10 +9,10 @@ The rules that make it right, and what the verifier says where one is broken:
 * `cp.async` returns at once. Until a wait covers it, the destination holds nothing that may be read (PTX302).
 * Copies are waited for in groups. `commit_group` closes the group of the copies since the last one; a copy that is
   never committed is in no group, and no `wait_group` sees it (PTX301).
-* `wait_group 1` returns when all groups but the newest are complete. The newest is the next piece, so the piece at
-  hand has arrived. Behind the last piece there is no next one; its group is committed all the same, empty, and the
+* `wait_group 1` returns when all groups but the newest are complete. The newest is the next piece, so the current
+  piece has arrived. After the last piece there is no next one; its group is committed nevertheless, empty, and the
   count holds. So no wait is left over for the end of the kernel.
-* A wait speaks only of the thread's own copies. Every thread reads back what it copied itself, so no `bar.sync` is
+* A wait covers only the thread's own copies. Every thread reads back what it copied itself, so no `bar.sync` is
   needed; if threads read each other's copies, one would have to follow the wait.
 
 The end of the array. A copy moves 16 bytes, but reads only as many as its last operand says and fills the rest with

@@ -1,17 +1,17 @@
 """A copy of memory at the speed of the chip: the bulk copy engine in and out, one thread for each piece.
 
 The idea. A copy needs no registers and no arithmetic: the engine brings a piece of global memory to shared memory and
-writes it back, and one thread tells it to. Each CTA copies one piece and ends. That beats a persistent loop: the
+writes it back when one thread starts the copy. Each CTA copies one piece and ends. That beats a persistent loop: the
 hardware starts CTAs in order, so that all multiprocessors work on one narrow front of addresses, which memory likes;
 loops that run freely drift apart.
 
 Two hints help further. What is read is kept (`evict_last`) until it is written, and what was written goes first
-(`evict_first`), as nobody reads it again here.
+(`evict_first`), as nothing reads it again here.
 
 The rules that make it right:
 
 * The thread that initialises the mbarrier is the only one that uses it, so no barrier is needed.
-* The wait for the phase tells that the bytes are there; the copy out reads them through the same proxy, so no proxy
+* After the wait for the phase the bytes are there; the copy out reads them through the same proxy, so no proxy
   fence is needed either.
 * The CTA may end only when its shared memory was read (`wait_group.read`).
 

@@ -11,8 +11,8 @@ the cluster, with an atomic on *distributed shared memory*. Which CTA a bin is i
     counts    0..32767      32768..65535             128 KB each
     target    0..32767      32768..65535             cp.reduce.async.bulk adds all of it
 
-Each cluster walks over the keys and has a histogram of its own at the end. It is added to the target by the bulk copy
-engine, which combines as it copies: one instruction of one thread for each CTA, 128 KB at once.
+Each cluster iterates over the keys and has a histogram of its own at the end. It is added to the target by the bulk
+copy engine, which combines as it copies: one instruction of one thread for each CTA, 128 KB at once.
 
 What limits it are the atomics that go to the other CTA, half of them here. In a cluster of four it is three of four,
 and counting takes 2.4 times as long (on an H200); so the cluster is as small as the bins allow.
@@ -49,7 +49,7 @@ VECTOR = 4
 MIN_KEYS_PER_CLUSTER = THREADS * VECTOR * CLUSTER
 """Keys for which a cluster is worth starting."""
 _SHARED, _THREADS = 228 * 1024, 2048
-"""Bytes and threads of a multiprocessor of sm_90; each CTA takes 1,024 bytes beside its own."""
+"""Bytes and threads of a multiprocessor of sm_90; each CTA takes 1,024 bytes in addition to its own."""
 
 
 def cluster_histogram(*, debug: bool = False) -> Kernel:

@@ -1,11 +1,11 @@
 """A matrix product at the speed of the tensor cores: persistent, warp-specialised, tensor maps in and out.
 
-The idea. Each CTA multiplies tiles of 128 x 256, and one thread of it does nothing but tell the copy engine to bring
-the next 128 bytes of K of A and B to one of four stages of shared memory (the *producer*). Two warpgroups of 128
-threads, the *consumers*, multiply 64 x 256 each, straight from shared memory: `wgmma` reads both matrices through
-descriptors, in the swizzle in which the tensor maps wrote them. Two mbarriers a stage hand it over: `full` counts the
-bytes that have come, `empty` the consumers that are done. The producer gives registers back, and the consumers, who
-hold 128 sums each, take them (`setmaxnreg`).
+The idea. Each CTA multiplies tiles of 128 x 256, and one thread of it does nothing but start copies of the next 128
+bytes of K of A and B to one of four stages of shared memory (the *producer*). Two warpgroups of 128 threads, the
+*consumers*, multiply 64 x 256 each, straight from shared memory: `wgmma` reads both matrices through descriptors, in
+the swizzle in which the tensor maps wrote them. Two mbarriers a stage hand it over: `full` counts the bytes that have
+come, `empty` the consumers that are done. The producer gives registers back, and the consumers, who hold 128 sums each,
+take them (`setmaxnreg`).
 
     stage 0..3   | A: 128 rows x 128 bytes | B: 256 x 128 bytes |      a ring, 192 KB
     boxes        16 rows x 64 columns of C, two for each consumer warp, 32 KB
@@ -40,13 +40,14 @@ are as many registers as one of a tile twice as wide, so the tile is 128 x 128, 
 
 The rules that make it right, with the code that the verifier gives where one is broken. What a role does here hangs on
 the schedule, which is data; where it cannot prove that a wait is missed whatever the data, it says nothing, and such
-rules stand without a code: they are the author's.
+rules have no code: they are the author's.
 
-* mbarriers are made before anybody uses them, also of other CTAs (PTX501, PTX613): the initialising thread fences, and
-  all threads of the cluster meet. No CTA ends while others may still signal its mbarriers: they meet again at the end.
+* mbarriers are made before any thread uses them, also of other CTAs (PTX501, PTX613): the initialising thread fences,
+  and all threads of the cluster meet. No CTA ends while others may still signal its mbarriers: they meet again at the
+  end.
 * A stage is read when its phase is complete, and the bytes announced are those of the boxes (PTX503 for one CTA).
 * Sums may be touched only when the multiplications are waited for (PTX311); a stage is freed only then.
-* `wgmma.fence` stands before the first multiplication after sums were read or written by other instructions (PTX312).
+* `wgmma.fence` comes before the first multiplication after sums were read or written by other instructions (PTX312).
 * All warps of a warpgroup give registers back before the others ask for them (PTX605).
 * The threads' stores to the staging boxes go through the generic proxy, the copy out reads through the async proxy:
   each thread fences, the warp meets, one lane issues (PTX401). It waits for its last but one group before the box is

@@ -1,12 +1,11 @@
-"""What the producer and the consumers of the GEMM share: sizes, the row of the schedule at hand, mbarriers."""
+"""What the producer and the consumers of the GEMM share: sizes, the current row of the schedule, mbarriers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ptxkit.build import Barrier, Global, Kernel, Register, Shared, b8, bf16, u8, u32
-from ptxkit.build.scalar_types import Scalar
+from ptxkit.build import Barrier, Global, Kernel, Register, Scalar, Shared, b8, bf16, u8, u32
 from ptxkit.fast_dataclasses import dataclass
 
 ROWS, COLUMNS = 128, 256

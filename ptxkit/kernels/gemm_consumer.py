@@ -66,7 +66,7 @@ class _Consumer:
         k.wgmma_commit_group()
 
     def advance(self) -> None:
-        """Goes on to the next stage; this one is the one `before`."""
+        """Advances to the next stage; this one becomes the previous one."""
         self.previous_stage.set(self.ring.stage)
         self.ring.advance()
 
@@ -180,7 +180,7 @@ def _multiply_row_precisely(consumer: _Consumer, item: WorkItem) -> None:
 def _combine_partial_sums(
     consumer: _Consumer, item: WorkItem, parts: Global[f32], flags: Global[u32], scale: Register[f32] | None
 ) -> None:
-    """The end of a row: hands partial sums on, or takes what was handed on; a whole sum is packed."""
+    """The end of a row: publishes partial sums, or adds those that another worker published; a whole sum is packed."""
     k, gemm, sums = consumer.k, consumer.gemm, consumer.sums.registers
     count = gemm.config.sums_per_thread
     kind = item.kind & 0xFF

@@ -4,18 +4,18 @@ A worker is a cluster of CTAs (or a CTA alone), which takes a tile, or a part of
 rows one after another and knows nothing of the matrices' shapes, so the order of tiles is a matter of Python.
 
 Two ideas are in that order. Tiles in work at the same time lie in a block and not in a row, so that what they share is
-in the L2 cache once: groups of `HEIGHT` rows of tiles, walked along N. And the last wave of tiles, when it does not
-fill the device, is spread over all workers along K ("stream-K"): a worker that gets the beginning of a tile's sum hands
-on its partial sums, and the one that gets the end adds them to its own.
+in the L2 cache once: groups of `GROUP_ROWS` rows of tiles, in order along N. And the last wave of tiles, when it does
+not fill the device, is spread over all workers along K ("stream-K"): a worker that gets the beginning of a tile's sum
+publishes its partial sums, and the one that gets the end adds them to its own.
 
     tiles along K    |     0     |     1     |     2     |     3     |
-    worker           |       0       |       1       |       2       |      0 hands on to 1, and 1 to 2
+    worker           |       0       |       1       |       2       |      0 publishes for 1, and 1 for 2
 
     row = (m | n << 16, k-blocks, first k-block, kind | slot << 8)
 
-k-blocks of 0 end a worker's list. slot: the number of the worker whose partial sums are handed on.
+k-blocks of 0 end a worker's list. `slot` is the number of the worker whose partial sums are published.
 
-No worker waits for another that waits: what a worker hands on comes first in its list, what it waits for last. All
+No worker waits for another that waits: what a worker publishes comes first in its list, what it waits for last. All
 workers must be on the device at once; the grid is no larger than that.
 """
 
@@ -28,7 +28,7 @@ import numpy as np
 from ptxkit.fast_dataclasses import dataclass
 
 NORMAL, PARTIAL, FINISH = 0, 1, 2
-"""Kinds of a row: a whole tile; the beginning of one, whose sums are handed on; the end of one."""
+"""Kinds of a row: a whole tile; the beginning of one, whose sums are published; the end of one."""
 GROUP_ROWS = 8
 """Rows of tiles in a group."""
 MIN_K_BLOCKS = 5
@@ -56,7 +56,7 @@ class ScheduleRow:
 
 
 def order_tiles(down: int, across: int) -> list[tuple[int, int]]:
-    """All tiles of a grid of `down` x `across`: groups of HEIGHT rows, each walked column by column."""
+    """All tiles of a grid of `down` x `across`: groups of GROUP_ROWS rows, each column by column."""
     groups = [range(top, min(top + GROUP_ROWS, down)) for top in range(0, down, GROUP_ROWS)]
     return [(m, n) for rows in groups for n in range(across) for m in rows]
 
@@ -117,7 +117,7 @@ def _snap_cut(place: int, blocks: int) -> int:
 
 
 def encode_schedule(lists: list[list[ScheduleRow]]) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """The rows as words, (turns, workers, 4): row by row, behind the last one an end."""
+    """The rows as words, (turns, workers, 4): row by row, and an end after the last one."""
     turns = max(map(len, lists)) + 1
     words = np.zeros((turns, len(lists), 4), np.uint32)
     for worker, rows in enumerate(lists):

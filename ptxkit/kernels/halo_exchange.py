@@ -6,7 +6,7 @@ each CTA has a stretch of it in registers, PER elements a thread, and all steps 
 written once.
 
 What a thread needs each step are two elements: the last one of the thread before it, the first one of the thread
-behind it. All threads write theirs to shared memory, meet, and read. At the ends of a CTA's stretch the neighbour is a
+after it. All threads write theirs to shared memory, meet, and read. At the ends of a CTA's stretch the neighbour is a
 thread of another CTA. It sends its element with `st.async`, a store into the shared memory of another CTA that counts
 its bytes at an mbarrier there:
 
@@ -15,8 +15,8 @@ its bytes at an mbarrier there:
     shared      first[..]  last[..]   first[..]  last[..]        all threads of the CTA: its barrier
     halo          from_right <-- e    d --> from_left            st.async: the mbarriers of the CTA that receives
 
-Everything stands twice, for odd and for even steps, so that nobody waits before writing: who is a step ahead writes to
-the other half. Two steps ahead nobody can be, for the step between needs what the neighbour sends in it.
+All of it exists twice, for odd and for even steps, so that no thread waits before writing: one that is a step ahead
+writes to the other half. None can be two steps ahead, for the step between needs what the neighbour sends in it.
 
 Two more things make it fast, as the threads are busy with arithmetic and not with waiting. Two steps are one turn of
 the loop, so that which half is used is a constant. And a step computes four times the mean, with the weights 1, 2 and
@@ -31,7 +31,7 @@ The rules that make it right, and what the verifier says where one is broken:
 * The thread that receives announces the bytes (`arrive.expect_tx`), then waits. The bytes may come before they are
   announced: the phase is not complete before the one arrival that it needs (PTX503, PTX505).
 * The wait has the scope of the cluster, as what it waits for was written by another CTA. That is the author's to see.
-* Shared memory is read behind the barrier that follows the writes (PTX621). It is written again two steps later, behind
+* Shared memory is read after the barrier that follows the writes (PTX621). It is written again two steps later, after
   the barrier of the step between.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: st.async", "Parallel Synchronization and Communication
@@ -99,8 +99,8 @@ def _emit_step(
     """The elements after a step, times four."""
     edges.publish(half, rod[0], rod[-1])
     k.cta_sync()
-    before, behind = edges.neighbours(half, parity, rod[0], rod[-1])
-    around = [before, *rod, behind]
+    before, after = edges.neighbours(half, parity, rod[0], rod[-1])
+    around = [before, *rod, after]
     return [k.fma_rn(rod[i], 2.0, around[i] + around[i + 2]) for i in range(ELEMENTS_PER_THREAD)]
 
 
@@ -152,18 +152,18 @@ class _Edges:
     def neighbours(
         self, half: int, parity: Register[u32], first: Register[f32], last: Register[f32]
     ) -> tuple[Register[f32], Register[f32]]:
-        """The elements beside the thread's own; at the ends of the rod, those once more."""
+        """The elements next to the thread's own; at the ends of the rod, those once more."""
         k = self.k
-        before, behind = k.variable(f32, first), k.variable(f32, last)
+        before, after = k.variable(f32, first), k.variable(f32, last)
         with k.predicated(k.tid.x != 0):
             k.ld(self.lasts[half * THREADS - 1], into=before)
         with k.predicated(k.tid.x != THREADS - 1):
-            k.ld(self.firsts[half * THREADS + 1], into=behind)
+            k.ld(self.firsts[half * THREADS + 1], into=after)
         with k.if_(self.at_left):
             self.left.receive(half, parity, before)
         with k.if_(self.at_right):
-            self.right.receive(half, parity, behind)
-        return before, behind
+            self.right.receive(half, parity, after)
+        return before, after
 
 
 @dataclass(frozen=True, slots=True)

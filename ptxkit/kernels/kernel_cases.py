@@ -20,6 +20,7 @@ from ptxkit.kernels.halo_exchange import CLUSTER as ROD_CLUSTER
 from ptxkit.kernels.halo_exchange import ROD_ELEMENTS, halo_exchange
 from ptxkit.kernels.kernel_check import CheckedKernel, KernelCase, draw_finite_floats
 from ptxkit.kernels.layer_norm import layer_norm
+from ptxkit.kernels.limits import MAX_RANDOM_ELEMENTS
 from ptxkit.kernels.reduction import CHUNK as SUM_CHUNK
 from ptxkit.kernels.reduction import ctas as sum_ctas
 from ptxkit.kernels.reduction import reduction
@@ -29,13 +30,12 @@ from ptxkit.kernels.saxpy import ctas as saxpy_ctas
 from ptxkit.kernels.saxpy import saxpy
 from ptxkit.kernels.transpose import tiles, transpose
 
-MAX_ELEMENTS = 1 << 24
 EDGE_SIZES = (1, 3, 4, 5, 511, 512, 513, 1023, 1024, 1025, 4096)
 """Sizes at which something ends: a copy's unit, a tile, a stage."""
 
 
 def _copy_cases(sizes: int, random: np.random.Generator) -> Iterator[KernelCase]:
-    """The copy walks over the array, so that any number of CTAs will do."""
+    """The copy iterates over the array, so that any number of CTAs will do."""
     for count in [*draw_sizes(sizes, random), *EDGE_SIZES]:
         source = draw_finite_floats(count, random)
         grid = int(random.integers(1, -(-count // COPY_TILE) + 2))
@@ -157,4 +157,4 @@ CHECKED_KERNELS = (
 
 def draw_sizes(sizes: int, random: np.random.Generator) -> list[int]:
     """Sizes of all orders of magnitude up to `LARGEST`."""
-    return [int(size) for size in np.exp(random.uniform(0, np.log(MAX_ELEMENTS), sizes))]
+    return [int(size) for size in np.exp(random.uniform(0, np.log(MAX_RANDOM_ELEMENTS), sizes))]

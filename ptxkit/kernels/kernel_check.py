@@ -25,11 +25,12 @@ GUARD_ELEMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class KernelCase:
-    """One launch. size: in words. source: what the kernel reads first. more: the arguments behind source and target.
+    """One launch.
 
-    wanted: the target. tolerance: relative to the largest value of a row; 0 where each bit must be right. shared: bytes
-    of launch-sized shared memory, where it is more than the kernel asks for. before: what is in the target at first,
-    where that matters.
+    `size` describes it in words. `source` is what the kernel reads first, and `more` are the arguments after source and
+    target. `wanted` is the target afterwards, and `tolerance` is relative to the largest value of a row; 0 where each
+    bit must be right. `shared` is the launch-sized shared memory in bytes, where it is more than the kernel declares.
+    `before` is what the target holds at first, where that matters.
     """
 
     size: str
@@ -137,7 +138,7 @@ def _find_differences(case: KernelCase, before: WordArray, after: WordArray) -> 
 
 
 def draw_finite_floats(count: int, random: np.random.Generator) -> FloatArray:
-    """Random bits that are finite numbers: the bits of a NaN after arithmetic are nobody's promise."""
+    """Random bits that are finite numbers: the bits of a NaN after arithmetic are unspecified."""
     bits = random.integers(0, 1 << 32, count, dtype=np.uint32)
     bits[(bits & 0x7F800000) == 0x7F800000] &= 0x007FFFFF
     return bits.view(np.float32)

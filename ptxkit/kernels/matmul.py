@@ -4,8 +4,8 @@
     plan = Matmul(8192, 8192, 8192, element="e4m3")       # once for a shape
     plan(a, b, out, scale_a, scale_b)                     # tensors of float8_e4m3fn, or their bytes
 
-A plan has the compiled kernel, the schedule in device memory, and the room in which partial sums are handed on. Since
-there is one such room, launches of one plan must follow one another: on one stream, or on streams that wait.
+A plan has the compiled kernel, the schedule in device memory, and the memory in which partial sums are published. Since
+there is one such memory, launches of one plan must follow one another: on one stream, or on streams that wait.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ class Matmul:
         )
 
     def __call__(self, a: Any, b: Any, out: Any, *scales: Any, stream: Any = None) -> None:
-        """Launches and does not wait. scales: of 8-bit numbers, the factors of A and of B, an array of one f32 each; 1
-        where nothing is said.
+        """Launches and does not wait. `scales` are the factors of A and of B for 8-bit numbers, an array of one f32
+        each; 1 by default.
 
         A, B and C are tensors of their types (PyTorch's `float8_e4m3fn`, `float8_e5m2` and `bfloat16`), or integers of
         the same size, whose bits they are.

@@ -12,16 +12,16 @@ Who sums the sums? A second launch would cost microseconds, and `red.add` to one
 each time, with other bits. Here each CTA counts itself when its part is written, and the one that comes last sums all
 parts. It does not matter which one that is: the parts and their order are always the same.
 
-`atom.inc` with the limit n - 1 gives the old number, and 0 follows n - 1: behind the last CTA the counter is as it was,
+`atom.inc` with the limit n - 1 gives the old number, and 0 follows n - 1: after the last CTA the counter is as it was,
 ready for the next launch.
 
 The rules that make it right:
 
-* Shared memory is written before a barrier and read behind it (PTX621): the warps' sums.
+* Shared memory is written before a barrier and read after it (PTX621): the warps' sums.
 * The part is written, then the counter is changed with a release: who reads the counter with an acquire and finds that
   CTA counted sees its part. One `atom.acq_rel.gpu` is both: the last one acquires what all others have released. Only
-  one thread executes it; the barrier behind orders the other threads of the CTA after it. That is global memory, of
-  which the verifier proves nothing: such rules are the author's.
+  one thread executes it; the barrier that follows orders the other threads of the CTA after it. That is global memory,
+  of which the verifier proves nothing: such rules are the author's.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom", "... bar.red", "Memory Consistency
 Model: Release and Acquire Patterns".
@@ -72,7 +72,7 @@ def reduction(*, debug: bool = False) -> Kernel:
         k.add(own, source[begin][index].load(), into=own)
     (part,) = reduce_over_cta(k, (own,), _add_partial_sums, (0.0,))
 
-    # 2. It is written, and the CTA counted; the last one goes on.
+    # 2. It is written, and the CTA counted; the last one continues.
     last = k.nctaid.x - 1
     before = k.variable(u32, 0)
     with k.thread_is(0):

@@ -7,7 +7,7 @@ merge their pairs by shuffles, the warps by shared memory, and one barrier is al
 
 One CTA a row, and no loop over rows: see `bulk_copy` for why that is faster than persistent CTAs.
 
-The rules that make it right: the pairs of the warps are written before the barrier and read behind it (PTX621 without
+The rules that make it right: the pairs of the warps are written before the barrier and read after it (PTX621 without
 it).
 
 Source: PTX ISA, "Floating Point Instructions: ex2", "Data Movement and Conversion Instructions: shfl.sync, ld, st".

@@ -1,7 +1,7 @@
-"""`y = a * x + y` at the speed of memory: cp.async in stages, so that each thread has many loads under way.
+"""`y = a * x + y` at the speed of memory: cp.async in stages, so that each thread has many loads in flight.
 
-The idea. A multiprocessor has to have some 40 KB of loads under way to keep memory busy. Registers are a poor place to
-wait in: `cp.async` brings what is loaded to shared memory and asks for none. Each thread starts the copies of the
+The idea. A multiprocessor has to have some 40 KB of loads in flight to keep memory busy. Registers are a poor place to
+wait in: `cp.async` brings what is loaded to shared memory and needs none. Each thread starts the copies of the
 first pieces before it touches one, and then, for each piece that it finishes, starts another:
 
     piece       0  1  2  3  4  5  6  7          of 16 bytes of x and of y, for each thread
@@ -15,18 +15,18 @@ The stages lie in shared memory as a ring: piece p is in stage p mod STAGES.
     stage 1: x of piece 1, 5, ... | y of piece 1, 5, ...
 
 A CTA works on PIECES tiles in a row and ends; the hardware starts the next one. See `bulk_copy` for why that is faster
-than CTAs that walk over the whole array.
+than CTAs that iterate over the whole array.
 
 The rules that make it right, and what the verifier says where one is broken:
 
 * x and y of a piece are one group: what is copied and never committed is seen by no wait (PTX302).
-* `wait_group` counts the groups that may still be under way. So a group is closed for every piece, also an empty one
+* `wait_group` counts the groups that may still be pending. So a group is closed for every piece, also an empty one
   where there is nothing left to start (PTX302 for the wait that then covers too little).
 * A stage is filled again by the thread that has read it, in program order: no barrier. Each thread reads back only what
-  it copied itself, and the wait speaks of a thread's own copies: no barrier there either.
+  it copied itself, and the wait covers a thread's own copies: no barrier there either.
 
-The end of the array. Behind it a copy is told by a predicate to ignore its source and to write zeros: it is issued all
-the same, so no branch stands around it. A vector is inside or not; the one to three elements that make no vector are
+The end of the array. After it a predicate makes a copy ignore its source and write zeros: it is issued nevertheless,
+so no branch surrounds it. A vector is inside or not; the one to three elements that make no vector are
 done with plain loads and stores. (A copy can also read fewer bytes than it writes, as in `async_copy`; where a register
 says how many, the machine computes that into each address.)
 
@@ -68,7 +68,7 @@ def saxpy(*, debug: bool = False) -> Kernel:
     stages = k.shared(f32, STAGES * 2 * TILE, align=16, name="stages")[mine]
 
     def start(piece: int) -> None:
-        """Starts the copies of a piece, or of none behind the last one; always closes a group."""
+        """Starts the copies of a piece, or of none after the last one; always closes a group."""
         if piece < PIECES:
             outside = left <= piece * TILE
             slot = stages[piece % STAGES * 2 * TILE]

@@ -1,4 +1,4 @@
-"""`ptxkit lsp`: what editors ask while PTX is written, answered over the language server protocol.
+"""`ptxkit lsp`: what editors request while PTX is written, over the language server protocol.
 
 The server's process keeps the texts (`documents`), reads them even where they are broken (`reading`), and answers what
 needs no analysis: hover, definitions, completion, symbols, formatting. Checking a text takes long at times, so that it

@@ -1,6 +1,6 @@
 """When open texts are checked: soon after a change what takes no time, then all; the last version wins.
 
-What the analysis said of an earlier version stays in view, moved along with the text, until it has looked at this one.
+What the analysis found in an earlier version stays in view, moved along with the text, until it has looked at this one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from concurrent.futures import Executor
 from typing import TypeVar
 
 from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.linter import lint_source
 from ptxkit.lsp.configuration import (
     codes_of_analysis,
@@ -20,20 +21,13 @@ from ptxkit.lsp.configuration import (
     without_analysis_rules,
 )
 from ptxkit.lsp.documents import OpenDocument, TextSnapshot
+from ptxkit.lsp.limits import DEBOUNCE_SECONDS, MAX_DEBOUNCE_SECONDS, WORKER_PROCESSES
 from ptxkit.lsp.worker_client import WorkerError, WorkerPool
 from ptxkit.lsp.worker_messages import AnalysisRequest
 from ptxkit.results import FileResult
 from ptxkit.settings.errors import SettingsError
 from ptxkit.settings.model import DEFAULT, Settings
 from ptxkit.source import Span
-
-DEBOUNCE_SECONDS = 0.12
-"""How long nobody must have typed before a text is checked."""
-MAX_DEBOUNCE_SECONDS = 1.0
-"""How long somebody may type until it is checked all the same, as far as that takes no time."""
-PROCESSES = 2
-"""That check, at most."""
-SYNTAX_ERROR_CODE = "PTX101"
 
 _Value = TypeVar("_Value")
 
@@ -49,7 +43,7 @@ class CheckScheduler:
     def __init__(
         self, pool: Executor, publish: Publish, complain: Callable[[str], None], log: Callable[[str], None]
     ) -> None:
-        self.workers = WorkerPool(PROCESSES)
+        self.workers = WorkerPool(WORKER_PROCESSES)
         self.root: str | None = None
         self._pool, self._publish, self._show_error, self._log = pool, publish, complain, log
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -57,7 +51,7 @@ class CheckScheduler:
         self._last_settings_error = ""
 
     def schedule(self, document: OpenDocument, *, at_once: bool = False) -> None:
-        """A text is to be checked anew; what was being done about an earlier version of it is dropped."""
+        """A text is to be checked again; what was being done about an earlier version of it is dropped."""
         uri = document.snapshot.uri
         now = asyncio.get_running_loop().time()
         since = self._debounce_start.setdefault(uri, now)
@@ -66,7 +60,7 @@ class CheckScheduler:
         self._tasks[uri] = asyncio.create_task(self._check(document, calm))
 
     def cancel(self, document: OpenDocument) -> None:
-        """Nobody wants to know any more."""
+        """The results for a text are not needed any more."""
         for task in (self._tasks.pop(document.snapshot.uri, None), *document.pending_fixes.values()):
             if task is not None:
                 task.cancel()
@@ -98,7 +92,7 @@ class CheckScheduler:
         return document.result
 
     async def find_fix(self, document: OpenDocument, item: Diagnostic, seconds: float) -> Fix | None:
-        """The mend that holds for a finding of the present version, if that is found out within that time."""
+        """The fix that holds for a finding of the present version, if one is found within that time."""
         asked = item.code, item.span, item.message
         if asked not in document.pending_fixes:
             job = AnalysisRequest("offer", document.snapshot.path, document.snapshot.text, document.settings, asked)
@@ -107,7 +101,7 @@ class CheckScheduler:
         return found if isinstance(found, Fix) else None
 
     async def fixed_text(self, document: OpenDocument, seconds: float) -> str | None:
-        """The text after all safe mends, if that is found out within that time."""
+        """The text after all safe fixes, if they are found within that time."""
         now = document.snapshot
         asked = "", Span(0, 0), ""
         if asked not in document.pending_fixes:
@@ -118,7 +112,7 @@ class CheckScheduler:
 
     @staticmethod
     async def _wait_for(task: asyncio.Task[object], seconds: float) -> object:
-        """What a task gives; it goes on where nobody waits any more."""
+        """What a task gives; it continues after the wait has ended."""
         done, _ = await asyncio.wait([task], timeout=seconds)
         return task.result() if done and not task.cancelled() else None
 
@@ -140,7 +134,7 @@ class CheckScheduler:
         try:
             document.settings = settings = await self._settings(snapshot)
             quick = await self.run_in_thread(_quick_check, snapshot, settings)
-            is_text = all(item.code != SYNTAX_ERROR_CODE for item in quick.diagnostics)
+            is_text = all(item.code != ptx1xx.SYNTAX_ERROR for item in quick.diagnostics)
             self._publish(snapshot, _merge_sorted(quick.diagnostics, document.diagnostics if is_text else ()))
             result = await self._full_check(snapshot, settings) if is_text else quick
             if is_text:
@@ -150,7 +144,7 @@ class CheckScheduler:
             document.result = result
         except WorkerError as error:
             self._log(f"{snapshot.path} was not analysed: {error}")
-        except Exception as error:  # the server goes on: another text, or another version of this, may fare better
+        except Exception as error:  # the server continues: another text, or another version of this, may fare better
             self._log(f"{snapshot.path} was not checked: {error!r}")
 
     async def _full_check(self, snapshot: TextSnapshot, settings: Settings) -> FileResult:
@@ -159,7 +153,8 @@ class CheckScheduler:
         return await self.run_in_thread(remove_known, result, settings)
 
     async def _settings(self, snapshot: TextSnapshot) -> Settings:
-        """What counts for a text; where a file of settings cannot be used, that is said once, and it does not count."""
+        """What counts for a text; where a file of settings cannot be used, that is reported once, and it does not
+        count."""
         try:
             found = await self.run_in_thread(_usable_settings, snapshot, self.root)
         except SettingsError as error:

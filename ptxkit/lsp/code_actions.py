@@ -1,6 +1,6 @@
-"""What can be done about a finding: mends that hold, and a comment that hides it; all safe mends of a text at once.
+"""What can be done about a finding: fixes that hold, and a comment that hides it; all safe fixes of a text at once.
 
-A mend is offered only where it has been tried, as by `ptxkit lint --fix`.
+A fix is offered only where it has been tried, as by `ptxkit lint --fix`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.lsp.diagnostics import ClientFeatures, to_lsp_diagnostic
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.edits import minimal_edits, to_text_edits, workspace_edit
-from ptxkit.results import UNCHECKED_CODE
 from ptxkit.source import Span
 from ptxkit.suppressions import UNSUPPRESSIBLE, add_ignore_comments
 
@@ -22,7 +22,7 @@ KINDS = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll, FIX_A
 
 
 def is_requested(kind: str, only: Sequence[str] | None) -> bool:
-    """Whether a client asks for actions of a kind: it names kinds, or the beginnings of some."""
+    """Whether a client requests actions of a kind: it names kinds, or the beginnings of some."""
     return not only or any(kind == each or kind.startswith(f"{each}.") for each in map(_kind_text, only))
 
 
@@ -31,12 +31,12 @@ def findings_in(found: Sequence[Diagnostic], span: Span) -> list[Diagnostic]:
     return [
         item
         for item in found
-        if item.code != UNCHECKED_CODE and item.span.start <= span.end and span.start <= item.span.end
+        if item.code != ptx1xx.NO_VERDICT and item.span.start <= span.end and span.start <= item.span.end
     ]
 
 
 def fix_action(text: TextSnapshot, item: Diagnostic, fix: Fix, abilities: ClientFeatures) -> types.CodeAction:
-    """A mend that holds, as an action."""
+    """A fix that holds, as an action."""
     words = fix.message if fix.safe else f"{fix.message} (unsafe: it may change what a correct program does)"
     return types.CodeAction(
         f"{item.code}: {words}",
@@ -61,7 +61,7 @@ def suppress_action(text: TextSnapshot, item: Diagnostic, abilities: ClientFeatu
 
 
 def fix_all_action(text: TextSnapshot, new: str) -> types.CodeAction | None:
-    """All safe mends at once; None where there is nothing to mend."""
+    """All safe fixes at once; None where there is nothing to fix."""
     edits = minimal_edits(text, new)
     if not edits:
         return None

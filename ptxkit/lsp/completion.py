@@ -15,22 +15,21 @@ from ptxkit.isa.wording import describe_gate
 from ptxkit.lsp.cursor_context import CursorContext, context_at
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import target_of
+from ptxkit.lsp.limits import MAX_COMPLETION_ITEMS, MAX_NUMBERED_REGISTERS
 from ptxkit.source import Span
 from ptxkit.syntax.tree import Module
 from ptxkit.validate.name_problems import describe_class
 from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, NameScope
 
 TRIGGERS = [".", "%", "@", "$", ":"]
-"""Characters after which an editor asks by itself."""
-MAX_ITEMS = 500
-"""Items of one answer."""
+"""Characters after which an editor requests completions by itself."""
 
 _Kind = types.CompletionItemKind
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """One thing to write. order: the lower, the earlier it stands."""
+    """One thing to write. order: the lower, the earlier it is listed."""
 
     word: str
     kind: types.CompletionItemKind
@@ -40,7 +39,7 @@ class _Candidate:
 
 
 def completions_at(text: TextSnapshot, position: types.Position) -> types.CompletionList | None:
-    """What may stand at a position; None where nothing is known, as in a comment."""
+    """What may be written at a position; None where nothing is known, as in a comment."""
     written = context_at(text.text, text.lines.offset(position))
     if written is None:
         return None
@@ -49,8 +48,8 @@ def completions_at(text: TextSnapshot, position: types.Position) -> types.Comple
     scope = names.scope_at(written.start) if names is not None else NameScope()
     found = [offer for offer in _candidates(written, module, scope) if offer.word.startswith(written.word)]
     place = text.lines.range(Span(written.start, written.end))
-    items = [_completion_item(offer, place) for offer in found[:MAX_ITEMS]]
-    return types.CompletionList(is_incomplete=len(found) > MAX_ITEMS, items=items)
+    items = [_completion_item(offer, place) for offer in found[:MAX_COMPLETION_ITEMS]]
+    return types.CompletionList(is_incomplete=len(found) > MAX_COMPLETION_ITEMS, items=items)
 
 
 def _completion_item(offer: _Candidate, place: types.Range) -> types.CompletionItem:
@@ -104,7 +103,7 @@ def _modifiers(opcode: str, module: Module | None) -> Iterator[_Candidate]:
 
 
 def _operands(written: CursorContext, module: Module | None, scope: NameScope) -> Iterator[_Candidate]:
-    """The names that may stand there; those of the type that the forms ask for first."""
+    """The names that may be written there; those of the type that the forms require first."""
     kinds: set[str] = set()
     wanted: set[str] = set()
     for match in table().candidates(written.opcode):
@@ -144,7 +143,6 @@ def _names(
 
 
 _KINDS = {LABEL: _Kind.Reference, FUNCTION: _Kind.Function, ENTRY: _Kind.Function}
-_MAX_NUMBERED_REGISTERS = 64
 
 
 def _visible(scope: NameScope, begun: str) -> Iterator[str]:
@@ -156,7 +154,7 @@ def _visible(scope: NameScope, begun: str) -> Iterator[str]:
         for prefix, (count, _) in at.numbered.items():
             digits = begun.removeprefix(prefix) if begun.startswith(prefix) else ""
             first = int(digits) if digits.isdecimal() and len(digits) < 9 else 0
-            yield from (f"{prefix}{number}" for number in range(min(count, _MAX_NUMBERED_REGISTERS)))
+            yield from (f"{prefix}{number}" for number in range(min(count, MAX_NUMBERED_REGISTERS)))
             if digits:
                 tens = [first * 10 + last for last in range(10)]
                 yield from (f"{prefix}{number}" for number in [first, *tens] if number < count)
@@ -194,7 +192,7 @@ def _types(space: str) -> Iterator[_Candidate]:
 
 
 def _headings(directive: str) -> Iterator[_Candidate]:
-    """The versions, or the targets and what may stand behind one; the newest first."""
+    """The versions, or the targets and what may follow one; the newest first."""
     module = table().module
     if directive == "version":
         for place, (major, minor) in enumerate(reversed(module.versions)):

@@ -6,6 +6,7 @@ from functools import cache
 
 from ptxkit import baseline
 from ptxkit.baseline import Baseline, BaselineError, read_baseline
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.results import FileResult
@@ -20,7 +21,7 @@ FILES = (OWN_FILE, SHARED_FILE)
 def settings_for(snapshot: TextSnapshot, root: str | None) -> Settings:
     """What counts for a text. root: the folder whose settings count for one that is in no file. Raises SettingsError.
 
-    The files are read anew each time: a person who edits them wants to see what that does.
+    The files are read again each time: a person who edits them wants to see what that does.
     """
     folder = snapshot.folder or root
     if folder is None:
@@ -32,9 +33,9 @@ def settings_for(snapshot: TextSnapshot, root: str | None) -> Settings:
 @cache
 def codes_of_analysis() -> frozenset[str]:
     """The codes that only an analysis gives."""
-    from ptxkit.rules import RULES, UNREACHED
+    from ptxkit.rules import RULES
 
-    return frozenset(rule.code for rule in RULES) | {UNREACHED}
+    return frozenset(rule.code for rule in RULES) | {ptx3xx.NOT_REACHED}
 
 
 def without_analysis_rules(settings: Settings) -> Settings:

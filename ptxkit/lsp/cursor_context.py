@@ -6,11 +6,10 @@ import re
 from typing import Literal, TypeAlias
 
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.lsp.limits import MAX_STATEMENT_LINES
 
 ContextKind: TypeAlias = Literal["opcode", "modifier", "operand", "guard", "directive", "type", "heading"]
 
-MAX_LINES = 8
-"""Lines that a statement may have before the one that is being written."""
 
 _WORD = re.compile(r"[%$\w.]*\Z")
 _MODIFIER = re.compile(r"\.[\w:]*\Z")
@@ -27,9 +26,9 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 @dataclass(frozen=True, slots=True)
 class CursorContext:
-    """What is being written. word: as far as it stands there, which is from `start` to `end`.
+    """What is being written. word: as far as it is written there, which is from `start` to `end`.
 
-    opcode: of a modifier, what stands before it; of an operand, that of its instruction; of a type, the state space;
+    opcode: of a modifier, what precedes it; of an operand, that of its instruction; of a type, the state space;
     of a heading, `version` or `target`.
     operand: which one it is, from 0.
     """
@@ -101,7 +100,7 @@ def _directive_context(rest: str, offset: int) -> CursorContext | None:
 def _statement_prefix(text: str, offset: int) -> str | None:
     """The text of the statement before an offset, its label and comments left out; None inside of a comment."""
     start = text.rfind("\n", 0, offset) + 1
-    for _ in range(MAX_LINES):
+    for _ in range(MAX_STATEMENT_LINES):
         if start == 0 or _ends_statement(text[text.rfind("\n", 0, start - 1) + 1 : start - 1]):
             break
         start = text.rfind("\n", 0, start - 1) + 1
@@ -120,13 +119,13 @@ _COMMENT_CLOSED = re.compile(r"/\*.*?\*/|//[^\n]*\n", re.DOTALL)
 
 
 def _ends_statement(line: str) -> bool:
-    """Whether no statement goes on behind a line: it is blank, ends one, or is a directive that ends with its line."""
+    """Whether no statement continues after a line: it is blank, ends one, or is a directive that ends with its line."""
     line = _COMMENT.sub(" ", line).strip()
     return not line or line[-1] in ";{}:" or (line[0] == "." and line[-1] not in ",(")
 
 
 def _last_statement_end(begun: str) -> int:
-    """Behind the last semicolon or brace that ends a statement: not one of a vector."""
+    """The end of the last semicolon or brace that ends a statement: not one of a vector."""
     depth, end = 0, 0
     for index, character in enumerate(begun):
         if character == ";":
@@ -139,7 +138,7 @@ def _last_statement_end(begun: str) -> int:
 
 
 def _count_commas(operands: str) -> int:
-    """How many operands stand before the last one."""
+    """How many operands precede the last one."""
     depth = count = 0
     for character in operands:
         depth += _BRACKETS.get(character, 0)

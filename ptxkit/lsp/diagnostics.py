@@ -25,8 +25,8 @@ _SEVERITIES = {
 
 @dataclass(frozen=True, slots=True)
 class ClientFeatures:
-    """What the client shows. related: other places beside a finding. tags: that something is in vain. markdown: of a
-    hover."""
+    """What the client shows. related: other places in addition to a finding. tags: that something is redundant.
+    markdown: of a hover."""
 
     related: bool = True
     tags: bool = True
@@ -89,8 +89,8 @@ def _origin_information(
             start = types.Position(max(place.line - 1, 0), 0)
             where = types.Location(from_fs_path(place.file) or "", types.Range(start, start))
             words = "inlined here" if number else "compiled from here"
-            said = words if label is None else f"{escape_text(label.message)}: {words}"
-            yield types.DiagnosticRelatedInformation(where, said)
+            message = words if label is None else f"{escape_text(label.message)}: {words}"
+            yield types.DiagnosticRelatedInformation(where, message)
 
 
 def _is_local_file(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The texts that the client has open, with the changes that it has told of."""
+"""The texts that the client has open, with the changes that it has reported."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ class TextSnapshot:
 
     @cached_property
     def tolerant_parse(self) -> TolerantParse:
-        """Its tree, as far as there is one. It takes time: not to be asked for by the thread that hears the client."""
+        """Its tree, as far as there is one. It takes time: not to be called by the thread that serves the client."""
         return TolerantParse(self.source)
 
 
 class OpenDocument:
-    """An open text. found: what the analysis said of an earlier version, moved along with the text since.
+    """An open text. found: what the analysis found in an earlier version, moved along with the text since.
 
     checked: what a whole check of this very version gave, under `settings`; None as long as there is none. offers:
-    mends that are being looked for, by finding.
+    fixes that are being looked for, by finding.
     """
 
     def __init__(self, uri: str, version: int | None, text: str, encoding: str) -> None:

@@ -38,7 +38,7 @@ def workspace_edit(text: TextSnapshot, edits: Sequence[types.TextEdit]) -> types
 
 
 def _common_prefix_length(first: str, second: str) -> int:
-    """How many characters two texts begin with alike."""
+    """The length of the longest common prefix of two texts."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

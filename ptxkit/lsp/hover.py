@@ -12,6 +12,7 @@ from ptxkit.isa.describe_module import describe_directive, describe_special
 from ptxkit.isa.wording import clip_text
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import describe_instruction
+from ptxkit.lsp.limits import MAX_HOVER_CHARS
 from ptxkit.lsp.name_index import NameIndex, ResolvedName, SourceWord
 from ptxkit.lsp.register_values import describe_value
 from ptxkit.syntax import statement_spans
@@ -19,9 +20,6 @@ from ptxkit.syntax.tree import Declaration, Function, Instruction
 from ptxkit.untrusted_text import escape_lines, escape_text
 from ptxkit.validate.name_problems import describe_class
 from ptxkit.validate.scopes import LABEL, is_symbol
-
-MAX_TEXT = 600
-"""Characters of a declaration that are shown."""
 
 _MARKDOWN_MARKS = re.compile(r"^```.*\n?|\*\*|`", re.MULTILINE)
 _BACKTICKS = re.compile("`+")
@@ -77,7 +75,7 @@ def _describe_name(names: NameIndex, word: SourceWord, meaning: ResolvedName) ->
     span = statement_spans(names.source, named.start).statement
     declared = names.source.text[span.start : span.end]
     if isinstance(named.node, Function | Declaration):
-        yield code_block(declared if len(declared) <= MAX_TEXT else f"{declared[:MAX_TEXT]} ...", "ptx")
+        yield code_block(declared if len(declared) <= MAX_HOVER_CHARS else f"{declared[:MAX_HOVER_CHARS]} ...", "ptx")
     if not is_symbol(named.kind):
         yield from describe_value(names, word)
 
@@ -94,19 +92,19 @@ def _describe_constant(word: str) -> Iterator[str]:
 
 
 def code_block(text: str, language: str = "text") -> str:
-    """A text as it stands, in Markdown: in a fence that nothing in it ends. Line ends are LF."""
+    """A text as it is, in Markdown: in a fence that nothing in it ends. Line ends are LF."""
     marks = _backtick_fence(text, 3)
     shown = escape_lines(text.replace("\r\n", "\n").rstrip())
     return f"{marks}{language}\n{shown}\n{marks}"
 
 
 def code_span(text: str) -> str:
-    """A part of a line as it stands, in Markdown. Source: CommonMark, "Code spans"."""
+    """A part of a line as it is, in Markdown. Source: CommonMark, "Code spans"."""
     marks = _backtick_fence(text, 1)
     blank = " " * text.startswith("`") or " " * text.endswith("`")
     return f"{marks}{blank}{escape_text(text)}{blank}{marks}" if text else ""
 
 
 def _backtick_fence(text: str, least: int) -> str:
-    """Backticks, more than stand beside each other in a text: it was written by others, and is to be shown as text."""
+    """Backticks, more than follow each other in a text: it was written by others, and is to be shown as text."""
     return "`" * max([least, *(len(each) + 1 for each in _BACKTICKS.findall(text))])

@@ -9,12 +9,10 @@ from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.targets import Target, canonical_target, parse_target, target_words, unmet_gates
 from ptxkit.isa.wording import describe_effect, describe_gate, describe_operand
+from ptxkit.lsp.limits import MAX_SHOWN_FORMS
 from ptxkit.syntax.tree import Instruction, Module
 from ptxkit.validate.match_cache import match_cache_for
 from ptxkit.validate.scopes import NameScope
-
-MAX_FORMS = 6
-"""Forms that are shown of an instruction that fits none."""
 
 
 def target_of(module: Module) -> Target | None:
@@ -34,7 +32,7 @@ def describe_instruction(module: Module, instruction: Instruction, scope: NameSc
     found = match_instruction(module, instruction, scope)
     if isinstance(found, Mismatch):
         yield found.message
-        forms = [found.nearest] if found.nearest is not None else table().forms(instruction.name)[:MAX_FORMS]
+        forms = [found.nearest] if found.nearest is not None else table().forms(instruction.name)[:MAX_SHOWN_FORMS]
         for form in forms:
             yield from _form_heading(form)
         return

@@ -1,4 +1,4 @@
-"""What the names of a module stand for, by the place where they stand: declarations, labels, functions, parameters."""
+"""What the names of a module stand for, by the place where they are: declarations, labels, functions, parameters."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class NameIndex:
         return None
 
     def declaration_span(self, name: str, named: NameBinding) -> Span:
-        """Where a name stands in what declares it."""
+        """Where a name is in what declares it."""
         words = statement_tokens(self.source, named.start)
         prefix = name.rstrip("0123456789")
         for index, (text, span) in enumerate(words):
@@ -189,7 +189,7 @@ class NameIndex:
 
     @cached_property
     def function_ends(self) -> dict[int, int]:
-        """Behind the closing brace of each function with a body, by where it begins."""
+        """The end of the closing brace of each function with a body, by where it begins."""
         located = list(self.module.located())
         stops = [start for _, start in located[1:]] + [len(self.source.text)]
         return {

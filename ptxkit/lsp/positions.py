@@ -18,7 +18,7 @@ _LAST_OF_ONE_UNIT = {"utf-16": 0xFFFF, "utf-32": 0x10FFFF}
 
 
 def units(text: str, encoding: str) -> int:
-    """How long a text is in the units of an encoding; half of a pair that stands alone counts as one character."""
+    """How long a text is in the units of an encoding; half of a pair that is alone counts as one character."""
     if text.isascii():
         return len(text)
     if encoding == "utf-8":
@@ -38,7 +38,7 @@ class TextLines:
         self._plain = text.isascii()
 
     def offset(self, position: types.Position) -> int:
-        """The character that a position is before; one behind the end of a line, or of the text, is that end."""
+        """The character that a position is before; one past the end of a line, or of the text, is that end."""
         if position.line >= len(self._starts):
             return len(self.text)
         start, end = self._starts[position.line], self._end(position.line)
@@ -72,7 +72,7 @@ class TextLines:
         return Span(start, max(start, self.offset(wanted.end)))
 
     def _end(self, line: int) -> int:
-        """Behind the last character of a line, its end left out."""
+        """The end of the last character of a line, its line end left out."""
         if line + 1 >= len(self._starts):
             return len(self.text)
         end = self._starts[line + 1]

@@ -1,4 +1,4 @@
-"""The protocol as pygls speaks it, but for the texts, which are kept by `documents`.
+"""The protocol as pygls implements it, except for the texts, which are kept by `documents`.
 
 pygls would keep them too, and take for line ends what the protocol does not (form feeds, U+2028).
 """

@@ -1,4 +1,4 @@
-"""What a register holds at a point, as far as its assignments tell, and the state space that it is an address in."""
+"""What a register holds at a point, as far as its assignments show, and the state space that it is an address in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ptxkit.syntax.tree import Address, Function, Instruction, Module, Name
 
 @dataclass(frozen=True, slots=True)
 class RegisterValues:
-    """The values of one function's registers. steps: by where they begin in the text. turn: of who asks."""
+    """The values of one function's registers. steps: by where they begin in the text. turn: of the request."""
 
     formulas: SymbolicExprs
     steps: dict[int, Step]
@@ -83,7 +83,7 @@ def _describe_uses(names: NameIndex, values: RegisterValues, step: Step, name: s
 
 
 def _is_assigned(names: NameIndex, word: SourceWord, step: Step) -> bool:
-    """Whether the word stands where the instruction writes."""
+    """Whether the word is where the instruction writes."""
     match = step.match
     spans = statement_spans(names.source, step.start).operands
     index = next((number for number, span in enumerate(spans) if _within(word.span, span)), None)

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
 
 
 def renamable_range(text: TextSnapshot, position: types.Position) -> types.Range | None:
-    """Where the name stands that would be changed; None where there is none, or it cannot be."""
+    """Where the name is that would be changed; None where there is none, or it cannot be."""
     found = resolve_at(text, position) if text.tolerant_parse.is_complete else None
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""The server: which request of the protocol is answered by what."""
+"""The server: which function handles each request of the protocol."""
 
 from __future__ import annotations
 
@@ -34,16 +34,10 @@ from ptxkit.lsp.document_symbols import document_symbols
 from ptxkit.lsp.documents import OpenDocument, OpenDocuments, TextSnapshot
 from ptxkit.lsp.formatting import format_edits
 from ptxkit.lsp.hover import hover_at
+from ptxkit.lsp.limits import MAX_FIXED_FINDINGS, REQUEST_TIMEOUT_SECONDS, SERVER_THREADS
 from ptxkit.lsp.protocol import TextlessProtocol
 from ptxkit.lsp.renaming import renamable_range, rename_edits
 from ptxkit.results import FileResult
-
-REQUEST_TIMEOUT_SECONDS = 10.0
-"""Seconds for which a request waits for the analysis; then it is answered with what there is."""
-MAX_FINDINGS = 10
-"""Findings of one selection whose mends are looked for."""
-THREADS = 2
-"""Threads for what takes a moment: while one reads a large text, another answers for a small one."""
 
 _Value = TypeVar("_Value")
 
@@ -55,7 +49,7 @@ class PtxLanguageServer(LanguageServer):
         super().__init__("ptxkit", __version__, protocol_cls=TextlessProtocol)
         self.documents = OpenDocuments()
         self.client_features = ClientFeatures()
-        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ptxkit")
+        self.pool = ThreadPoolExecutor(SERVER_THREADS, thread_name_prefix="ptxkit")
         self.checker = CheckScheduler(self.pool, self.publish, self.show_error, self.log)
         self.status = 1
         _register_handlers(self)
@@ -64,9 +58,8 @@ class PtxLanguageServer(LanguageServer):
         """Answers until the client says that it is enough; 0 where it took its leave as the protocol has it."""
         pygls = logging.getLogger("pygls")
         pygls.addHandler(logging.NullHandler())
-        pygls.propagate = False  # the client is told
+        pygls.propagate = False  # the client is notified
         self.start_io(stdin, stdout)
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # a process that ends now has no loop to tell of it
         self.checker.cancel_all()
         self.pool.shutdown(wait=False, cancel_futures=True)
         return self.status
@@ -74,7 +67,7 @@ class PtxLanguageServer(LanguageServer):
     # ------------------------------------------------------------------------------------------ to the client
 
     def publish(self, snapshot: TextSnapshot, found: Sequence[Diagnostic]) -> None:
-        """Tells what is found in a version of a text, if it is still the present one."""
+        """Publishes what is found in a version of a text, if it is still the present one."""
         document = self.documents.get(snapshot.uri)
         if document is None or document.snapshot is not snapshot:
             return
@@ -84,11 +77,11 @@ class PtxLanguageServer(LanguageServer):
         )
 
     def show_error(self, words: str) -> None:
-        """Tells the user of something that only a person can mend."""
+        """Shows the user something that only a person can fix."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Error, words))
 
     def log(self, words: str) -> None:
-        """Tells of what went wrong in here."""
+        """Logs what went wrong in the server."""
         self.window_log_message(types.LogMessageParams(types.MessageType.Error, words))
 
     def report_server_error(self, error: Exception, source: object) -> None:
@@ -254,7 +247,7 @@ async def _code_actions(
     found: list[types.CodeAction | None] = []
     mendable = is_requested(FIX_ALL, only) and bool(only)
     if is_requested(types.CodeActionKind.QuickFix.value, only):
-        for item in findings_in(result.diagnostics, span)[:MAX_FINDINGS]:
+        for item in findings_in(result.diagnostics, span)[:MAX_FIXED_FINDINGS]:
             fix = (
                 await server.checker.find_fix(document, item, REQUEST_TIMEOUT_SECONDS)
                 if document.snapshot is text

@@ -2,7 +2,7 @@
 
 A line with a syntax error is replaced by blanks, and so on until the rest is a module; where a brace is missing, one is
 put in the place of a blank. Names and completions are looked
-up in that tree; nothing is said to be wrong because of it.
+up in that tree; nothing is reported because of it.
 """
 
 from __future__ import annotations
@@ -12,17 +12,13 @@ from functools import cached_property
 from time import thread_time
 
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.diagnostics.catalogue.ptx1xx import MissingBrace
+from ptxkit.lsp.limits import MAX_PARSE_ATTEMPTS, MAX_PARSE_SECONDS
 from ptxkit.lsp.name_index import NameIndex
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Module
 
-MAX_ATTEMPTS = 12
-"""How often lines are taken out before it is given up."""
-MAX_SECONDS = 2.0
-"""Of processor time for all of them; what takes longer is no PTX that somebody writes."""
-
-_UNCLOSED = "expected `}`"
 _PRESERVED = re.compile(r"[^\S \t]|[{}]")
 """Characters that stay where a line is blanked: its end, and braces."""
 
@@ -48,8 +44,8 @@ class TolerantParse:
 
     def _parse(self) -> Module | None:
         text = self.source.text
-        last = thread_time() + MAX_SECONDS
-        for _ in range(MAX_ATTEMPTS):
+        last = thread_time() + MAX_PARSE_SECONDS
+        for _ in range(MAX_PARSE_ATTEMPTS):
             try:
                 return parse(text, self.source.path)
             except PTXSyntaxError as error:
@@ -80,7 +76,7 @@ class TolerantParse:
 def _insert_brace(text: str, errors: tuple[Diagnostic, ...]) -> str | None:
     """The text with a brace where the first of these errors lacks one; None where it is another error."""
     place = errors[0].span.start
-    if not errors[0].message.startswith(_UNCLOSED):
+    if not isinstance(errors[0].payload, MissingBrace):
         return None
     if not text[place:].strip():
         return f"{text}\n}}"

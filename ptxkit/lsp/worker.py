@@ -1,29 +1,21 @@
-"""The process that checks texts for the server: `python -m ptxkit.lsp.worker`, spoken to over its pipes (`jobs`).
-
-Where the server is gone, the process ends, whatever it does at that time.
-"""
+"""What runs in the process that checks texts for the server."""
 
 from __future__ import annotations
 
 import gc
-import os
-import pickle
-import sys
-import threading
-from queue import Queue
 from traceback import format_exception
-from typing import BinaryIO
 
 from ptxkit.diagnostics import Diagnostic, Fix
 from ptxkit.fast_dataclasses import replace
-from ptxkit.lsp.worker_messages import LENGTH_BYTES, AnalysisReply, AnalysisRequest, encode_message
+from ptxkit.lsp.worker_messages import AnalysisReply, AnalysisRequest
+from ptxkit.processes.child_process import ParentChannel
 from ptxkit.results import FileResult
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 
 
 class RequestHandler:
-    """Does jobs. What was found in the last text is kept: its mends are asked for next."""
+    """Does jobs. What was found in the last text is kept: its fixes are requested next."""
 
     def __init__(self) -> None:
         self._last: tuple[SourceFile, Settings, FileResult] | None = None
@@ -59,34 +51,17 @@ def _picklable(item: Diagnostic) -> Diagnostic:
     return replace(item, properties=dict(item.properties))
 
 
-def _read_requests(stream: BinaryIO, jobs: Queue[AnalysisRequest]) -> None:
-    while True:
-        head = stream.read(LENGTH_BYTES)
-        if len(head) < LENGTH_BYTES:
-            os._exit(0)  # the server is gone: nobody waits for what is being done
-        jobs.put(pickle.loads(stream.read(int.from_bytes(head, "little"))))
-
-
-def main() -> None:
-    """Does jobs, one after the other, for as long as there is somebody who asks."""
-    own = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
-    jobs: Queue[AnalysisRequest] = Queue()
-    threading.Thread(target=_read_requests, args=(sys.stdin.buffer, jobs), daemon=True).start()
+def serve(channel: ParentChannel) -> None:
+    """Does jobs, one after the other, until the server ends this process."""
     from ptxkit import fixes  # noqa: F401  (ready before the first job comes)
 
-    desk = RequestHandler()
+    handler = RequestHandler()
     while True:
-        job = jobs.get()
+        job = channel.receive()
         try:
-            answer = AnalysisReply(desk.handle(job))
+            answer = AnalysisReply(handler.handle(job))
         except Exception as error:
             answer = AnalysisReply(None, "".join(format_exception(error)))
-        own.write(encode_message(answer))
-        own.flush()
+        channel.send(answer)
         del answer, job
         gc.collect()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,19 +1,12 @@
-"""What the server and the process that checks tell each other.
-
-A message is eight bytes of length, the lowest first, and a pickled `Job`; an answer the same with an `Answer`.
-"""
+"""The messages of the server and the process that checks: an `AnalysisRequest`, and an `AnalysisReply` to it."""
 
 from __future__ import annotations
 
-import pickle
 from typing import Any, Literal, TypeAlias
 
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.settings.model import Settings
 from ptxkit.source import Span
-
-LENGTH_BYTES = 8
-"""Bytes that say how long a message is."""
 
 RequestKind: TypeAlias = Literal["check", "offer", "mend"]
 
@@ -22,7 +15,7 @@ FindingKey: TypeAlias = tuple[str, Span, str]
 
 @dataclass(frozen=True, slots=True)
 class AnalysisRequest:
-    """What to do with a text. check: its result. offer: the mend that holds for a finding, or None. mend: the text
+    """What to do with a text. check: its result. `offer`: the fix that holds for a finding, or None. `mend`: the text
     after all safe ones. finding: its code, place and message.
     """
 
@@ -39,9 +32,3 @@ class AnalysisReply:
 
     value: Any
     error: str = ""
-
-
-def encode_message(message: object) -> bytes:
-    """A message with its length in front."""
-    data = pickle.dumps(message)
-    return len(data).to_bytes(LENGTH_BYTES, "little") + data

@@ -1,6 +1,6 @@
 """What led to a finding of the reference machine, as a picture shows it: plain data that the verifier fills in.
 
-Threads that do the same stand in one column; each step is one instruction of some threads, or something that the
+Threads that do the same share one column; each step is one instruction of some threads, or something that the
 machine did by itself; a bar is an asynchronous operation from its issue until its completion is known.
 """
 
@@ -75,7 +75,7 @@ class ThreadColumn:
 
 @dataclass(frozen=True, slots=True)
 class TraceStep:
-    """One moment. number: of accesses and synchronisations heard in the run so far, from 1; columns: who takes part.
+    """One moment. number: of accesses and synchronisations recorded in the run so far, from 1; columns: who takes part.
 
     touching: those of them that use the bytes of the finding. left_out: how many steps between the one before and this
     one are not shown.

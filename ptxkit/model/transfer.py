@@ -10,8 +10,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from ptxkit.diagnostics import Diagnostic
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.results import UNCHECKED_CODE, Status
+from ptxkit.results import Status
 from ptxkit.source import SourceLine
 
 
@@ -21,9 +22,9 @@ class Unit(StrEnum):
     LDGSTS = "LDGSTS"
     """The load-store unit, which stores what it loads without a register: `cp.async`."""
     BULK = "TMA"
-    """The bulk copy engine, told an address and a number of bytes."""
+    """The bulk copy engine, given an address and a number of bytes."""
     TENSOR = "TMA, tensor map"
-    """The bulk copy engine, told a box of a tensor."""
+    """The bulk copy engine, given a box of a tensor."""
     REMOTE = "async store"
     """The load-store unit, out of registers, done later: `st.async`, `red.async`."""
     TENSOR_CORE = "tensor core"
@@ -62,8 +63,8 @@ class Completion:
 
     mechanism: `group`, `bulk group` and `wgmma group` (closed by the commits at `lines`), `mbarrier`, `commit` (of the
     tensor core, to an mbarrier, at `lines`), `wait::ld`, `wait::st`, `at once` for a plain store, `nothing` where
-    nothing tells.
-    object: the mbarrier, in words. lines: of the commits, or of the arrivals that make an mbarrier track it.
+    nothing signals it. object: the mbarrier, in words. lines: of the commits, or of the arrivals that make an mbarrier
+    track it.
     """
 
     mechanism: str
@@ -73,10 +74,10 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A proxy fence on the way of the bytes, by its line.
+    """A proxy fence between the accesses to the bytes, by its line.
 
-    between: `generic and async` or `tensormap`. line: None where bytes pass from one proxy to the other and none
-    stands on the way. other: the line of the other access, a write before a transfer or a read after one.
+    between: `generic and async` or `tensormap`. line: None where bytes pass from one proxy to the other and no fence
+    lies between. other: the line of the other access, a write before a transfer or a read after one.
     """
 
     line: int | None
@@ -105,9 +106,9 @@ class Transfer:
     operation: `copy`, `reduction`, `prefetch`, `response`, and `product` where multiplications were asked for.
     source, destination: `global`, `shared`, `cluster` (shared memory of other CTAs too), `tensor` (Tensor Memory),
     `registers`, `L2`, `multimem`, `generic`. variable: the shared
-    variable on its near side. reached: some walk of the analysis executed it; what only walks tell (waits, fences,
-    objects) is known where it holds. loads: of a plain copy, the lines that load what is stored.
-    function: that the line stands in.
+    variable on its near side. reached: some execution of the analysis reached it; what only executions show (waits,
+    fences, objects) is known where it holds. loads: of a plain copy, the lines that load what is stored. function: that
+    the line is in.
     """
 
     line: int
@@ -131,7 +132,7 @@ class Transfer:
 class KernelTransfers:
     """The transfers of one kernel in the order of the text, those of functions it calls after its own.
 
-    kind: `entry`; `func` for a function that no walked kernel calls.
+    kind: `entry`; `func` for a function that no explored kernel calls.
     """
 
     name: str
@@ -162,6 +163,6 @@ class FileTransfers:
     @property
     def status(self) -> Status:
         """`failed`, `findings` (an error), or `clean`."""
-        if any(item.code == UNCHECKED_CODE for item in self.diagnostics):
+        if any(item.code == ptx1xx.NO_VERDICT for item in self.diagnostics):
             return Status.FAILED
         return Status.FINDINGS if self.diagnostics else Status.CLEAN

@@ -1,10 +1,10 @@
-"""Code frames: the lines that a diagnostic is about, with what is said of each.
+"""Code frames: the lines that a diagnostic is about, with the text of each label.
 
     104 |   st.shared.f32 [%r35], %f1;        generic write of tile, every thread
     118 |   bar.sync 0;                       orders the threads, not the proxies
     128 |   cp.async.bulk.shared::cluster.global ...
 
-Lines stand in the order of the file; what is said stands in one column to their right. A line may be half a megabyte
+Lines are in the order of the file; labels are in one column to their right. A line may be half a megabyte
 long, so a window of it is cut out around the place before anything else is done with it.
 """
 
@@ -24,9 +24,9 @@ with them."""
 WIDTH = 100
 """Columns of code shown of one line."""
 LABELLED_WIDTH = 64
-"""Columns of code shown of a line that has something said to its right."""
+"""Columns of code shown of a line that has a label to its right."""
 GAP = 4
-"""Spaces between the longest labelled line and what is said of it, at least."""
+"""Spaces between the longest labelled line and its label, at least."""
 INDENT = 2
 """Spaces that the least indented line of a frame keeps."""
 ELLIPSIS = "..."
@@ -115,7 +115,7 @@ def _display_line(text: str, row: _FrameRow) -> _DisplayedLine:
 
 
 def _window_start(text: str, indent: int, place: int, width: int) -> int:
-    """The offset from which to show a line so that `place` stands in the first two thirds of `width` columns."""
+    """The offset from which to show a line so that `place` is in the first two thirds of `width` columns."""
     used = 0
     for at in range(place - 1, indent - 1, -1):
         used += len(_display_char(text[at]))

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.report.code_frame import code_frame
+from ptxkit.report.limits import MAX_REASONS
 from ptxkit.report.style import Line, TextRole
-from ptxkit.results import UNCHECKED_CODE, FileResult, KernelRun, ResultCounter, Status, Summary
+from ptxkit.results import FileResult, KernelRun, ResultCounter, Status, Summary
 from ptxkit.source import SourceFile, SourceLine, Span
 from ptxkit.untrusted_text import escape_path, escape_text
-
-MAX_REASONS = 5
-"""Reasons of open questions that the summary names."""
 
 _ROLES = {Severity.ERROR: TextRole.ERROR, Severity.WARNING: TextRole.WARNING, Severity.NOTE: TextRole.NOTE}
 
@@ -127,7 +126,7 @@ def _undecided_lines(item: Undecided) -> Iterator[Line]:
 def _header(source: SourceFile, span: Span, code: str, word: str, role: TextRole, message: str) -> Line:
     line, column = source.position(span.start)
     path = escape_path(source.path)
-    place = f"{path}:{line}:{column}:" if code != UNCHECKED_CODE else f"{path}:"
+    place = f"{path}:{line}:{column}:" if code != ptx1xx.NO_VERDICT else f"{path}:"
     return ((place, TextRole.LOCATION), (f" {code} {word}: ", role), (_one_line(message), TextRole.PLAIN))
 
 

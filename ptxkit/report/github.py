@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions: one workflow command a line, which GitHub shows beside the lines of a change."""
+"""Annotations of GitHub Actions: one workflow command a line, which GitHub shows at the lines of a change."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from ptxkit.diagnostic_groups import fold_groups
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.paths import from_root
-from ptxkit.results import UNCHECKED_CODE, FileResult
+from ptxkit.results import FileResult
 from ptxkit.untrusted_text import escape_lines, escape_path
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -26,7 +27,7 @@ def _annotation(item: Diagnostic) -> str:
     path = escape_path(from_root(item.source.path))
     given: list[tuple[str, object]] = [("title", f"ptxkit {item.code}"), ("file", path)]
     place = path
-    if item.code != UNCHECKED_CODE:
+    if item.code != ptx1xx.NO_VERDICT:
         given += [("line", line), ("endLine", end_line)]
         if line == end_line:  # GitHub takes columns for one line only
             given += [("col", column), ("endColumn", end_column)]

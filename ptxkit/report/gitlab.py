@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.paths import from_root
-from ptxkit.results import UNCHECKED_CODE, FileResult
+from ptxkit.results import FileResult
 from ptxkit.untrusted_text import escape_lines, escape_path
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
@@ -36,7 +37,7 @@ def _issue(item: Diagnostic, fingerprint: str, root: str | None) -> dict[str, ob
         "description": escape_lines(f"{item.code}: {item.message}"),
         "check_name": item.code,
         "fingerprint": fingerprint,
-        "severity": "critical" if item.code == UNCHECKED_CODE else _SEVERITIES[item.severity],
+        "severity": "critical" if item.code == ptx1xx.NO_VERDICT else _SEVERITIES[item.severity],
         "location": {
             "path": escape_path(from_root(item.source.path, root)),
             "positions": {"begin": places[0], "end": places[1]},

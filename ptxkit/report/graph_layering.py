@@ -14,11 +14,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ptxkit.report.graph_routing import MARGIN, GraphLayout, GraphRank, LayeredGraph, Size, route_edges
+from ptxkit.report.limits import MAX_RANKS_CROSSED
 
 GAP, SLOT = 26.0, 14.0
 """Between blocks of a rank; the width that a way takes where it passes a rank."""
-MAX_RANKS_CROSSED = 5
-"""Ranks that a way passes between blocks; a longer one goes along the right side."""
 SWEEPS, FIT_PASSES = 8, 6
 """How often ranks are ordered, and placed."""
 

@@ -16,7 +16,7 @@ Point = tuple[float, float]
 Size = tuple[float, float]
 
 SPACE, TRACK, LANE, MARGIN = 34.0, 7.0, 9.0, 14.0
-"""Between ranks, without what sideways ways add; of a way in a gap, and beside the ranks; around all."""
+"""Between ranks, without what sideways edges add; of an edge in a gap, and next to the ranks; around all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class _Routing:
         self._height = y + MARGIN
 
     def _assign_channels(self) -> float:
-        """Gives each sideways edge a place beside the ranks that it passes, shorter ones nearer; returns how far left
+        """Gives each sideways edge a place next to the ranks that it passes, shorter ones nearer; returns how far left
         of the blocks those at the left reach."""
         graph = self._graph
         edges_of = [

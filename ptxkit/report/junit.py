@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.code_frame import code_frame
 from ptxkit.report.style import plain
-from ptxkit.results import UNCHECKED_CODE, FileResult
+from ptxkit.results import FileResult
 from ptxkit.untrusted_text import escape_lines, escape_path
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _case(item: Diagnostic, path: str) -> Element:
     if item.severity is Severity.NOTE:
         SubElement(case, "system-out").text = text
     else:
-        kind = "error" if item.code == UNCHECKED_CODE else "failure"
+        kind = "error" if item.code == ptx1xx.NO_VERDICT else "failure"
         SubElement(case, kind, message=message, type=f"{item.code} {item.severity}").text = text
     return case
 

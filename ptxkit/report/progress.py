@@ -1,6 +1,6 @@
 """How far a long run is: a bar on a terminal, drawn only while nothing else is written there.
 
-It appears after some seconds, and is taken away before each line of the report and at the end.
+It appears after some seconds, and is erased before each line of the report and at the end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ProgressBar:
         self._shown: tuple[Progress, TaskID] | None = None
 
     def advance(self, count: int) -> None:
-        """So many inputs have their results; the bar is taken away, for whoever writes these."""
+        """So many inputs have their results; the bar is erased, so that these can be written."""
         self._done = count
         self.hide()
 

@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 from ptxkit.baseline import fingerprints
 from ptxkit.diagnostics import Diagnostic, Fix, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.report.as_json import replace_surrogates
 from ptxkit.report.paths import from_root
-from ptxkit.results import UNCHECKED_CODE, CodePage, FileResult, Status
+from ptxkit.results import CodePage, FileResult, Status
 from ptxkit.source import SourceFile, SourceLine, Span
 
 VERSION = "2.1.0"
@@ -26,7 +27,7 @@ def sarif_report(results: Sequence[FileResult], pages: Sequence[CodePage] = ()) 
     """The log, as ASCII text with a final line end. pages: of the codes; those that were found are described."""
     import json
 
-    found = [item for result in results for item in result.diagnostics if item.code != UNCHECKED_CODE]
+    found = [item for result in results for item in result.diagnostics if item.code != ptx1xx.NO_VERDICT]
     codes = sorted({item.code for item in found})
     about = {page.code: page for page in pages}
     index = {code: place for place, code in enumerate(codes)}
@@ -39,7 +40,7 @@ def sarif_report(results: Sequence[FileResult], pages: Sequence[CodePage] = ()) 
             _result(item, index[item.code], mark)
             for result in results
             for item, mark in zip(result.diagnostics, fingerprints(result), strict=True)
-            if item.code != UNCHECKED_CODE
+            if item.code != ptx1xx.NO_VERDICT
         ],
     }
     log = {"$schema": SCHEMA, "version": VERSION, "runs": [run]}

@@ -78,8 +78,8 @@ def _lay_out(trace: FindingTrace) -> _DrawingLayout:
         down += ROW
     if fault is None and lines:
         lines = []
-    told = [each for step in trace.steps for each in (step.instruction, step.text)] + lines
-    width = words + max(TEXT_WIDTH, 24 + LETTER_WIDTH * max(map(len, told), default=0))
+    texts = [each for step in trace.steps for each in (step.instruction, step.text)] + lines
+    width = words + max(TEXT_WIDTH, 24 + LETTER_WIDTH * max(map(len, texts), default=0))
     return _DrawingLayout(
         trace, tuple(centres), tuple(lanes), words, tuple(middles), box, tuple(lines), width, down + 12
     )
@@ -192,7 +192,7 @@ def _access_mark(step: TraceStep, part: FindingRole, x: float, y: float, *, touc
 
 
 def _draw_bar(plan: _DrawingLayout, number: int, bar: TraceBar) -> str:
-    """From issue to completion; where that is not seen the bar goes on below the picture."""
+    """From issue to completion; where that is not seen the bar continues below the picture."""
     x, top = plan.lanes[number], plan.step_centres[bar.first]
     bottom = plan.step_centres[bar.last] if bar.last is not None else plan.height
     over = "until it is known complete" if bar.last is not None else "beyond the picture"
@@ -205,14 +205,14 @@ def _draw_bar(plan: _DrawingLayout, number: int, bar: TraceBar) -> str:
 
 
 def _draw_missing(plan: _DrawingLayout) -> Iterator[str]:
-    """What would have to stand between the two accesses, and the way from the one to the other without it."""
+    """What is missing between the two accesses, and the edge from the one to the other without it."""
     ends = _access_positions(plan)
     if len(ends) > 1:
         (x, y), (to_x, to_y) = ends[0], ends[-1]
         bend = 34 if abs(x - to_x) < 1 else 0
         middle = (y + to_y) / 2
-        way = f"M {x + 9} {y} C {x + 9 + bend} {middle}, {to_x + 9 + bend} {middle}, {to_x + 9} {to_y}"
-        yield tag("path", class_="lack", d=way)
+        path = f"M {x + 9} {y} C {x + 9 + bend} {middle}, {to_x + 9 + bend} {middle}, {to_x + 9} {to_y}"
+        yield tag("path", class_="lack", d=path)
     if plan.missing_top is None:
         return
     height = MISSING_WIDTH + MISSING_LINE_HEIGHT * len(plan.lines) - 8

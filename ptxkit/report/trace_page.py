@@ -1,4 +1,4 @@
-"""Findings of the reference machine as a page of pictures: one file that asks nobody for anything.
+"""Findings of the reference machine as a page of pictures: one file that loads nothing else.
 
 The page is HTML that is XML, too. Without scripts it shows all findings, one below the other.
 """
@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptxkit.model.trace import FindingRole, FindingTrace, TraceAccess
+from ptxkit.report.limits import MAX_TRACE_FINDINGS, MAX_TRACE_LINES
 from ptxkit.report.markup import content_security_policy, escape_markup, tag
 from ptxkit.report.trace_drawing import draw_trace
 from ptxkit.report.trace_style import SCRIPT, STYLE
 
-MAX_FINDINGS = 20
-MAX_LINES = 60
-"""Lines of the PTX beside a picture."""
 CONTEXT = 2
 """Lines above and below one that is shown."""
 
@@ -23,7 +21,7 @@ _NAMES = {FindingRole.FAULT: "at fault", FindingRole.OTHER: "conflicts with", Fi
 
 def trace_page(traces: Sequence[FindingTrace]) -> str:
     """The page, as text to be written in UTF-8."""
-    shown = traces[:MAX_FINDINGS]
+    shown = traces[:MAX_TRACE_FINDINGS]
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -166,7 +164,7 @@ def _lines(trace: FindingTrace, parts: dict[int, FindingRole]) -> list[int]:
     count = trace.source.line_count
     wanted: dict[int, None] = {}
     for line in _with_context([*parts, *(step.line for step in trace.steps if step.line)]):
-        if 1 <= line <= count and len(wanted) < MAX_LINES:
+        if 1 <= line <= count and len(wanted) < MAX_TRACE_LINES:
             wanted.setdefault(line)
     return sorted(wanted)
 

@@ -1,4 +1,4 @@
-"""How the page of traces looks, in light and dark, and what little of it moves. No file of anybody else is used."""
+"""How the page of traces looks, in light and dark, and what little of it moves. No external file is used."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
         67  global -> shared tile   TMA     4096   mbarrier bar           78                 -
        158  shared tile -> global   TMA     4096   bulk group (161)       164 (0, read)      145
 
-No line is wider than 100 columns: a cell that does not fit its column goes on below.
+No line is wider than 100 columns: a cell that does not fit its column continues below.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ptxkit.untrusted_text import escape_path, escape_text
 #: Columns of a whole line, and of each cell where all are needed.
 WIDTH = 100
 HEADS = ("line", "moves", "unit", "bytes", "completes by", "waited for at", "fence")
-MAX_WIDTHS = (9, 21, 9, 10, 18, 13, 6)
+COLUMN_WIDTHS = (9, 21, 9, 10, 18, 13, 6)
 GAP = "  "
 #: Words of units that the table shortens.
 _UNITS = {Unit.TENSOR: "TMA map"}
@@ -101,7 +101,7 @@ def _span(lines: Sequence[int]) -> str:
 
 
 def cells(transfer: Transfer) -> tuple[str, ...]:
-    """What a row says of a transfer behind its line: `HEADS` from the second on."""
+    """What a row says of a transfer after its line: `HEADS` from the second on."""
     return (
         _moves(transfer),
         _UNITS.get(transfer.unit, transfer.unit.value),
@@ -185,7 +185,7 @@ def _widths(rows: Sequence[_Cells]) -> list[int]:
     room = WIDTH - len(GAP) * len(HEADS)
     while sum(wanted) > room:
         excess, column = max(
-            (width - widest, at) for at, (width, widest) in enumerate(zip(wanted, MAX_WIDTHS, strict=True))
+            (width - widest, at) for at, (width, widest) in enumerate(zip(wanted, COLUMN_WIDTHS, strict=True))
         )
         wanted[column] -= min(excess, sum(wanted) - room)
     return wanted

@@ -12,17 +12,17 @@ from ptxkit.report.view_marks import SVG
 
 ROW, BRACKET = 38, 7
 MIDDLE = ROW / 2
-MAX_LANE_WIDTH, MIN_LANE_WIDTH, LANES_WIDTH = 17, 10, 200
+WIDE_LANE, NARROW_LANE, LANES_WIDTH = 17, 10, 200
 """Pixels: the height of a row, the width of a loop's bracket, of a lane at most and at least, of all lanes if it can
 be."""
 
 LETTERS = {"group": "G", "bulk group": "B", "mbarrier": "M", "wgmma group": "W", "nothing": "\u2013"}
 TENSOR = "T"
-"""By mechanism of completion: the letter at the head of a bar; of what the tensor core tells by itself."""
+"""By mechanism of completion: the letter at the head of a bar; of what the tensor core signals by itself."""
 
 
 def has_completion(transfer: Transfer) -> bool:
-    """Whether anything tells that a transfer is done."""
+    """Whether anything signals that a transfer is complete."""
     return transfer.completion.mechanism not in ("nothing", "at once")
 
 
@@ -30,7 +30,7 @@ class LaneDrawing:
     """The drawings of a chart's rows."""
 
     def __init__(self, drawn: AsyncChart) -> None:
-        lane = max(min(LANES_WIDTH / max(drawn.lanes, 1), MAX_LANE_WIDTH), MIN_LANE_WIDTH)
+        lane = max(min(LANES_WIDTH / max(drawn.lanes, 1), WIDE_LANE), NARROW_LANE)
         self._lane = int(lane)
         left = BRACKET * (1 + max((depth for _, _, depth in drawn.loops), default=-1)) + 2
         self._width = left + self._lane * drawn.lanes + 4
@@ -109,7 +109,7 @@ class _BarShape:
                 yield first, tag("path", class_="on", d=f"M{self._x - 4:g} 1 l4 4 l4 -4")
 
     def _open_end(self, rows: int) -> Iterator[tuple[int, str]]:
-        """A bar that nobody is known to wait for goes on for a row, and ends in a point."""
+        """A bar that no thread is known to wait for continues for a row, and ends in a point."""
         issue, x, half = self._bar.issue, self._x, self._half_width
         yield issue, self._segment(MIDDLE, ROW, "open")
         if issue + 1 < rows:
@@ -141,7 +141,7 @@ class _BarShape:
             yield row, tag("path", class_="thread", d=f"M{self._x:g} {top:g} V{bottom:g}")
 
     def _head(self) -> str:
-        """A box with the letter of the mechanism that tells of completion."""
+        """A box with the letter of the mechanism that signals completion."""
         letter = LETTERS.get(self._bar.transfer.completion.mechanism, TENSOR)
         x = f"{self._x - self._head_width / 2:g}"
         box = tag(

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.transfer import Unit
 from ptxkit.model.view import AsyncOp, AsyncOpCategory, FunctionView
+from ptxkit.report.limits import MAX_LANES, MAX_ROWS, MAX_STATEMENT_CHARS, MAX_TITLE_CHARS
 from ptxkit.report.markup import escape_markup, tag
 from ptxkit.report.transfer_table import cells
 from ptxkit.report.view_bars import LaneDrawing, has_completion
-from ptxkit.report.view_lanes import MAX_LANES, MAX_ROWS, AsyncChart, ChartRow, build_chart
+from ptxkit.report.view_lanes import AsyncChart, ChartRow, build_chart
 from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, inline_mark
 from ptxkit.source import SourceFile
 from ptxkit.untrusted_text import escape_text
-
-MAX_STATEMENT, MAX_TITLE = 90, 400
-"""Characters of a statement that are shown, and of one that a pointer asks for."""
 
 _VECTOR = re.compile(r"\{ *([^{},]+)(?:,[^{},]+){3,},([^{},]+)\}")
 _FAMILIES = (
@@ -32,7 +30,7 @@ _FAMILIES = (
 
 @dataclass(frozen=True, slots=True)
 class FindingLink:
-    """A finding in two words, `PTX401 error`, with its severity, and where it stands in the page."""
+    """A finding in two words, `PTX401 error`, with its severity, and where it is in the page."""
 
     label: str
     severity: str
@@ -71,13 +69,13 @@ def _chart_description(drawn: AsyncChart) -> str:
         words.append(f"{lost:,} without a wait that the analysis saw")
     if unknown:
         words.append(f"{unknown:,} that no walk of the analysis reached (undecided)")
-    said = tag("p", escape_markup(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
+    legend = tag("p", escape_markup(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
     left = []
     if drawn.omitted_rows:
         left.append(f"{drawn.omitted_rows:,} rows further down ({MAX_ROWS:,} are shown)")
     if drawn.omitted_bars:
         left.append(f"{drawn.omitted_bars:,} bars ({MAX_LANES} are drawn side by side)")
-    return said + (tag("p", escape_markup(f"Left out: {'; '.join(left)}."), class_="left") if left else "")
+    return legend + (tag("p", escape_markup(f"Left out: {'; '.join(left)}."), class_="left") if left else "")
 
 
 # ---------------------------------------------------------------------------------------------------------- rows
@@ -96,7 +94,7 @@ def _row(
     happening = row.happening
     sort = happening.category if happening is not None else AsyncOpCategory.ISSUE
     statement = " ".join(escape_text(source.line_text(row.first)).split())
-    statement = statement[: statement.rfind(";") + 1] or statement  # without what a comment says behind it
+    statement = statement[: statement.rfind(";") + 1] or statement  # without the comment after it
     shown = _shorten(statement)
     more = tag("b", f" \u00d7{row.count}", class_="times") if row.count > 1 else ""
     lines = str(row.first) if row.count == 1 else f"{row.first}\u2013{row.last}"
@@ -117,7 +115,7 @@ def _row(
                 escape_markup(shown),
                 more,
                 class_="mono",
-                title=statement[:MAX_TITLE] if shown != statement else None,
+                title=statement[:MAX_TITLE_CHARS] if shown != statement else None,
             ),
             tag("div", words, *_finding_tags(row, found), class_="wd") if words or _finding_tags(row, found) else "",
         ),
@@ -143,7 +141,7 @@ def _link(found: FindingLink, count: int) -> str:
 
 
 def _describe_issue(row: ChartRow) -> str:
-    """What moves where, how much of it, what tells of its end, and the lines that wait for it and fence it."""
+    """What moves where, how much of it, what signals its completion, and the lines that wait for it and fence it."""
     transfer = row.transfer
     assert transfer is not None
     moves, _, size, completion, waits, fences = cells(transfer)
@@ -155,18 +153,18 @@ def _describe_issue(row: ChartRow) -> str:
     parts.append(completion if has_completion(transfer) else "nothing tells of its end")
     if fences not in ("-", "none"):
         parts.append(f"fenced at {fences}")
-    said = escape_markup(", ".join(parts))
+    legend = escape_markup(", ".join(parts))
     if not transfer.reached:
-        return said + tag("em", ", undecided: no walk reached it", class_="undecided")
+        return legend + tag("em", ", undecided: no walk reached it", class_="undecided")
     if has_completion(transfer) and not transfer.waits:
-        return said + tag("em", f", {waits}", class_="lost")
-    return said + (escape_markup(f", waited for at {waits}") if transfer.waits else "")
+        return legend + tag("em", f", {waits}", class_="lost")
+    return legend + (escape_markup(f", waited for at {waits}") if transfer.waits else "")
 
 
 def _shorten(statement: str) -> str:
-    """The statement, of its long vectors only the ends, so that what stands behind them is seen."""
+    """The statement, of its long vectors only the ends, so that what follows them is seen."""
     words = _VECTOR.sub("{\\1, \u2026, \\2}", statement)
-    return words if len(words) <= MAX_STATEMENT else f"{words[: MAX_STATEMENT - 1]}\u2026"
+    return words if len(words) <= MAX_STATEMENT_CHARS else f"{words[: MAX_STATEMENT_CHARS - 1]}\u2026"
 
 
 # -------------------------------------------------------------------------------------------------------- legend

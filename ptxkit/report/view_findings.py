@@ -6,20 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Undecided
+from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.report.limits import MAX_LISTED_QUESTIONS, MAX_STATEMENT_CHARS
 from ptxkit.report.markup import escape_markup, tag
-from ptxkit.results import UNCHECKED_CODE, CodePage
+from ptxkit.results import CodePage
 from ptxkit.source import SourceFile, SourceLine
 from ptxkit.untrusted_text import escape_text
 
-MAX_QUESTIONS = 500
-"""Questions that were left open which are listed."""
-MAX_STATEMENT = 90
 _EXAMPLES = ("Example", "Use instead")
 """Titles of the parts of a code's page that show PTX; of pages without an example the second is words."""
 
 
 def finding_box(item: Diagnostic, number: int, page: CodePage | None) -> str:
-    """One finding, as lint words it, to stand below its line. page: of its code, to unfold."""
+    """One finding, as lint words it, to be shown below its line. page: of its code, to unfold."""
     line, column = item.source.position(item.span.start)
     labels = [tag("li", *_label(item.source, each)) for each in sorted(item.labels, key=lambda each: each.span)]
     fields = [_field("source", _origin_chain(item.origin))] if item.origin else []
@@ -83,20 +82,21 @@ def file_findings(findings: Sequence[Diagnostic]) -> str:
             data_severity=item.severity,
         )
         for item in findings
-        if item.code == UNCHECKED_CODE
+        if item.code == ptx1xx.NO_VERDICT
     ]
     return "".join(boxes)
 
 
 def finding_list(findings: Sequence[Diagnostic], shown: int) -> str:
-    """All findings in the order of the text, with what to filter them by. shown: how many stand below their lines."""
+    """All findings in the order of the text, with what to filter them by. shown: how many are shown below their
+    lines."""
     if not findings:
         return tag("p", "Nothing was found.", class_="left")
     rows = []
     for number, item in enumerate(findings, 1):
         line, column = item.source.position(item.span.start)
-        where = f"{line}:{column}" if item.code != UNCHECKED_CODE else "file"
-        target = f"#d{number}" if number <= shown and item.code != UNCHECKED_CODE else f"#L{line}"
+        where = f"{line}:{column}" if item.code != ptx1xx.NO_VERDICT else "file"
+        target = f"#d{number}" if number <= shown and item.code != ptx1xx.NO_VERDICT else f"#L{line}"
         rows.append(
             tag(
                 "li",
@@ -136,10 +136,10 @@ def undecided_list(questions: Sequence[Undecided]) -> str:
     if not questions:
         return ""
     alike: dict[tuple[str, str], list[Undecided]] = {}
-    for each in questions[:MAX_QUESTIONS]:
+    for each in questions[:MAX_LISTED_QUESTIONS]:
         alike.setdefault((each.code, each.reason), []).append(each)
     rows = [tag("li", _undecided_item(code, reason, each)) for (code, reason), each in alike.items()]
-    left = len(questions) - MAX_QUESTIONS
+    left = len(questions) - MAX_LISTED_QUESTIONS
     more = tag("p", escape_markup(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""
     count = f"{len(questions):,} question{'' if len(questions) == 1 else 's'} left open: no findings, and no clean bill"
     return tag("details", tag("summary", escape_markup(count)), tag("ul", *rows, class_="open"), more, class_="open")
@@ -167,4 +167,4 @@ def _inline_markup(words: str) -> str:
 
 def _truncate(statement: str) -> str:
     words = " ".join(escape_text(statement).split())
-    return words if len(words) <= MAX_STATEMENT else f"{words[: MAX_STATEMENT - 1]}\u2026"
+    return words if len(words) <= MAX_STATEMENT_CHARS else f"{words[: MAX_STATEMENT_CHARS - 1]}\u2026"

@@ -9,16 +9,14 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, FunctionView
 from ptxkit.report.graph_layering import layout_graph
 from ptxkit.report.graph_routing import EdgeRoute, GraphLayout, NodeBox
+from ptxkit.report.limits import MAX_DRAWN_NODES, MAX_GUARD_CHARS, MAX_LABEL_CHARS
 from ptxkit.report.markup import escape_markup, tag
 from ptxkit.report.view_marks import CATEGORY_WORDS, SVG, draw_mark, inline_mark
 from ptxkit.untrusted_text import escape_text
 
 COLLAPSE_THRESHOLD = 120
 """Blocks of a function from which on straight chains of them are drawn as one."""
-MAX_NODES = 2_500
-"""Blocks drawn, chains counted as one."""
 LETTER_WIDTH, SMALL_LETTER_WIDTH, LINE_HEIGHT, PADDING = 7.3, 6.4, 16.0, 9.0
-MAX_LABEL, MAX_GUARD = 26, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +40,11 @@ def draw_graph(function: FunctionView) -> str:
     if function.no_graph_reason:
         return tag("p", escape_markup(function.no_graph_reason), class_="left")
     nodes, edges = nodes_of(function)
-    if len(nodes) > MAX_NODES:
+    if len(nodes) > MAX_DRAWN_NODES:
         return tag("p", escape_markup(_too_large(function, nodes)), class_="left")
     layout = layout_graph([_size(node) for node in nodes], [(edge.source, edge.target) for edge in edges])
-    told = _graph_description(function, nodes)
-    what = f"Control-flow graph of {escape_text(function.name)}: {told}"
+    description = _graph_description(function, nodes)
+    what = f"Control-flow graph of {escape_text(function.name)}: {description}"
     inner = [*_draw_edges(edges, layout), *_boxes(nodes, layout), *_guards(edges, layout)]
     width, height = f"{layout.width:.0f}", f"{layout.height:.0f}"
     drawing = tag(
@@ -60,7 +58,7 @@ def draw_graph(function: FunctionView) -> str:
         height=height,
         viewBox=f"0 0 {width} {height}",
     )
-    return tag("p", escape_markup(f"{told}."), class_="how") + tag("div", drawing, class_="canvas")
+    return tag("p", escape_markup(f"{description}."), class_="how") + tag("div", drawing, class_="canvas")
 
 
 def graph_legend() -> str:
@@ -105,7 +103,7 @@ def nodes_of(function: FunctionView) -> tuple[list[GraphNode], list[ControlFlowE
 
 
 def _chains(blocks: Sequence[BlockView], edges: Sequence[ControlFlowEdge]) -> dict[int, int]:
-    """By block: the one that always follows, and to which there is no other way; it stands further down."""
+    """By block: the one that always follows, and to which there is no other path; it is further down."""
     after: dict[int, list[int]] = defaultdict(list)
     before = Counter(edge.target for edge in edges)
     for edge in edges:
@@ -126,7 +124,8 @@ def _graph_description(function: FunctionView, nodes: Sequence[GraphNode]) -> st
 
 
 def _too_large(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
-    return f"The graph is not drawn: it has {_graph_description(function, nodes)}, and up to {MAX_NODES:,} are drawn."
+    size = _graph_description(function, nodes)
+    return f"The graph is not drawn: it has {size}, and up to {MAX_DRAWN_NODES:,} are drawn."
 
 
 # -------------------------------------------------------------------------------------------------------- blocks
@@ -134,7 +133,7 @@ def _too_large(function: FunctionView, nodes: Sequence[GraphNode]) -> str:
 
 def _title(node: GraphNode) -> str:
     label = escape_text(node.blocks[0].label)
-    words = label if len(label) <= MAX_LABEL else f"{label[: MAX_LABEL - 1]}\u2026"
+    words = label if len(label) <= MAX_LABEL_CHARS else f"{label[: MAX_LABEL_CHARS - 1]}\u2026"
     return words or ("entry" if node.is_entry else "")
 
 
@@ -255,7 +254,7 @@ def _guards(edges: Sequence[ControlFlowEdge], layout: GraphLayout) -> Iterator[s
     for edge, route in zip(edges, layout.routes, strict=True):
         if edge.guard:
             words = escape_text(edge.guard)
-            words = words if len(words) <= MAX_GUARD else f"{words[: MAX_GUARD - 1]}\u2026"
+            words = words if len(words) <= MAX_GUARD_CHARS else f"{words[: MAX_GUARD_CHARS - 1]}\u2026"
             x, y = route.points[0]
             yield tag(
                 "text", escape_markup(words), class_="guard mono", x=_format_number(x + 4), y=_format_number(y + 12)

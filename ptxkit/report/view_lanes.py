@@ -1,8 +1,8 @@
 """The asynchronous operations of a function as bars along its program: what issues, commits, waits, fences.
 
 The rows are the lines that have to do with synchronisation, in the order of the text; neighbours that do the same are
-one row. A bar goes from the row that issues to the row that waits for it; where that stands further up, in a loop, the
-bar goes on at the loop's beginning.
+one row. A bar goes from the row that issues to the row that waits for it; where that is further up, in a loop, the bar
+continues at the loop's beginning.
 """
 
 from __future__ import annotations
@@ -12,13 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.transfer import Transfer, Unit
 from ptxkit.model.view import AsyncOp, FunctionView, LoopView
-
-MAX_ROWS, MAX_LANES = 3_000, 48
-"""Rows of one function, and bars side by side, that are drawn."""
-MAX_DISTANCE = 10
-"""Rows between a fence and the bar that it is for, if it is drawn there."""
-MAX_LOOPS = 4
-"""Loops in one another that are bracketed."""
+from ptxkit.report.limits import MAX_FENCE_DISTANCE, MAX_LANES, MAX_LOOP_BRACKETS, MAX_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +29,11 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """An operation on its way. lane: counted from the left. issue: its row.
+    """An operation in flight. lane: counted from the left. issue: its row.
 
-    spans: of rows, each from the middle of its first to the middle of its last one, on which it is under way; tails:
+    spans: of rows, each from the middle of its first to the middle of its last one, on which it is in flight; tails:
     from the first wait on, where others follow. waits, reads: the rows that wait for it, and for its source only.
-    commits, fences: rows. is_open: no wait is known; is_known: some walk saw it.
+    commits, fences: rows. is_open: no wait is known; is_known: some execution showed it.
     """
 
     issue: int
@@ -157,7 +151,7 @@ def _bar(
         else:
             spans.append((earlier[0], issue))
     ends = [issue, *(end for span in spans for end in span)]
-    near = range(min(ends) - MAX_DISTANCE, max(ends) + MAX_DISTANCE + 1)
+    near = range(min(ends) - MAX_FENCE_DISTANCE, max(ends) + MAX_FENCE_DISTANCE + 1)
     lines = [each.line for each in transfer.fences if each.line is not None]
     fences = tuple(sorted({place[line] for line in lines if line in place and place[line] in near}))
     commits = tuple(sorted({place[line] for line in transfer.completion.lines if line in place}))
@@ -205,5 +199,5 @@ def _loop_brackets(loops: Sequence[LoopView], rows: Sequence[ChartRow]) -> Itera
         if inside:
             depth = sum(first <= loop.first and loop.last <= last for first, last in seen)
             seen.append((loop.first, loop.last))
-            if depth < MAX_LOOPS:
+            if depth < MAX_LOOP_BRACKETS:
                 yield inside[0], inside[-1], depth

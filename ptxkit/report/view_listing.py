@@ -13,6 +13,7 @@ from html import escape
 
 from ptxkit.diagnostics import Diagnostic
 from ptxkit.model.view import ColouredSpan, FileView, TokenClass
+from ptxkit.report.limits import MAX_INLINE_FINDINGS, MAX_LINE_CHARS
 from ptxkit.report.markup import escape_markup, tag
 from ptxkit.report.view_findings import finding_box
 from ptxkit.results import CodePage
@@ -21,10 +22,6 @@ from ptxkit.untrusted_text import escape_text
 
 LINES_PER_PORTION = 200
 """Lines that are laid out together."""
-MAX_LINE = 2_000
-"""Characters of a line that are shown."""
-MAX_SHOWN = 1_000
-"""Findings that stand below their lines."""
 
 _MARKS = {
     TokenClass.OPCODE: "b",
@@ -49,7 +46,7 @@ def _findings_by_line(
     """By line: the findings, as markup. The first one of a code brings its page along."""
     found: dict[int, list[str]] = defaultdict(list)
     seen: set[str] = set()
-    for number, item in enumerate(findings[:MAX_SHOWN], 1):
+    for number, item in enumerate(findings[:MAX_INLINE_FINDINGS], 1):
         line = min(view.source.position(item.span.start)[0], view.source.line_count)
         page = pages.get(item.code) if item.code not in seen else None
         seen.add(item.code)
@@ -83,8 +80,8 @@ def _origin_mark(chain: Sequence[SourceLine]) -> str:
     """The line of the program that the PTX was compiled from: of inlined code, that of the outermost call."""
     last = chain[-1]
     words = f"{os.path.basename(last.file)}:{last.line}"
-    told = ", inlined at ".join(f"{each.file}:{each.line}" for each in chain)
-    return tag("span", escape_markup(escape_text(words)), class_="loc", title=escape_text(told))
+    places = ", inlined at ".join(f"{each.file}:{each.line}" for each in chain)
+    return tag("span", escape_markup(escape_text(words)), class_="loc", title=escape_text(places))
 
 
 def _labels(view: FileView) -> dict[str, int]:
@@ -98,7 +95,7 @@ def _labels(view: FileView) -> dict[str, int]:
 
 
 class _ColouredText:
-    """Hands out the coloured text of lines, one after the other."""
+    """Yields the coloured text of lines, one after the other."""
 
     def __init__(self, source: str, pieces: Sequence[ColouredSpan], labels: Mapping[str, int]) -> None:
         self._text = source
@@ -108,14 +105,14 @@ class _ColouredText:
 
     def line(self, span: tuple[int, int]) -> str:
         start, end = span
-        cut = min(end, start + MAX_LINE)
+        cut = min(end, start + MAX_LINE_CHARS)
         parts: list[str] = []
         at = start
         pieces, source = self._spans, self._text
         number = self._next
         while number < len(pieces) and pieces[number][0] < end:
             first, last, colour = pieces[number]
-            if last > end:  # it goes on in the next line
+            if last > end:  # it continues in the next line
                 last = end
                 self._next = number
             else:

@@ -28,7 +28,7 @@ CATEGORY_WORDS = {
 
 
 def definitions() -> str:
-    """The shapes, and the heads of arrows; to stand once in a page."""
+    """The shapes, and the heads of arrows; to be written once in a page."""
     shapes = [tag("symbol", shape, id=f"m-{sort}", viewBox="0 0 12 12") for sort, shape in _SHAPES.items()]
     arrows = [
         tag(

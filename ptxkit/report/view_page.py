@@ -1,8 +1,7 @@
-"""The page of `ptxkit view`: a file's text, findings, control flow and transfers, in one file that asks nobody for
-anything.
+"""The page of `ptxkit view`: a file's text, findings, control flow and transfers, in one file that loads nothing else.
 
-How it looks and what moves stands beside this file (`view.css`, `view.js`); the browser runs that script and no other,
-by its hash. Without scripts the page shows everything, one below the other.
+How it looks and what moves is in the files next to this one (`view.css`, `view.js`); the browser runs that script and
+no other, by its hash. Without scripts the page shows everything, one below the other.
 """
 
 from __future__ import annotations
@@ -13,20 +12,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from ptxkit.diagnostics import Diagnostic, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.model.view import FileView, FunctionView
+from ptxkit.report.limits import MAX_DRAWN_FUNCTIONS, MAX_FUNCTION_NAME_CHARS, MAX_INLINE_FINDINGS
 from ptxkit.report.markup import content_security_policy, escape_markup, tag
 from ptxkit.report.trace_style import PALETTE
 from ptxkit.report.view_chart import FindingLink, transfers_chart
 from ptxkit.report.view_findings import file_findings, finding_list, undecided_list
 from ptxkit.report.view_graph import draw_graph, graph_legend
-from ptxkit.report.view_listing import MAX_SHOWN, listing
+from ptxkit.report.view_listing import listing
 from ptxkit.report.view_marks import definitions
-from ptxkit.results import UNCHECKED_CODE, CodePage
+from ptxkit.results import CodePage
 from ptxkit.untrusted_text import escape_text
-
-MAX_FUNCTIONS = 500
-"""Functions whose graphs and transfers are drawn."""
-MAX_NAME = 90
 
 
 def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> str:
@@ -47,10 +44,10 @@ def view_page(view: FileView, pages: Mapping[str, CodePage] | None = None) -> st
 
 def _main(view: FileView, pages: Mapping[str, CodePage]) -> str:
     findings = view.result.diagnostics
-    below = [item for item in findings if item.code != UNCHECKED_CODE]
-    numbered = [*below, *(item for item in findings if item.code == UNCHECKED_CODE)]
+    below = [item for item in findings if item.code != ptx1xx.NO_VERDICT]
+    numbered = [*below, *(item for item in findings if item.code == ptx1xx.NO_VERDICT)]
     lines = tag("section", listing(view, below, pages), id="listing", tabindex=0, aria_label="PTX with findings")
-    return tag("main", lines, _panel(view, numbered, min(len(below), MAX_SHOWN)))
+    return tag("main", lines, _panel(view, numbered, min(len(below), MAX_INLINE_FINDINGS)))
 
 
 # -------------------------------------------------------------------------------------------------------- header
@@ -127,7 +124,7 @@ def _panel(view: FileView, findings: Sequence[Diagnostic], shown: int) -> str:
             ("findings", f"Findings ({len(findings):,})"),
         )
     ]
-    drawn = view.functions[:MAX_FUNCTIONS]
+    drawn = view.functions[:MAX_DRAWN_FUNCTIONS]
     everywhere = {each.line: each for function in view.functions for each in function.async_ops}
     links = _finding_links(findings[:shown])
     listed = tag(
@@ -253,14 +250,14 @@ def _facts(function: FunctionView, number: int) -> str:
 
 
 def _function_section(number: int, function: FunctionView, content: str) -> str:
-    """What belongs to one function. Its name stands above it where all are shown, one below the other."""
+    """What belongs to one function. Its name is above it where all are shown, one below the other."""
     return tag("div", tag("h3", escape_markup(_name(function)), class_="plain"), content, data_function=number)
 
 
 def _name(function: FunctionView) -> str:
     name = escape_text(function.name)
-    half = (MAX_NAME - 1) // 2
-    return name if len(name) <= MAX_NAME else f"{name[:half]}\u2026{name[-half:]}"
+    half = (MAX_FUNCTION_NAME_CHARS - 1) // 2
+    return name if len(name) <= MAX_FUNCTION_NAME_CHARS else f"{name[:half]}\u2026{name[-half:]}"
 
 
 # -------------------------------------------------------------------------------------------------------- assets
@@ -268,7 +265,7 @@ def _name(function: FunctionView) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    """A file beside this one."""
+    """A file next to this one."""
     path = os.path.join(os.path.dirname(os.path.realpath(__file__)), name)
     with open(path, encoding="utf-8") as stream:
         return stream.read()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.diagnostics import Verdict
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.rules import (
     ptx201_generic_in_space,
     ptx202_offset_as_generic,
@@ -71,7 +72,7 @@ from ptxkit.rules import (
     ptx906_slow_multicast,
 )
 from ptxkit.rules.model import Rule
-from ptxkit.rules.runner import UNREACHED, RuleRun
+from ptxkit.rules.runner import RuleRun
 from ptxkit.syntax.tree import Module
 
 #: All rules, by code.
@@ -147,9 +148,10 @@ def analyse(
 ) -> Verdict:
     """Holds every kernel of a module against the rules.
 
-    policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent. notes: says,
-    too, what is there in vain. shows: of which codes to hold, whatever `notes` says; None: of all others. explored: the
-    kernels that were looked at are put there by their names, for whoever wants to know more of them.
+    policy: `isa` reports what the manual's text forbids; `strict` adds warnings where the text is silent. notes:
+    redundant synchronization is reported, too. shows: of which codes to hold, whatever `notes` says; None: of all
+    others. explored: the kernels that were looked at are put there by their names, for callers that need more than the
+    findings.
     """
     *_, verdict = analyse_incrementally(module, policy, notes=notes, shows=shows, explored=explored)
     return verdict
@@ -171,7 +173,7 @@ def analyse_incrementally(
     what is left of it.
     """
     rules = [rule for rule in RULES if (notes or not rule.on_request if shows is None else shows(rule.code))]
-    if not rules and shows is not None and not shows(UNREACHED):
+    if not rules and shows is not None and not shows(ptx3xx.NOT_REACHED):
         yield Verdict(())
         return
     if module.source is None:
@@ -184,4 +186,4 @@ def analyse_incrementally(
         yield from RuleRun(module, policy, rules, AnalysisBudget(), explored).verdicts()
 
 
-__all__ = ["RULES", "UNREACHED", "Rule", "analyse", "analyse_incrementally"]
+__all__ = ["RULES", "Rule", "analyse", "analyse_incrementally"]

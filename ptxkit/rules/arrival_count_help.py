@@ -1,14 +1,16 @@
-"""How rules word a count of arrivals with which everybody would go on."""
+"""How rules word a count of arrivals with which all threads would continue."""
 
 from __future__ import annotations
 
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.rules.model import FixCandidate, replace_constant
 
 
-def format_count_help(fault: WrongCount) -> str:
+def format_count_help(fault: WrongCount) -> Message:
     """The help: the count that fits the arrivals, or arrivals that fit the count."""
-    return f"make the count of `mbarrier.init` {fault.count}, or let {fault.initial_count} threads arrive in each phase"
+    return ptx5xx.CORRECT_ARRIVAL_COUNT(count=fault.count, threads=fault.initial_count)
 
 
 def count_fixes(fault: WrongCount) -> tuple[FixCandidate, ...]:

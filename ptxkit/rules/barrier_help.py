@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.context.barrier_placement import CTA_BARRIER, OrderingBarrier, PathPoint, find_ordering_barrier
-from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.context.races import AccessInstance
-from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.barrier_placement import CTA_BARRIER, OrderingBarrier
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import LabelLine, Message
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import FixCandidate, StepEdit
 
 
-def find_barrier_between(world: ScenarioFacts, first: AccessInstance, last: AccessInstance) -> OrderingBarrier:
-    """The narrowest barrier that orders one access, once it is over, before another."""
-    return find_ordering_barrier(
-        world, PathPoint(first.path, first.tid, first.end_position), PathPoint(last.path, last.tid, last.position)
-    )
-
-
-def path_point_of(world: ScenarioFacts, thread: ThreadView, position: int) -> PathPoint:
-    """The place of an event of one thread's trace in the events of its group."""
-    event = thread.trace.events[position]
-    path = world.happens_before.path_of(thread.tid)
-    return PathPoint(
-        path, thread.tid, world.happens_before.positions_by_execution(path.group)[(event.step, event.visit)]
-    )
-
-
-def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, str], ...]:
-    """The label at what one lane hands over with, to stand behind that of the other access; none where none does."""
+def release_label(barrier: OrderingBarrier) -> tuple[tuple[Step, Message], ...]:
+    """The label at one lane's release, which follows the label of the other access; none where no lane releases."""
     if barrier.release is None:
         return ()
-    words = "relaxed: it orders nothing before it" if barrier.is_relaxed else "one lane hands over here for its warp"
-    return ((barrier.release, words),)
+    template = ptx6xx.RELAXED_RELEASE if barrier.is_relaxed else ptx6xx.RELEASE_BY_ONE_LANE
+    return ((barrier.release, template()),)
 
 
 def barrier_fixes(barrier: OrderingBarrier, first: Step, last: Step) -> tuple[FixCandidate, ...]:
-    """The barrier in front of what hands over, else of the later access; on both sides, where it is parted."""
+    """The barrier before the release, else before the later access; on both sides of it, where it is split."""
     if barrier.text is None:
         return ()
     before = StepEdit(barrier.release or last, barrier.text)
@@ -43,30 +26,23 @@ def barrier_fixes(barrier: OrderingBarrier, first: Step, last: Step) -> tuple[Fi
     return (FixCandidate(f"add `{barrier.text}`", changes, safe=False),)
 
 
-def format_barrier_help(barrier: OrderingBarrier, where: str, first: str, lines: tuple[int, int] = (1, 2)) -> str:
-    """The help of a finding whose primary place is the later access.
+def format_barrier_help(
+    barrier: OrderingBarrier, where: Message, first: str, lines: tuple[int, int] = (1, 2)
+) -> Message:
+    """The help of a finding whose primary location is the later access.
 
-    where: the place of the barrier, in words. first: who does the earlier access. lines: the numbers of the labels at
-    the earlier access, or at what ends it, and at the release.
+    where: the location of the barrier, in words. first: the threads of the earlier access. lines: the numbers of the
+    labels at the earlier access, or at what ends it, and at the release.
     """
-    earlier, release = lines
+    earlier, release = LabelLine(lines[0]), LabelLine(lines[1])
     if barrier.is_relaxed:
-        return f"make the arrival at line {{{release}}} a release, and the wait for it an acquire"
+        return ptx6xx.MAKE_ARRIVAL_RELEASE(release=release)
     if barrier.release is not None:
-        return (
-            f"add `{barrier.text}` between line {{{earlier}}} and line {{{release}}}: one lane hands over there for its"
-            f" warp, whose other lanes may still be at line {{{earlier}}}"
-        )
+        return ptx6xx.ADD_BARRIER_BEFORE_RELEASE(barrier=barrier.text, earlier=earlier, release=release)
     if barrier.text is None:
-        return (
-            f"let the {first} arrive at an mbarrier behind line {{{earlier}}}, and wait for its phase before line"
-            " {0}: no place between the two is common to both"
-        )
+        return ptx6xx.ARRIVE_AND_WAIT_AT_MBARRIER(threads=first, earlier=earlier)
     if barrier.is_split:
-        return (
-            f"add `{barrier.text}` behind line {{{earlier}}} and before line {{0}}: {barrier.threads} threads come by "
-            "the two, and no place between them is common to all"
-        )
+        return ptx6xx.ADD_SPLIT_BARRIER(barrier=barrier.text, earlier=earlier, threads=barrier.threads)
     if barrier.threads is not None and barrier.text != CTA_BARRIER:
-        return f"add `{barrier.text}` {where}: {barrier.threads} threads come by, not the whole CTA"
-    return f"add `{barrier.text}` {where}"
+        return ptx6xx.ADD_BARRIER_OF_SOME_THREADS(barrier=barrier.text, place=where, threads=barrier.threads)
+    return ptx6xx.ADD_ORDERING_BARRIER(barrier=barrier.text, place=where)

@@ -27,7 +27,7 @@ _OTHER_AXES = ("%tid.y", "%tid.z", "%ntid.y", "%ntid.z")
 
 
 class BlockSizeTrials:
-    """Tries a kernel at other sizes of its blocks than the one that was walked. budget: for all trials together."""
+    """Tries a kernel at other sizes of its blocks than the one that was executed. budget: for all trials together."""
 
     def __init__(self, module: Module, policy: str, outside: ModuleContext, budget: AnalysisBudget) -> None:
         self._module, self._policy, self._context, self._budget = module, policy, outside, budget
@@ -35,7 +35,7 @@ class BlockSizeTrials:
     def resolve(self, judge: VerdictBuilder, kernel: KernelFacts, rules: Sequence[Rule]) -> None:
         """Turns questions of a judge that hang on the size into warnings where every size gives the same answer.
 
-        No size is tried for what a scenario of the first walk shows to be right: at its size it stays a question.
+        No size is tried for what a scenario of the first execution shows to be right: at its size it stays a question.
         """
         known = {*judge.diagnostic_by_span, *judge.satisfied_in_some_scenario}
         asked = [
@@ -120,7 +120,7 @@ def _has_other_axes(program: Program) -> bool:
 
 
 def _with_block_size(function: Function, launch: LaunchConfig) -> Function:
-    """The kernel as if it said that its blocks have this size."""
+    """The kernel as if its directives required blocks of this size."""
     return replace(function, directives=(*function.directives, Directive("reqntid", tuple(map(str, launch.block)))))
 
 

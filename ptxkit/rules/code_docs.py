@@ -6,6 +6,8 @@ first has a finding of that code, and the second none at all.
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx3xx, ptx4xx, ptx6xx, ptx8xx
+from ptxkit.diagnostics.code import DiagnosticCode
 from ptxkit.fast_dataclasses import dataclass
 
 
@@ -14,8 +16,7 @@ class DocPage:
     """One page. does, matters: paragraphs. place: of the examples: `body`, `module`, `file`, or empty where there is
     no PTX to show. sections: titles of the manual's."""
 
-    code: str
-    name: str
+    code: DiagnosticCode
     headline: str
     behaviour: str
     rationale: str
@@ -33,8 +34,7 @@ class DocPage:
 
 PAGES: tuple[DocPage, ...] = (
     DocPage(
-        "PTX100",
-        "no-verdict",
+        ptx1xx.NO_VERDICT,
         "there is no verdict on the file.",
         """Says that a file could not be opened, is no text in UTF-8, or broke the analysis.""",
         """Nothing is known of the file: it is neither right nor wrong. The exit status is 2, and a
@@ -44,8 +44,7 @@ report has it among the files that failed.""",
 ptxkit: report it with the file.""",
     ),
     DocPage(
-        "PTX101",
-        "syntax-error",
+        ptx1xx.SYNTAX_ERROR,
         "the text is not PTX here.",
         """Finds what the grammar has no place for, and says what could stand there. The parser
 goes on at the next statement, and reports at most 50 such places.""",
@@ -56,8 +55,7 @@ goes on at the next statement, and reports at most 50 such places.""",
         "add.s32 %r1, %r2, %r3;",
     ),
     DocPage(
-        "PTX102",
-        "unknown-opcode",
+        ptx1xx.UNKNOWN_OPCODE,
         "no instruction has that name.",
         """Finds opcodes that the instruction table does not have, once for each. It is a note where
 the module is newer than the table: there the opcode may be a new one.""",
@@ -68,8 +66,7 @@ the module is newer than the table: there the opcode may be a new one.""",
         "add.s32 %r1, %r2, %r3;",
     ),
     DocPage(
-        "PTX103",
-        "wrong-modifiers",
+        ptx1xx.WRONG_MODIFIERS,
         "no form of the instruction has these modifiers.",
         """Finds a modifier that is missing, does not belong there, or does not go with another.
 A warning says that assemblers take it nevertheless, and why.""",
@@ -81,8 +78,7 @@ A warning says that assemblers take it nevertheless, and why.""",
         "cvt.rn.f32.s32 %f1, %r1;",
     ),
     DocPage(
-        "PTX104",
-        "wrong-operands",
+        ptx1xx.WRONG_OPERANDS,
         "an operand is not what the instruction takes.",
         """Finds operands that are too few, too many, of another kind, or in a register of a type
 that the instruction does not take. Registers may be wider than the type in loads,
@@ -94,8 +90,7 @@ stores and conversions alone. A warning says that assemblers take it nevertheles
         "add.f32 %f1, %f2, %f3;",
     ),
     DocPage(
-        "PTX105",
-        "constant-out-of-range",
+        ptx1xx.CONSTANT_OUT_OF_RANGE,
         "a constant is none that the instruction takes.",
         """Finds constants beyond the range of the operand, off its step, or at odds with another
 operand or a modifier; the message says which are right.""",
@@ -106,8 +101,7 @@ operand or a modifier; the message says which are right.""",
         "cp.async.cg.shared.global [tile], [%rd1], 16;",
     ),
     DocPage(
-        "PTX106",
-        "undeclared-name",
+        ptx1xx.UNDECLARED_NAME,
         "nothing declares that name.",
         """Finds registers, variables, functions and labels that are not declared above, in the same
 block or around it; labels may stand below. The nearest name is proposed.""",
@@ -118,8 +112,7 @@ block or around it; labels may stand below. The nearest name is proposed.""",
         "mov.u32 %r8, %r1;",
     ),
     DocPage(
-        "PTX107",
-        "misplaced-directive",
+        ptx1xx.MISPLACED_DIRECTIVE,
         "a directive cannot stand like that.",
         """Finds directives in the wrong place, in the wrong order, twice, beside one that excludes
 them, without one they need, and with the wrong constants. Warnings and notes are of
@@ -132,8 +125,7 @@ does not hold.""",
         ".entry other() .reqntid 128 { ret; }",
     ),
     DocPage(
-        "PTX108",
-        "wrong-declaration",
+        ptx1xx.WRONG_DECLARATION,
         "a variable, register or parameter cannot be declared like that.",
         """Finds types, state spaces, alignments, lengths and vectors that do not go together, or
 cannot be declared where they are.""",
@@ -144,8 +136,7 @@ cannot be declared where they are.""",
         ".global .v2 .b64 table;",
     ),
     DocPage(
-        "PTX109",
-        "wrong-initial-value",
+        ptx1xx.WRONG_INITIAL_VALUE,
         "a variable cannot begin with that value.",
         """Finds initial values of another type than the variable's, too many or too deep for its
 length, or that are no constants; addresses of what has none.""",
@@ -156,8 +147,7 @@ length, or that are no constants; addresses of what has none.""",
         ".global .b32 table[3] = {1, 2, 3};",
     ),
     DocPage(
-        "PTX110",
-        "declared-twice",
+        ptx1xx.DECLARED_TWICE,
         "the name is taken.",
         """Finds names that their block has already, and variables and functions that are declared
 again otherwise than before.""",
@@ -169,8 +159,7 @@ one until the block ends.""",
         ".reg .b32 %x; { .reg .f32 %x; }",
     ),
     DocPage(
-        "PTX111",
-        "wrong-call",
+        ptx1xx.WRONG_CALL,
         "the call does not fit the function.",
         """Finds calls with other arguments or results than the function, the prototype or the list
 of targets has: in number, size, alignment or kind; and calls of what is no function.""",
@@ -181,8 +170,7 @@ of targets has: in number, size, alignment or kind; and calls of what is no func
         "call (%r1), helper, (%r2);",
     ),
     DocPage(
-        "PTX191",
-        "unused-suppression",
+        ptx1xx.UNUSED_SUPPRESSION,
         "the comment hides nothing.",
         """Finds codes in `// ptxkit: ignore[...]` of which nothing is found on the line, in the function
 or in the file that the comment is for. Codes that are not asked for are left alone.""",
@@ -191,33 +179,31 @@ or in the file that the comment is for. Codes that are not asked for are left al
         replacement="""Remove the code, or the comment: `ptxkit lint --fix` does.""",
     ),
     DocPage(
-        "PTX192",
-        "malformed-suppression",
+        ptx1xx.MALFORMED_SUPPRESSION,
         "the comment cannot be read.",
         """Finds comments that speak to ptxkit and name no code, one that there is not, or another word
 than `ignore` and `ignore-file`.""",
         """It hides nothing, and whoever wrote it thinks that it does.""",
         '"Comments"',
-        replacement="""Write `// ptxkit: ignore[PTX401] why` at the end of the line, above it, or above a
-function; `// ptxkit: ignore-file[PTX401] why` for a file.""",
+        replacement=f"Write `// ptxkit: ignore[{ptx4xx.MISSING_PROXY_FENCE}] why` at the end of the line, above it, "
+        f"or above a\nfunction; `// ptxkit: ignore-file[{ptx4xx.MISSING_PROXY_FENCE}] why` for a file.",
     ),
     DocPage(
-        "PTX203",
-        "symbol-in-wrong-space",
+        ptx2xx.SYMBOL_IN_WRONG_SPACE,
         "the variable is in another state space than the instruction.",
         """Finds names of variables, parameters and functions where their state space, or what they
 are, forbids it: also parameters of a kernel that are written, and addresses of
 `.param` variables of a body, which have none.""",
-        """The name of a variable is its address in its own space: in another one the same number is
-another place. PTX201 and PTX202 find the same of addresses in registers.""",
+        "The name of a variable is its address in its own space: in another one the same number is\nanother place. "
+        f"{ptx2xx.GENERIC_ADDRESS_IN_SPACE} and {ptx2xx.SPACE_OFFSET_AS_GENERIC} find the same of "
+        "addresses in registers.",
         '"State Spaces", "Addresses as Operands", "Generic Addressing"',
         "body",
         "ld.global.b32 %r1, [tile];",
         "ld.shared.b32 %r1, [tile];",
     ),
     DocPage(
-        "PTX204",
-        "misaligned-offset",
+        ptx2xx.MISALIGNED_OFFSET,
         "the address cannot be aligned as the access asks.",
         """Finds accesses at an offset from a variable that is off the alignment of the access, and
 stays so wherever the variable is placed. It is a warning: assemblers do not look.""",
@@ -228,8 +214,7 @@ stays so wherever the variable is placed. It is a warning: assemblers do not loo
         ".entry other() { .reg .b64 %rd; ld.shared.b64 %rd, [tile+8]; ret; }",
     ),
     DocPage(
-        "PTX300",
-        "not-reached",
+        ptx3xx.NOT_REACHED,
         "the analysis did not get to this instruction.",
         """Counts asynchronous instructions that no walk through the program came to: in functions
 that no kernel of the file calls, or behind limits of the search; and calls of functions
@@ -243,8 +228,7 @@ are known: they order nothing, and `__assertfail` ends the launch as `trap` does
 what no path leads to.""",
     ),
     DocPage(
-        "PTX650",
-        "stopped-itself",
+        ptx6xx.STOPPED_ITSELF,
         "a run on the reference machine ended by the kernel's own will, or for want of a stack.",
         """Says of `ptxkit verify` and `ptxkit run` that a kernel executed `trap` or `brkpt`, that an
 assertion failed, or that its calls need more local memory than a thread has.""",
@@ -255,8 +239,7 @@ refuses them.""",
 passes by `--arg`.""",
     ),
     DocPage(
-        "PTX651",
-        "depends-on-unwritten",
+        ptx6xx.DEPENDS_ON_UNWRITTEN,
         "results of a kernel depend on memory or registers that nobody wrote.",
         """Says of `ptxkit verify` that two runs of a kernel, by the same chance, gave other results,
 or that one of them went wrong, as what nobody wrote held other bits at first: registers,
@@ -270,8 +253,7 @@ open question.""",
 of it.""",
     ),
     DocPage(
-        "PTX801",
-        "needs-newer-version",
+        ptx8xx.NEEDS_NEWER_VERSION,
         "the module's `.version` or `.target` does not have it.",
         """Finds instructions, modifiers, types and directives that came with a later version or
 target, were removed, or belong to one family of targets (`sm_90a`). The message names
@@ -289,8 +271,7 @@ the least that would do.""",
 .entry k() { barrier.cluster.arrive; ret; }""",
     ),
     DocPage(
-        "PTX802",
-        "cuda-ptx-for-another-target",
+        ptx8xx.CUDA_PTX_FOR_ANOTHER_TARGET,
         "`cuda::ptx` was compiled for a target without the instruction.",
         """Finds calls of the functions that libcu++ puts in the place of an instruction that the
 target lacks. Nothing defines them. Where one is declared and not called, it is a
@@ -303,8 +284,7 @@ warning.""",
         ".entry other() { .reg .b32 %r; mapa.shared::cluster.u32 %r, tile, 0; ret; }",
     ),
     DocPage(
-        "PTX803",
-        "unknown-version",
+        ptx8xx.UNKNOWN_VERSION,
         "there is no such `.version` or `.target`.",
         """Finds versions and targets that NVIDIA never released, and those that are newer than what
 ptxkit knows; the nearest one is proposed.""",

@@ -48,7 +48,7 @@ def _page_of_rule(rule: Rule) -> CodePage:
             parts[-1] = parts[-1][0], f"{parts[-1][1]}\n\n{dedent(part).strip()}"
         else:
             parts.append((title.strip(), dedent(body).strip("\n")))
-    return CodePage(rule.code, rule.name, _strip_code(head), tuple(parts))
+    return CodePage(rule.code, rule.code.name, _strip_code(head), tuple(parts))
 
 
 def _documentation(module: ModuleType) -> str:
@@ -65,7 +65,7 @@ def _documentation(module: ModuleType) -> str:
 
 
 def _page_of(page: DocPage) -> CodePage:
-    return CodePage(page.code, page.name, page.headline, tuple(page.parts()))
+    return CodePage(page.code, page.code.name, page.headline, tuple(page.parts()))
 
 
 def _strip_code(text: str) -> str:

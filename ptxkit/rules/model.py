@@ -7,14 +7,14 @@ from typing import Literal
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import DiagnosticCode, Message, Severity
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.rules.limits import MAX_CONSTANT_CANDIDATES
 from ptxkit.syntax.tree import Integer, Name
 
 #: Why it is not known that nothing orders two places.
-TRUNCATED = "a walk through a long loop was cut short: it is not known what its threads tell this one behind it"
-#: Constants that are tried in the place of one.
-MAX_CONSTANT_CANDIDATES = 8
+TRUNCATED = ptx3xx.LOOP_CUT_SHORT()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class StepEdit:
 
 @dataclass(frozen=True, slots=True)
 class FixCandidate:
-    """What may settle a finding; that it does is found out by trying. safe: no correct program changes its meaning."""
+    """What may settle a finding; a check of the changed text shows whether it does. safe: no correct program changes
+    its meaning."""
 
     message: str
     edits: tuple[StepEdit, ...]
@@ -60,19 +61,24 @@ def decrease_constant(step: Step) -> Iterator[StepEdit]:
 class Finding:
     """A violation. labels: (step, words) of the other places.
 
-    cause: findings of one rule and one cause have one mend; they are reported together. None: nothing is shared.
+    severity: None where it is the default of the rule's code.
 
-    mends: the likeliest first.
+    cause: findings of one rule and one cause have one fix; they are reported together. None: nothing is shared.
+
+    fixes: the likeliest first.
+
+    payload: as a diagnostic's.
 
     `{0}` in message and help stands for the line of `primary`, `{1}`, `{2}`... for those of the labels.
     """
 
     primary: Step
-    message: str
-    labels: tuple[tuple[Step, str], ...] = ()
-    help: str | None = None
-    severity: Severity = Severity.ERROR
+    message: Message
+    labels: tuple[tuple[Step, Message], ...] = ()
+    help: Message | None = None
+    severity: Severity | None = None
     properties: Mapping[str, object] = field(default_factory=dict)
+    payload: object = None
     group_key: Hashable = None
     fixes: tuple[FixCandidate, ...] = ()
 
@@ -81,8 +87,8 @@ class Finding:
 class Observation:
     """One look at a pair of steps: `finding` where the rule is broken there, None where it is kept.
 
-    world: index of the scenario. exact: the paths that led there need no guess. threads: how many take part; two that
-    guess may guess differently, which proves nothing.
+    scenario_index: where it was made. exact: the paths that led there need no guess. threads: how many take part; two
+    that guess may guess differently, which proves nothing.
     """
 
     key: tuple[Step, Step | None]
@@ -97,21 +103,19 @@ class OpenObligation:
     """A question that the rule could not answer. missing: what of the launch decides it, `block` or `cluster`."""
 
     step: Step
-    reason: str
+    reason: Message
     missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, its name, the titles of the manual's sections, and its check.
+    """A rule: its code, and its check.
 
-    on_request: it gives notes only, to those who ask for them. asynchronous: it speaks only of operations that are
+    on_request: it gives notes only, where the caller requests them. asynchronous: it is only about operations that are
     asynchronous, or that order such ones, so that kernels without any are not held against it.
     """
 
-    code: str
-    name: str
-    isa: tuple[str, ...]
+    code: DiagnosticCode
     check: Callable[[KernelFacts], Iterator[Observation | OpenObligation]]
     on_request: bool = False
     asynchronous: bool = False

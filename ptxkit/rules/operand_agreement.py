@@ -11,13 +11,10 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.check_address_space import REMOTE
 from ptxkit.analysis.symexec.trace import OperandViolation, ThreadTrace, WrongAddressKind
 from ptxkit.analysis.values.symbolic_values import Value
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation
 
-_PATH_DEPENDENT = (
-    "the address is of the wrong kind on a path that depends on data, and may be of the right kind on others"
-)
-
-#: What a walk noticed of operands, by (step, role).
+#: What an execution showed of operands, by (step, role).
 Noticed = TypeVar("Noticed", WrongAddressKind, OperandViolation)
 
 
@@ -30,8 +27,8 @@ def observe_wrong_address_kinds(
     """
     exact = {
         place
-        for world in kernel.scenarios
-        for thread in world.threads.values()
+        for facts in kernel.scenarios
+        for thread in facts.threads.values()
         for place, found in thread.trace.wrong_address_kinds.items()
         if found.is_certain and wanted(found)
     }
@@ -41,7 +38,7 @@ def observe_wrong_address_kinds(
         if (step, found.role) in exact or kernel.explorer.address_spaces.spaces_of(step, operand) == {found.origin}:
             yield observed
         else:
-            yield OpenObligation(step, _PATH_DEPENDENT)
+            yield OpenObligation(step, ptx2xx.WRONG_KIND_ON_SOME_PATH())
 
 
 def observe_operand_violations(
@@ -61,44 +58,47 @@ def _observe_agreed(
     values: dict[tuple[Step, str], dict[int, set[tuple[int, Value]]]] = defaultdict(lambda: defaultdict(set))
     first: dict[tuple[Step, str], Noticed] = {}
     certain: set[tuple[Step, str]] = set()
-    for number, world in enumerate(kernel.scenarios):
-        for thread in world.threads.values():
+    for number, facts in enumerate(kernel.scenarios):
+        for thread in facts.threads.values():
             for place, found in noticed(thread.trace).items():
                 if wanted(found):
                     values[place][number].add((thread.tid, found.value))
                     first.setdefault(place, found)
                     if thread.trace.is_certain():
                         certain.add(place)
-    for place, by_world in values.items():
-        if _is_certain(kernel, first[place], by_world) or (place in certain and _is_own_location(kernel, first[place])):
-            yield first[place], Observation((place[0], None), min(by_world), True, finding(first[place]))
+    for place, by_scenario in values.items():
+        if _is_certain(kernel, first[place], by_scenario) or (
+            place in certain and _is_own_location(kernel, first[place])
+        ):
+            yield first[place], Observation((place[0], None), min(by_scenario), True, finding(first[place]))
 
 
 def _is_certain(
-    kernel: KernelFacts, found: WrongAddressKind | OperandViolation, by_world: Mapping[int, set[tuple[int, Value]]]
+    kernel: KernelFacts, found: WrongAddressKind | OperandViolation, by_scenario: Mapping[int, set[tuple[int, Value]]]
 ) -> bool:
     """Whether it does not depend on what the caller passes, nor on the path.
 
     A number that follows the sample of a parameter may be one that the caller passes as an integer; so it must be the
     same in two samples. What comes from a conversion never comes from a parameter: a generic address, and a term, whose
-    space only a conversion tells. An address in another CTA is what it is in the scenarios of one CTA: the others may
-    be those of that CTA.
+    space only a conversion determines. An address in another CTA is what it is in the scenarios of one CTA: the others
+    may be those of that CTA.
     """
     if isinstance(found, WrongAddressKind) and found.origin == REMOTE:
         ranks: dict[int, list[int]] = defaultdict(list)
-        for number in by_world:
+        for number in by_scenario:
             ranks[kernel.scenarios[number].scenario.rank].append(number)
         return any(
-            _do_samples_agree(kernel, {number: by_world[number] for number in numbers}) for numbers in ranks.values()
+            _do_samples_agree(kernel, {number: by_scenario[number] for number in numbers}) for numbers in ranks.values()
         )
-    if len(by_world) < sum(_is_reached(kernel, number, found.step) for number in range(len(kernel.scenarios))):
+    if len(by_scenario) < sum(_is_reached(kernel, number, found.step) for number in range(len(kernel.scenarios))):
         return False
     converted = isinstance(found, WrongAddressKind) and (found.origin == "generic" or not isinstance(found.value, int))
-    return converted or _do_samples_agree(kernel, by_world)
+    return converted or _do_samples_agree(kernel, by_scenario)
 
 
 def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViolation) -> bool:
-    """Whether an address is made of nothing that the caller passes, and lies in the own CTA: one sample tells all."""
+    """Whether an address is made of nothing that the caller passes, and lies in the own CTA: one sample decides for
+    all."""
     step = found.step
     if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
         return False
@@ -108,11 +108,11 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
     )
 
 
-def _do_samples_agree(kernel: KernelFacts, by_world: Mapping[int, set[tuple[int, Value]]]) -> bool:
+def _do_samples_agree(kernel: KernelFacts, by_scenario: Mapping[int, set[tuple[int, Value]]]) -> bool:
     """Whether some thread has the same in all of these scenarios, which are more than one sample."""
-    scenarios = [kernel.scenarios[number].scenario for number in by_world]
+    scenarios = [kernel.scenarios[number].scenario for number in by_scenario]
     samples = len({scenario.sample for scenario in scenarios}) > 1 or scenarios[0].sample_count > 1
-    return samples and bool(set.intersection(*by_world.values()))
+    return samples and bool(set.intersection(*by_scenario.values()))
 
 
 def _is_reached(kernel: KernelFacts, number: int, step: Step) -> bool:

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import WrongAddressKind
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
@@ -36,11 +37,10 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     space = misuse.expected_space
     return Finding(
         primary=misuse.step,
-        message=f"uses a generic address where an address in .{space} is needed",
-        help=f"use the address from before its `cvta`, convert it back with `cvta.to.{space.partition('::')[0]}`, or "
-        "drop the state space from the instruction",
+        message=ptx2xx.GENERIC_ADDRESS_IN_OPERAND(space=space),
+        help=ptx2xx.USE_ADDRESS_OF_SPACE(space=space.partition("::")[0]),
         properties={"operand": misuse.role, "space": space},
     )
 
 
-RULE = Rule("PTX201", "generic-address-in-space", ("Generic Addressing", "cvta"), check)
+RULE = Rule(ptx2xx.GENERIC_ADDRESS_IN_SPACE, check)

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import WrongAddressKind
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
@@ -41,10 +42,10 @@ def _is_offset(misuse: WrongAddressKind) -> bool:
 def _finding(misuse: WrongAddressKind) -> Finding:
     return Finding(
         primary=misuse.step,
-        message=f"uses an offset in .{misuse.origin} as a generic address",
-        help=f"name the state space in the instruction, or convert the address with `cvta.{misuse.origin}`",
+        message=ptx2xx.OFFSET_IN_GENERIC_OPERAND(origin=misuse.origin),
+        help=ptx2xx.NAME_SPACE_OR_CONVERT(origin=misuse.origin),
         properties={"operand": misuse.role, "space": misuse.origin},
     )
 
 
-RULE = Rule("PTX202", "space-offset-as-generic", ("Generic Addressing", "cvta"), check)
+RULE = Rule(ptx2xx.SPACE_OFFSET_AS_GENERIC, check)

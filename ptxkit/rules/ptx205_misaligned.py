@@ -7,7 +7,7 @@ What it does
     What is known of a variable's place is its declared alignment: where an mbarrier or an asynchronous copy needs
     more than `.align` promises, that is an error too. It is a warning of other accesses, as much code leaves it to
     the assembler to align arrays to 16 bytes, and one of policy `strict` where the launch gives the size of the
-    memory. Nothing is said where the kernel looks at the address itself. Of a pointer to global memory nothing is
+    memory. Nothing is reported where the kernel looks at the address itself. Of a pointer to global memory nothing is
     known; but two accesses that are apart by less than both must be aligned to cannot both be right.
 
 Why it matters
@@ -31,12 +31,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.kernel_facts import MAX_NAME_LENGTH, KernelFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_operand_violations
@@ -50,9 +52,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     def wanted(misfit: OperandViolation) -> bool:
         if misfit.kind not in ("alignment", "apart"):
             return False
-        return misfit.is_certain or strict or (misfit.variable is not None and misfit.variable.size is not None)
+        return misfit.is_certain or strict or (misfit.variable is not None and not misfit.variable.is_open)
 
-    # What an operand depends on takes a look at the whole kernel: only where there is something to be said.
+    # What an operand depends on takes a look at the whole kernel: only where there is something to report.
     if not any(observe_operand_violations(kernel, wanted, _finding)):
         return
     certainty = kernel.explorer.input_independence
@@ -75,9 +77,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         _finding,
     )
     for observed in unsure:
-        yield OpenObligation(
-            observed.key[0], "misaligned in some threads, if those come there: that hangs on arguments or data"
-        )
+        yield OpenObligation(observed.key[0], ptx2xx.MISALIGNED_IN_SOME_THREADS())
 
 
 def _is_reached_with_first_thread(certainty: InputIndependence, misfit: OperandViolation) -> bool:
@@ -93,23 +93,25 @@ def _finding(misfit: OperandViolation) -> Finding:
     if misfit.other is not None:
         return _inconsistent_offsets(misfit, misfit.other)
     assert variable is not None
-    name = f"`{variable.name}`" if len(variable.name) <= MAX_NAME_LENGTH else f"the .{variable.space} variable"
+    name = (
+        f"`{variable.name}`" if len(variable.name) <= MAX_NAME_LENGTH else ptx2xx.UNNAMED_VARIABLE(space=variable.space)
+    )
     properties = {"operand": misfit.role, "alignment": misfit.required, "variable": variable.name}
-    needs = f"needs an address that is a multiple of {misfit.required}"
+    needs = ptx2xx.NEEDS_ALIGNMENT(required=misfit.required)
     if not misfit.is_certain:
         return Finding(
             primary=misfit.step,
-            message=f"{needs}, and the declaration of {name} promises a multiple of {variable.alignment} only",
-            help=f"declare {name} with `.align {misfit.required}`",
-            severity=Severity.ERROR if variable.size is not None and _is_declared_for(misfit) else Severity.WARNING,
+            message=ptx2xx.DECLARATION_PROMISES_LESS(needs=needs, variable=name, alignment=variable.alignment),
+            help=ptx2xx.DECLARE_ALIGNMENT(variable=name, required=misfit.required),
+            severity=Severity.ERROR if not variable.is_open and _is_declared_for(misfit) else Severity.WARNING,
             properties=properties,
         )
     step = min(misfit.required, variable.alignment)
-    whose = "this one" if misfit.thread is None else f"that of thread {misfit.thread}"
+    whose = ptx2xx.THIS_THREAD() if misfit.thread is None else ptx2xx.OTHER_THREAD(thread=misfit.thread)
     return Finding(
         primary=misfit.step,
-        message=f"{needs}, and {whose} is {misfit.value % step} bytes past a multiple of {step}",
-        help=f"move it to a multiple of {misfit.required} in {name}, or use an access that needs less",
+        message=ptx2xx.ADDRESS_OFF_ALIGNMENT(needs=needs, whose=whose, rest=misfit.value % step, step=step),
+        help=ptx2xx.MOVE_TO_MULTIPLE(required=misfit.required, variable=name),
         properties=properties,
     )
 
@@ -117,10 +119,9 @@ def _finding(misfit: OperandViolation) -> Finding:
 def _inconsistent_offsets(misfit: OperandViolation, other: Step) -> Finding:
     return Finding(
         primary=misfit.step,
-        message=f"needs an address that is a multiple of {misfit.required}, as line {{1}} does; but the two are "
-        f"{misfit.value} bytes off such a distance, so that one is misaligned",
-        labels=((other, "an address by the same pointer"),),
-        help="make the distance of the two addresses a multiple of what both need",
+        message=ptx2xx.ADDRESSES_OFF_EACH_OTHER(required=misfit.required, distance=misfit.value),
+        labels=((other, ptx2xx.ADDRESS_BY_SAME_POINTER()),),
+        help=ptx2xx.ALIGN_DISTANCE(),
         properties={"operand": misfit.role, "alignment": misfit.required},
     )
 
@@ -132,9 +133,4 @@ def _is_declared_for(misfit: OperandViolation) -> bool:
     return not accesses or any(access.completion is not None for access in accesses)
 
 
-RULE = Rule(
-    "PTX205",
-    "misaligned-address",
-    ("Addresses as Operands", "Alignment", "Size and alignment of mbarrier object"),
-    check,
-)
+RULE = Rule(ptx2xx.MISALIGNED_ADDRESS, check)

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.finding_validity import OperandValidity
 from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
@@ -49,25 +50,27 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _finding(misfit: OperandViolation) -> Finding:
     match misfit.kind:
         case "multiple":
-            said = f"{misfit.value} in `{misfit.role}` is no multiple of {misfit.required}"
-            mend = f"round it to a multiple of {misfit.required}; what is left of a copy is for other instructions"
+            message = ptx2xx.NOT_A_MULTIPLE(value=misfit.value, role=misfit.role, required=misfit.required)
+            fix = ptx2xx.ROUND_TO_MULTIPLE(required=misfit.required)
         case "rule":
-            said = f"with {misfit.value} in `{misfit.role}` it breaks the rule `{misfit.rule}`"
-            mend = "keep to the rule for every value that the register can have"
+            message = ptx2xx.BREAKS_OPERAND_RULE(value=misfit.value, role=misfit.role, rule=misfit.rule)
+            fix = ptx2xx.KEEP_OPERAND_RULE()
         case "rank":
-            said = f"goes to the shared memory of CTA {misfit.value} in a cluster of {misfit.required}"
-            mend = "keep the rank that `mapa` is given below the size of the cluster"
+            message = ptx2xx.RANK_BEYOND_CLUSTER(value=misfit.value, required=misfit.required)
+            fix = ptx2xx.KEEP_RANK_BELOW_SIZE()
         case "mask":
-            said = f"the mask {misfit.value:#x} names CTAs that a cluster of {misfit.required} does not have"
-            mend = f"keep the mask below 1 << {misfit.required}"
+            message = ptx2xx.MASK_NAMES_MISSING_CTAS(value=misfit.value, required=misfit.required)
+            fix = ptx2xx.KEEP_MASK_BELOW(required=misfit.required)
         case _:
             beyond = "below" if misfit.value < misfit.required else "above"
-            said = f"{misfit.value} is {beyond} {misfit.required}, the limit of `{misfit.role}`"
-            mend = "keep within the limit, or split the work over several phases"
+            message = ptx2xx.BEYOND_OPERAND_LIMIT(
+                value=misfit.value, beyond=beyond, required=misfit.required, role=misfit.role
+            )
+            fix = ptx2xx.KEEP_WITHIN_LIMIT()
     return Finding(
         primary=misfit.step,
-        message=said,
-        help=mend,
+        message=message,
+        help=fix,
         properties={"operand": misfit.role, "value": misfit.value},
         fixes=tuple(_fixes(misfit)),
     )
@@ -87,9 +90,4 @@ def _fixes(misfit: OperandViolation) -> Iterator[FixCandidate]:
         yield FixCandidate(f"write {number}", (StepEdit(misfit.step, str(number), place),), safe=False)
 
 
-RULE = Rule(
-    "PTX206",
-    "number-out-of-range",
-    ("cp.async.bulk", "cp.async", "Contents of the mbarrier object"),
-    check,
-)
+RULE = Rule(ptx2xx.NUMBER_OUT_OF_RANGE, check)

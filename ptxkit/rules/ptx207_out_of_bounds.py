@@ -2,13 +2,13 @@
 
 What it does
     Finds loads, stores, copies and mbarrier operations whose address is a variable of known size and an offset that
-    every launch has, and which use bytes before the variable or behind its end, in a thread that surely comes there.
-    The size of a copy counts: its last byte must lie in the variable too. Nothing is said where arguments or data
-    decide the address or the path, nor of shared memory where the launch gives some (`.extern .shared`). An access to
-    shared memory that begins behind a variable's end is a warning: assemblers put memory that a launch gives there.
+    every launch has, and which use bytes before the variable or after its end, in a thread that surely comes there.
+    The size of a copy counts: its last byte must lie in the variable too. Nothing is reported where arguments or data
+    decide the address or the path, nor about shared memory where the launch gives some (`.extern .shared`). An access
+    to shared memory that begins after a variable's end is a warning: assemblers put memory that a launch gives there.
 
 Why it matters
-    What lies beside a variable is up to the assembler: the access hits another variable, or nothing, and faults.
+    What lies next to a variable is up to the assembler: the access hits another variable, or nothing, and faults.
 
 Example
     .shared .align 16 .b8 tile[256];
@@ -25,14 +25,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.kernel_facts import MAX_NAME_LENGTH, KernelFacts
+from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
-from ptxkit.analysis.ir.layout import DeclaredVariable
+from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.symbolic_values import to_signed
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_operand_violations
+from ptxkit.semantics.layout import DeclaredVariable
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -64,23 +66,26 @@ def _finding(certainty: InputIndependence, misfit: OperandViolation) -> Finding:
     found = _variable_and_offset(certainty, misfit)
     assert found is not None
     variable, where = found
-    name = f"`{variable.name}`" if len(variable.name) <= MAX_NAME_LENGTH else f"a .{variable.space} variable"
+    name = (
+        f"`{variable.name}`"
+        if len(variable.name) <= MAX_NAME_LENGTH
+        else ptx2xx.VARIABLE_OF_SPACE(space=variable.space)
+    )
     size = variable.fixed_size or 0
     if where < 0:
-        said = f"begins {_format_bytes(-where)} before {name}"
+        message = ptx2xx.BEGINS_BEFORE(distance=_format_bytes(-where), variable=name)
     elif where >= size:
-        behind = f"{_format_bytes(where - size)} behind the end of" if where > size else "at the end of"
-        said = f"begins {behind} {name}, which has {_format_bytes(size)}"
+        distance = ptx2xx.PAST_END_BY(distance=_format_bytes(where - size)) if where > size else ptx2xx.AT_END()
+        message = ptx2xx.BEGINS_PAST_END(place=distance, variable=name, size=_format_bytes(size))
     else:
-        said = (
-            f"runs {_format_bytes(where + misfit.required - size)} past the end of {name}, which has "
-            f"{_format_bytes(size)}"
+        message = ptx2xx.RUNS_PAST_END(
+            distance=_format_bytes(where + misfit.required - size), variable=name, size=_format_bytes(size)
         )
     may_be_given = variable.space == "shared" and where >= size
     return Finding(
         primary=misfit.step,
-        message=f"uses {_format_bytes(misfit.required)} from byte {where} on: {said}",
-        help=f"keep the {_format_bytes(misfit.required)} within {name}, or declare it larger",
+        message=ptx2xx.ACCESS_OUTSIDE_VARIABLE(size=_format_bytes(misfit.required), start=where, reason=message),
+        help=ptx2xx.KEEP_WITHIN_VARIABLE(size=_format_bytes(misfit.required), variable=name),
         severity=Severity.WARNING if may_be_given else Severity.ERROR,
         properties={"operand": misfit.role, "variable": variable.name, "offset": where, "bytes": misfit.required},
     )
@@ -90,4 +95,4 @@ def _format_bytes(number: int) -> str:
     return f"{number} byte{'' if number == 1 else 's'}"
 
 
-RULE = Rule("PTX207", "out-of-bounds", ("Variable Declarations", "Array Declarations", "Addresses as Operands"), check)
+RULE = Rule(ptx2xx.OUT_OF_BOUNDS, check)

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.check_address_space import REMOTE
 from ptxkit.analysis.symexec.trace import WrongAddressKind
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_wrong_address_kinds
 
@@ -48,17 +49,16 @@ def _finding(misuse: WrongAddressKind) -> Finding:
     if misuse.origin == REMOTE:
         return Finding(
             primary=misuse.step,
-            message="uses an address in another CTA's shared memory where the own CTA's is meant: `.shared` alone is "
-            "`.shared::cta`",
-            help="name `.shared::cluster` in the instruction where it has that form, or use the address before `mapa`",
+            message=ptx2xx.REMOTE_SHARED_ADDRESS(),
+            help=ptx2xx.NAME_SHARED_CLUSTER(),
             properties=properties,
         )
     return Finding(
         primary=misuse.step,
-        message=f"uses an address in .{misuse.origin} where one in .{taken} is needed",
-        help=f"name .{misuse.origin} in the instruction, or give it the address of what is meant in .{taken}",
+        message=ptx2xx.ADDRESS_OF_OTHER_SPACE(origin=misuse.origin, space=taken),
+        help=ptx2xx.NAME_SPACE_OF_ADDRESS(origin=misuse.origin, space=taken),
         properties=properties,
     )
 
 
-RULE = Rule("PTX208", "address-of-another-space", ("State Spaces", "Generic Addressing", "Shared State Space"), check)
+RULE = Rule(ptx2xx.ADDRESS_OF_ANOTHER_SPACE, check)

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.check_generic_window import allowed_spaces
 from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
@@ -44,9 +45,9 @@ def _finding(misfit: OperandViolation) -> Finding:
         converts = misfit.other.instruction.opcode
         return Finding(
             primary=misfit.step,
-            message=f"uses what `{converts}` at line {{1}} made of an address that is {misfit.rule}: that is undefined",
-            labels=((misfit.other, f"the address is {misfit.rule}"),),
-            help="convert only generic addresses in that state space; where there are others too, ask `isspacep` first",
+            message=ptx2xx.CONVERSION_OUTSIDE_WINDOW(conversion=converts, space=misfit.rule),
+            labels=((misfit.other, ptx2xx.ADDRESS_SPACE_LABEL(space=misfit.rule)),),
+            help=ptx2xx.CONVERT_ONLY_IN_SPACE(),
             properties=properties,
         )
     match = misfit.step.match
@@ -54,10 +55,10 @@ def _finding(misfit: OperandViolation) -> Finding:
     taken = " or ".join(f".{space}" for space in spaces)
     return Finding(
         primary=misfit.step,
-        message=f"takes a generic address in {taken}, and this one is {misfit.rule}",
-        help=f"give it an address in {taken}, or use an instruction that works {misfit.rule}",
+        message=ptx2xx.GENERIC_ADDRESS_OUTSIDE_WINDOW(expected=taken, actual=misfit.rule),
+        help=ptx2xx.PASS_ADDRESS_IN_WINDOW(expected=taken, actual=misfit.rule),
         properties=properties,
     )
 
 
-RULE = Rule("PTX209", "outside-the-window", ("Generic Addressing", "cvta", "isspacep"), check)
+RULE = Rule(ptx2xx.OUTSIDE_THE_WINDOW, check)

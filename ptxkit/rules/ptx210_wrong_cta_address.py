@@ -7,7 +7,7 @@ What it does
 
 Why it matters
     The behaviour is undefined. An H200 counts the bytes at the mbarrier that lies at the same place in the CTA of the
-    destination, so that who waits for them here waits for ever.
+    destination, so that a thread that waits for them here never continues.
 
 Example
     cvta.shared::cluster.u64 %rd1, %rd0;
@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
@@ -50,16 +51,16 @@ def _finding(misfit: OperandViolation) -> Finding:
     if misfit.rule == "other":
         return Finding(
             primary=misfit.step,
-            message="needs an address in another CTA's shared memory, and this one is in the own CTA's",
-            help="map the address to another CTA with `mapa`; within one CTA use an instruction that is for that",
+            message=ptx2xx.ADDRESS_IN_OWN_CTA(),
+            help=ptx2xx.MAP_ADDRESS_TO_OTHER_CTA(),
             properties=properties,
         )
     return Finding(
         primary=misfit.step,
-        message="the mbarrier is in the shared memory of another CTA than the destination: both must be in the same",
-        help="map the addresses of the destination and of the mbarrier to the same CTA with `mapa`",
+        message=ptx2xx.MBARRIER_IN_OTHER_CTA(),
+        help=ptx2xx.MAP_BOTH_TO_ONE_CTA(),
         properties=properties,
     )
 
 
-RULE = Rule("PTX210", "other-home", ("cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async"), check)
+RULE = Rule(ptx2xx.OTHER_HOME, check)

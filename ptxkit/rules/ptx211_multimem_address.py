@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.pointer_overlap import find_overlaps, is_multimem, is_plain_global_access
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -47,13 +48,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(step: Step, other: Step) -> Finding:
     return Finding(
         primary=step,
-        message="accesses a multimem address, which only `multimem` instructions may access",
-        labels=((other, "`multimem` access to the same bytes, by the same pointer"),),
-        help="use the address that this device's own location has, or a `multimem` instruction",
+        message=ptx2xx.MULTIMEM_ADDRESS_ACCESSED(),
+        labels=((other, ptx2xx.MULTIMEM_ACCESS_LABEL()),),
+        help=ptx2xx.USE_UNICAST_ADDRESS(),
         properties={"space": "global"},
     )
 
 
-RULE = Rule(
-    "PTX211", "multimem-address", ("Multimem Addresses", "multimem.ld_reduce, multimem.st, multimem.red"), check
-)
+RULE = Rule(ptx2xx.MULTIMEM_ADDRESS, check)

@@ -4,7 +4,7 @@ What it does
     Finds a `cp.async` or a bulk store whose thread reaches the end of the kernel without a commit that takes it in.
 
 Why it matters
-    A wait counts committed groups. A copy that belongs to none is waited for by nobody: its bytes may come late, or be
+    A wait counts committed groups. A copy that belongs to none is covered by no wait: its bytes may come late, or be
     read from shared memory that the next kernel already owns.
 
 Example
@@ -29,6 +29,7 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import CommitGroup, WaitGroup
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
@@ -41,9 +42,9 @@ _COMMIT = {
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at each copy of each thread that walked to the end."""
-    for number, world in enumerate(kernel.scenarios):
-        for thread in world.threads.values():
+    """Looks at each copy of each thread whose execution was followed to its end."""
+    for number, facts in enumerate(kernel.scenarios):
+        for thread in facts.threads.values():
             if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
                 yield from _check_thread(number, thread)
 
@@ -68,18 +69,18 @@ def _finding(thread: ThreadView, copy: AsyncCopy) -> Finding:
     commits = [
         e.step for at, e in thread.positions(CommitGroup) if at < copy.position and _group_of(e.effect) == copy.group
     ]
-    labels = [(step, "waits for committed groups only") for step in waits[:1]]
-    labels += [(step, "the last commit stands before the copy") for step in commits[-1:]]
+    labels = [(step, ptx3xx.WAITS_FOR_COMMITTED_ONLY()) for step in waits[:1]]
+    labels += [(step, ptx3xx.LAST_COMMIT()) for step in commits[-1:]]
     commit = f"{_COMMIT[copy.group]};"
-    consequence = "the wait at line {1} does not cover it" if waits else "nothing can wait for it"
+    consequence = ptx3xx.WAIT_DOES_NOT_COVER_COPY() if waits else ptx3xx.NOTHING_CAN_WAIT()
     return Finding(
         primary=copy.event.step,
-        message=f"this copy is never committed to a group: {consequence}",
+        message=ptx3xx.COPY_WITHOUT_COMMIT(consequence=consequence),
         labels=tuple(labels),
-        help=f"add `{_COMMIT[copy.group]};` after the copies of a stage, in the thread that issues them",
+        help=ptx3xx.ADD_COMMIT(commit=_COMMIT[copy.group]),
         severity=Severity.ERROR if waits or copy.group == "bulk" else Severity.WARNING,
         properties={"group": copy.group},
-        group_key=(copy.group, *waits[:1], *commits[-1:]),  # one commit behind them all is the mend
+        group_key=(copy.group, *waits[:1], *commits[-1:]),  # one commit after them all is the fix
         fixes=tuple(
             FixCandidate(f"add `{commit}`", (change,), safe=False)
             for change in (*(StepEdit(step, commit) for step in waits[:1]), StepEdit(copy.event.step, commit, "after"))
@@ -91,6 +92,4 @@ def _group_of(effect: object) -> str:
     return effect.group if isinstance(effect, CommitGroup | WaitGroup) else ""
 
 
-RULE = Rule(
-    "PTX301", "group-never-committed", ("cp.async.commit_group", "cp.async.bulk.commit_group"), check, asynchronous=True
-)
+RULE = Rule(ptx3xx.GROUP_NEVER_COMMITTED, check, asynchronous=True)

@@ -1,8 +1,8 @@
 """PTX304: two copies of one group write the same shared memory.
 
 What it does
-    Finds two `cp.async` of one thread, in one group, whose destinations share bytes. A copy that is told to ignore its
-    source, or to read less than it writes, fills the rest with zeros, so it writes all of its destination, too.
+    Finds two `cp.async` of one thread, in one group, whose destinations share bytes. A copy that ignores its source, or
+    reads less than it writes, fills the rest with zeros, so it writes all of its destination, too.
 
 Why it matters
     The copies of a group are not ordered among themselves: which of the two is left there is undefined.
@@ -31,17 +31,18 @@ from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_write
 from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at the copies of each thread's groups; of pairs that surely share bytes."""
-    for number, world in enumerate(kernel.scenarios):
-        for thread in world.threads.values():
-            yield from _check_thread(number, world, thread)
+    for number, facts in enumerate(kernel.scenarios):
+        for thread in facts.threads.values():
+            yield from _check_thread(number, facts, thread)
 
 
-def _check_thread(number: int, world: ScenarioFacts, thread: ThreadView) -> Iterator[Observation]:
+def _check_thread(number: int, facts: ScenarioFacts, thread: ThreadView) -> Iterator[Observation]:
     if thread.trace.has_unknown_call:
         return  # code that is not here may close a group
     groups: dict[int | None, IntervalIndex[AsyncCopy]] = defaultdict(IntervalIndex)
@@ -52,13 +53,13 @@ def _check_thread(number: int, world: ScenarioFacts, thread: ThreadView) -> Iter
         group = groups[copy.commit_position]
         is_new = True
         for earlier in group.overlapping(*touched):
-            # An mbarrier that tracks the earlier one may have told of its end.
+            # An mbarrier that tracks the earlier one may have signalled its completion.
             if earlier.track_position is None:
                 exact = thread.trace.is_certain(copy.position)
-                finding = _finding(world.name_of(copy.event), earlier, copy)
+                finding = _finding(facts.name_of(copy.event), earlier, copy)
                 yield Observation((copy.event.step, earlier.event.step), number, exact, finding)
                 is_new = is_new and not _covers_range(earlier, touched)
-        if is_new:  # whoever meets it otherwise meets the earlier one, too
+        if is_new:  # what overlaps it otherwise overlaps the earlier one, too
             group.add(*touched, copy)
 
 
@@ -70,15 +71,14 @@ def _covers_range(copy: AsyncCopy, touched: tuple[int, int]) -> bool:
 
 def _finding(name: str, earlier: AsyncCopy, copy: AsyncCopy) -> Finding:
     same = earlier.event.step is copy.event.step
-    where = "in an earlier round" if same else "at line {1}"
+    where = ptx3xx.IN_EARLIER_ROUND() if same else ptx3xx.AT_LABELLED_LINE()
     return Finding(
         primary=copy.event.step,
-        message=f"copies into bytes of {name} that the copy {where} of the same group writes, too: "
-        "the two are in no order",
-        labels=() if same else ((earlier.event.step, "writes these bytes in the same group"),),
-        help="give each copy of a group bytes of its own, or wait for the first before the second",
+        message=ptx3xx.COPIES_OF_GROUP_OVERLAP(variable=name, place=where),
+        labels=() if same else ((earlier.event.step, ptx3xx.WRITES_SAME_BYTES()),),
+        help=ptx3xx.GIVE_COPIES_OWN_BYTES(),
         properties={"group": copy.group},
     )
 
 
-RULE = Rule("PTX304", "overlapping-copies", ("cp.async.commit_group", "cp.async"), check, asynchronous=True)
+RULE = Rule(ptx3xx.OVERLAPPING_COPIES, check, asynchronous=True)

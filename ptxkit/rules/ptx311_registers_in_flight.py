@@ -6,8 +6,8 @@ What it does
     covers the multiplication's group. Plain moves are followed, not reported: they give registers other names.
 
 Why it matters
-    The tensor core reads and writes these registers while the warps go on. What is read early is a mixture, and what is
-    written early is lost, or multiplied instead of the right thing. `ptxas` notices some such code and makes it slow
+    The tensor core reads and writes these registers while the warps continue. What is read early is a mixture, and what
+    is written early is lost, or multiplied instead of the right thing. `ptxas` notices some such code and makes it slow
     (it says that it serializes the pipeline); nothing promises that.
 
 Example
@@ -32,6 +32,8 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.registers.wgmma_hazards import WgmmaHazard, find_wgmma_hazards
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
@@ -43,8 +45,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     touches = find_wgmma_hazards(kernel.program, _GROUP)
     if not touches:
         return
-    for number, world in enumerate(kernel.scenarios):
-        for thread in world.threads.values():
+    for number, facts in enumerate(kernel.scenarios):
+        for thread in facts.threads.values():
             for touch in touches:
                 if _occurs_in(thread, touch):
                     finding = _finding(thread, touch)
@@ -61,7 +63,7 @@ def _occurs_in(thread: ThreadView, touch: WgmmaHazard) -> bool:
 
 def _finding(thread: ThreadView, touch: WgmmaHazard) -> Finding:
     issued = max(at for at, event in thread.positions(AsyncRegisters) if event.step is touch.issue)
-    labels: list[tuple[Step, str]] = [(touch.issue, "may use the register until its group is waited for")]
+    labels: list[tuple[Step, Message]] = [(touch.issue, ptx3xx.MAY_USE_REGISTER())]
     committed = next(
         (at for at, event in thread.positions(CommitGroup) if at > issued and _is_wgmma_group_effect(event.effect)),
         None,
@@ -75,18 +77,18 @@ def _finding(thread: ThreadView, touch: WgmmaHazard) -> Finding:
         None,
     )
     if committed is None:
-        mend = "close the group with `wgmma.commit_group.sync.aligned;` and wait for it before line {0}"
+        fix = ptx3xx.COMMIT_AND_WAIT_FOR_GROUP()
     elif wait is not None and wait.index < touch.step.index:
-        labels.append((wait, "leaves its group pending"))
-        mend = "lower the count of the wait at line {2}, so that it covers the multiplication"
+        labels.append((wait, ptx3xx.LEAVES_GROUP_PENDING()))
+        fix = ptx3xx.LOWER_COUNT_OF_WAIT()
     else:
-        mend = "add `wgmma.wait_group.sync.aligned 0;` before line {0}"
-    what = "an accumulator" if touch.is_accumulator else "the fragment of A"
+        fix = ptx3xx.ADD_WGMMA_WAIT()
+    what = ptx3xx.ACCUMULATOR() if touch.is_accumulator else ptx3xx.FRAGMENT_OF_A()
     return Finding(
         primary=touch.step,
-        message=f"touches {what} of the asynchronous multiplication at line {{1}}, which may be in flight",
+        message=ptx3xx.REGISTER_TOUCHED_IN_FLIGHT(registers=what),
         labels=tuple(labels),
-        help=mend,
+        help=fix,
         properties={"register": touch.register},
         group_key=touch.issue,
     )
@@ -96,4 +98,4 @@ def _is_wgmma_group_effect(effect: object) -> bool:
     return isinstance(effect, CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-RULE = Rule("PTX311", "registers-in-flight", ("wgmma.wait_group", "wgmma.mma_async"), check, asynchronous=True)
+RULE = Rule(ptx3xx.REGISTERS_IN_FLIGHT, check, asynchronous=True)

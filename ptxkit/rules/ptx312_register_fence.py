@@ -1,8 +1,8 @@
-"""PTX312: no `wgmma.fence` stands between an access to registers and the multiplication that uses them.
+"""PTX312: there is no `wgmma.fence` between an access to registers and the multiplication that uses them.
 
 What it does
     Finds a `wgmma.mma_async` before which the warpgroup has executed no `wgmma.fence` at all, or none since another
-    instruction read or wrote its accumulators or its fragment of A. Multiplications of one shape that go on with the
+    instruction read or wrote its accumulators or its fragment of A. Multiplications of one shape that continue with the
     same accumulators need no fence between them; plain moves count as no access.
 
 Why it matters
@@ -35,13 +35,13 @@ from ptxkit.analysis.registers.wgmma_events import WgmmaEvents
 from ptxkit.analysis.registers.wgmma_fences import ReachingAccesses, WgmmaFences
 from ptxkit.analysis.registers.wgmma_hazards import find_issues
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, RegisterFence
+from ptxkit.rules.limits import MAX_FENCE_LOOKBACK
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _GROUP = "wgmma"
 _FENCE = "wgmma.fence.sync.aligned;"
-#: Fences and multiplications before an issue that are looked at, last first.
-MAX_LOOKBACK = 64
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
@@ -51,8 +51,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         return
     fences = WgmmaFences(ControlFlowGraph(kernel.program), WgmmaEvents(_GROUP))
     approaches = {issue: list(fences.reaching_accesses(issue)) for issue in issues}
-    for number, world in enumerate(kernel.scenarios):
-        for thread in world.threads.values():
+    for number, facts in enumerate(kernel.scenarios):
+        for thread in facts.threads.values():
             if not thread.trace.has_unknown_call:
                 yield from _check_thread(number, thread, fences, approaches)
 
@@ -66,9 +66,9 @@ def _check_thread(
     for position, event in _fences_and_issues(thread):
         for approach in approaches.get(event.step, ()):
             before = next(
-                (step for step in history[: -MAX_LOOKBACK - 1 : -1] if fences.is_relevant(step, approach)), None
+                (step for step in history[: -MAX_FENCE_LOOKBACK - 1 : -1] if fences.is_relevant(step, approach)), None
             )
-            unknown = approach.is_unclear or (before is None and len(history) > MAX_LOOKBACK)
+            unknown = approach.is_unclear or (before is None and len(history) > MAX_FENCE_LOOKBACK)
             if not unknown and (id(approach), before) not in seen:
                 seen.add((id(approach), before))
                 finding = _check_issue(thread, approach, before, fence)
@@ -99,17 +99,17 @@ def _check_issue(
     if not touches:
         return Finding(
             primary=approach.issue,
-            message="no `wgmma.fence` comes before this multiplication",
-            help="add `wgmma.fence.sync.aligned;` before line {0}, after the last access to its registers",
+            message=ptx3xx.NO_FENCE_BEFORE_MULTIPLICATION(),
+            help=ptx3xx.ADD_FENCE_AFTER_LAST_ACCESS(),
             group_key=("fence", fence),
             fixes=(_fence_fix(approach),),
         )
     register = approach.accesses[touches[0]]
     return Finding(
         primary=approach.issue,
-        message="uses a register that line {1} accesses, with no `wgmma.fence` between",
-        labels=((touches[0], "access to the register"),),
-        help="add `wgmma.fence.sync.aligned;` before line {0}, after that access",
+        message=ptx3xx.NO_FENCE_AFTER_ACCESS(),
+        labels=((touches[0], ptx3xx.ACCESS_TO_REGISTER()),),
+        help=ptx3xx.ADD_FENCE_AFTER_THIS_ACCESS(),
         properties={"register": register},
         group_key=("fence", fence),
         fixes=(_fence_fix(approach),),
@@ -120,4 +120,4 @@ def _fence_fix(approach: ReachingAccesses) -> FixCandidate:
     return FixCandidate(f"add `{_FENCE}`", (StepEdit(approach.issue, _FENCE),))
 
 
-RULE = Rule("PTX312", "missing-register-fence", ("wgmma.fence",), check, asynchronous=True)
+RULE = Rule(ptx3xx.MISSING_REGISTER_FENCE, check, asynchronous=True)

@@ -1,9 +1,9 @@
 """PTX314: shared memory that a multiplication reads is given up before the multiplication is complete.
 
 What it does
-    Finds copies into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that was told that they are free
-    before the multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a barrier, that
-    comes before the `wgmma.wait_group` which covers it.
+    Finds copies into the operands of a `wgmma.mma_async` or `tcgen05.mma` by a thread that received the signal that
+    they are free before the multiplication was known to be complete: an arrival on the mbarrier of the empty slot, or a
+    barrier, that comes before the `wgmma.wait_group` which covers it.
 
 Why it matters
     The tensor core reads its operands on its own time. A slot that is filled again too early gives products of the
@@ -31,50 +31,50 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.operand_reuse import OperandReuse, find_operand_reuses, is_read_complete
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each filling of a place that a multiplication read in the round before."""
-    for number, world in enumerate(kernel.scenarios):
-        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, world)
+    for number, facts in enumerate(kernel.scenarios):
+        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, facts)
 
 
-def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
-    looks = PairBudget(world.budget)
-    for turn in find_operand_reuses(world):
+def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    looks = PairBudget(facts.budget)
+    for turn in find_operand_reuses(facts):
         if looks.allow((turn.reader.tid, turn.read.event.step, turn.write.step)):
-            kept = is_read_complete(world, turn)
+            kept = is_read_complete(facts, turn)
             if kept is not None:
                 sure = turn.reader.trace.is_certain(turn.read.position) and turn.writer.trace.is_certain(turn.position)
-                finding = None if kept else _finding(world.name_of(turn.write), turn)
+                finding = None if kept else _finding(facts.name_of(turn.write), turn)
                 yield Observation((turn.write.step, turn.read.event.step), number, sure, finding, 2)
 
 
 def _finding(name: str, turn: OperandReuse) -> Finding:
-    labels: list[tuple[Step, str]] = [(turn.read.event.step, "reads these bytes until it is complete")]
+    labels: list[tuple[Step, Message]] = [(turn.read.event.step, ptx3xx.READS_UNTIL_COMPLETE())]
     if turn.read.group == "wgmma":
         waits = [
             event.step
             for at, event in turn.reader.positions(WaitGroup)
             if at > turn.read.position and isinstance(event.effect, WaitGroup) and event.effect.group == "wgmma"
         ]
-        labels += [(step, "the next wait") for step in waits[:1]]
-        mend = "wait for its group (`wgmma.wait_group.sync.aligned`) before telling the copying thread"
+        labels += [(step, ptx3xx.NEXT_WAIT()) for step in waits[:1]]
+        fix = ptx3xx.WAIT_BEFORE_RELEASE()
     else:
-        mend = "let `tcgen05.commit` arrive on the mbarrier that the copying thread waits on"
+        fix = ptx3xx.COMMIT_TO_MBARRIER()
     return Finding(
         primary=turn.write.step,
-        message=f"fills {name}, which the multiplication at line {{1}} may still be reading",
+        message=ptx3xx.FILL_DURING_MULTIPLICATION(variable=name),
         labels=tuple(labels),
-        help=mend,
+        help=fix,
         properties={"completion": turn.read.group},
         group_key=turn.read.event.step,
     )
 
 
-RULE = Rule(
-    "PTX314", "operands-reused", ("wgmma.wait_group", "Async Proxy", "tcgen05.commit"), check, asynchronous=True
-)
+RULE = Rule(ptx3xx.OPERANDS_REUSED, check, asynchronous=True)

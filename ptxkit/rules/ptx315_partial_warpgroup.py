@@ -27,6 +27,7 @@ from ptxkit.analysis.context.collective_participation import WARPGROUP, UnevenEx
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.registers.wgmma_hazards import find_issues
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Effect, RegisterFence, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
@@ -38,27 +39,27 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     issues = find_issues(kernel.program, _GROUP)
     if not issues:
         return
-    for number, world in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(world, _is_collective, WARPGROUP):
+    for number, facts in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(facts, _is_collective, WARPGROUP):
             if uneven is None:
                 yield Observation((step, None), number, True)
             else:
                 exact = uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
                 yield Observation((step, None), number, exact, _finding(uneven), 2)
-        yield from _check_incomplete_warpgroups(number, world)
+        yield from _check_incomplete_warpgroups(number, facts)
 
 
 def _is_collective(effect: Effect) -> bool:
     return isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-def _check_incomplete_warpgroups(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+def _check_incomplete_warpgroups(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     """Multiplications by threads of a warpgroup that the block does not fill."""
-    launch = world.scenario.launch
+    launch = facts.scenario.launch
     whole = launch.threads // WARPGROUP * WARPGROUP
     if not launch.is_exact or whole == launch.threads:
         return
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         if thread.tid >= whole:
             for at, event in thread.positions(AsyncRegisters):
                 if _is_collective(event.effect):
@@ -68,15 +69,16 @@ def _check_incomplete_warpgroups(number: int, world: ScenarioFacts) -> Iterator[
 
 def _finding(uneven: UnevenExecution) -> Finding:
     more, less = uneven.counts
-    often = "does not" if not less else f"does so {less} times"
-    times = "" if not less else f" {more} times"
+    often = ptx3xx.DOES_NOT() if not less else ptx3xx.DOES_SO_TIMES(count=less)
+    times = "" if not less else ptx3xx.TIMES(count=more)
     return Finding(
         primary=uneven.step,
         message=(
-            f"all threads of a warpgroup must execute this together: thread {uneven.most_frequent.tid} "
-            f"does{times}, thread {uneven.least_frequent.tid} {often}"
+            ptx3xx.WARPGROUP_DIVERGES(
+                thread=uneven.most_frequent.tid, times=times, other=uneven.least_frequent.tid, often=often
+            )
         ),
-        help="branch on what is the same for all 128 threads of the warpgroup, and put no predicate on it",
+        help=ptx3xx.BRANCH_UNIFORMLY_IN_WARPGROUP(),
         properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
     )
 
@@ -84,10 +86,10 @@ def _finding(uneven: UnevenExecution) -> Finding:
 def _too_few_threads(step: Step, threads: int) -> Finding:
     return Finding(
         primary=step,
-        message=f"needs a whole warpgroup of 128 threads, and the last one of the block has {threads}",
-        help="launch a multiple of 128 threads, or keep the rest of them out of it",
+        message=ptx3xx.INCOMPLETE_WARPGROUP(threads=threads),
+        help=ptx3xx.LAUNCH_WHOLE_WARPGROUPS(),
         properties={"threads": threads},
     )
 
 
-RULE = Rule("PTX315", "part-of-a-warpgroup", ("Warpgroup", "wgmma.mma_async", "wgmma.fence"), check)
+RULE = Rule(ptx3xx.PART_OF_A_WARPGROUP, check)

@@ -3,8 +3,8 @@
 What it does
     Finds shared memory that ordinary instructions wrote (a store, an atomic, a matrix store, a completed `cp.async`)
     and that a bulk copy, a bulk reduction or a matrix instruction then reads through the async proxy, where no
-    `fence.proxy.async` stands on the way: in the writing thread after the write and before it hands over, or in the
-    issuing thread after it took over. Of the one-way fences, `generic.release` and `generic.acquire`, it takes both.
+    `fence.proxy.async` lies between: in the writing thread after the write and before its release, or in the issuing
+    thread after its acquire. Of the one-way fences, `generic.release` and `generic.acquire`, it takes both.
 
     Both places count, under either policy: the ISA and the mixed-proxy model ("Mixed-proxy extensions for the NVIDIA
     PTX memory consistency model", ISCA 2022) ask for a proxy fence anywhere on the causality path from the write to the
@@ -31,21 +31,15 @@ ISA section
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.barrier_placement import OrderingBarrier, PathPoint, find_ordering_barrier
-from ptxkit.analysis.context.collective_participation import WARP
-from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
-from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
-from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.context.barrier_placement import OrderingBarrier
+from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read, is_generic_write
-from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
-from ptxkit.analysis.sync.sync_edges import SyncEdge
-from ptxkit.fast_dataclasses import dataclass, replace
-from ptxkit.isa.effects import Barrier, MbarrierWait
-from ptxkit.rules.barrier_help import path_point_of
+from ptxkit.analysis.memory.proxy_order import MissingFence, MissingOrder, ProxyPair, find_proxy_pairs
+from ptxkit.diagnostics.catalogue import ptx4xx
+from ptxkit.fast_dataclasses import replace
+from ptxkit.isa.effects import MbarrierWait
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _FENCE = "fence.proxy.async.shared::cta;"
@@ -53,163 +47,24 @@ _FENCE = "fence.proxy.async.shared::cta;"
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every pair of a generic write and an async read that surely share bytes."""
-    for number, world in enumerate(kernel.scenarios):
-        yield from _check_scenario(number, world)
+    for number, facts in enumerate(kernel.scenarios):
+        for pair in find_proxy_pairs(facts):
+            missing = pair.check_order()
+            if missing is not None:
+                threads = 1 if pair.writer is pair.reader else 2
+                yield Observation(
+                    (pair.read.step, pair.write.step), number, pair.is_exact, _finding_of(pair, missing), threads
+                )
 
 
-def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
-    readers = [
-        (thread, position, event, *(access_range(event) or (0, 1)))
-        for thread in world.threads.values()
-        for position, event in thread.accesses
-        if is_async_read(event)
-    ]
-    places: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for index, (_, _, _, low, high) in enumerate(readers):
-        places[(low, high)].append(index)
-    looks = PairBudget(world.budget)
-    for writer in world.threads.values() if readers else ():
-        writes = _generic_writes(writer)
-        # The last write is named first.
-        written = {
-            place: sorted(found, key=lambda item: item[0], reverse=True)
-            for place in places
-            if (found := writes.overlapping(*place))
-        }
-        for index in sorted(index for place in written for index in places[place]):
-            if world.budget.is_exhausted:
-                return
-            reader, position, event, low, high = readers[index]
-            for at, write in written[(low, high)]:
-                key = (writer.tid, reader.tid, write.step, event.step)
-                if (reader is not writer or at < position) and looks.allow(key):
-                    pair = _WriteReadPair(world, writer, at, write, reader, position, event)
-                    yield from pair.observe(number)
-
-
-def _generic_writes(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
-    """The thread's generic writes, each from where it is done."""
-    done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
-    writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
-    for position, event in writer.accesses:
-        at = done.get(position, position)
-        if is_generic_write(event) and at is not None:
-            writes.add(*(access_range(event) or (0, 0)), (at, event))
-    return writes
-
-
-@dataclass(frozen=True, slots=True)
-class _WriteReadPair:
-    """A generic write, and an async read of its bytes; positions in the traces of their threads."""
-
-    facts: ScenarioFacts
-    writer: ThreadView
-    write_position: int
-    write: TraceEvent
-    reader: ThreadView
-    read_position: int
-    read: TraceEvent
-
-    def observe(self, number: int) -> Iterator[Observation]:
-        exact = self.writer.trace.is_certain(self.write_position) and self.reader.trace.is_certain(self.read_position)
-        key = (self.read.step, self.write.step)
-        verdict = self._check_same_thread() if self.writer is self.reader else self._check_two_threads()
-        if verdict is not None:
-            finding = verdict if isinstance(verdict, Finding) else None
-            yield Observation(key, number, exact, finding, 1 if self.writer is self.reader else 2)
-
-    def _check_same_thread(self) -> Finding | bool | None:
-        """True: a fence stands between. None: the bytes are replaced before they are read."""
-        if self.reader.may_fence_between(self.write_position, self.read_position):
-            return True
-        if self._may_be_overwritten(self.reader, self.write_position, self.read_position):
-            return None
-        released = self.writer.first_one_way_fence("release", self.write_position, self.read_position)
-        if (
-            released is not None
-            and self.reader.first_one_way_fence("acquire", released, self.read_position) is not None
-        ):
-            return True
-        syncs = [
-            event.step for at, event in self.reader.positions(Barrier) if self.write_position < at < self.read_position
-        ]
-        half = (
-            self.reader.first_one_way_fence("acquire", self.write_position, self.read_position)
-            if released is None
-            else released
-        )
-        finding = self._finding(syncs[-1] if syncs else None)
-        if half is None:
-            return finding
-        there = self.reader.trace.events[half].step
-        return _with_missing_half(finding, *((None, there) if released is None else (there, None)))
-
-    def _check_two_threads(self) -> Finding | bool | None:
-        """True: a fence stands on the way, on either side of what hands over. None: not ordered, or replaced."""
-        ways = list(self.facts.sync_edges(self.writer, self.write_position, self.reader, self.read_position))
-        if not ways:
-            if not self._is_unordered_iteration():
-                return None
-            there = self.writer.first_fence_since(self.write_position)
-            return _unordered_finding(
-                self.read.step, self.write.step, there, self.facts.name_of(self.read), self._missing_barrier()
-            )
-        if any(
-            self.writer.may_fence_between(self.write_position, way.release_position)
-            or self.reader.may_fence_between(way.acquire_position, self.read_position)
-            for way in ways
-        ):
-            return True
-        way = ways[-1]
-        halves = [self._one_way_fences(way) for way in ways]
-        if any(released is not None and acquired is not None for released, acquired in halves):
-            return True
-        finding = _with_missing_half(self._finding(self.reader.trace.events[way.acquire_position].step), *halves[-1])
-        replaced = self._may_be_overwritten(self.writer, self.write_position, way.release_position)
-        if replaced or self._may_be_overwritten(self.reader, way.acquire_position, self.read_position):
-            return None
-        return finding
-
-    def _one_way_fences(self, way: SyncEdge) -> tuple[Step | None, Step | None]:
-        """The one-way fences that stand on a way: that of the writer before it, that of the reader after it."""
-        released = self.writer.first_one_way_fence("release", self.write_position, way.release_position)
-        acquired = self.reader.first_one_way_fence("acquire", way.acquire_position, self.read_position)
-        return (
-            None if released is None else self.writer.trace.events[released].step,
-            None if acquired is None else self.reader.trace.events[acquired].step,
-        )
-
-    def _is_unordered_iteration(self) -> bool:
-        """Whether the reader did its own part of this write and met no barrier since: the writer may be anywhere."""
-        own = self.reader.access_positions.get((self.write.step, self.write.visit), self.read_position)
-        if own >= self.read_position or self._may_be_overwritten(self.reader, own, self.read_position):
-            return False
-        return not self.reader.release_acquire_points.acquires_between(own, self.read_position)
-
-    def _missing_barrier(self) -> OrderingBarrier:
-        """The barrier between the write by any thread, one of another warp where there is one, and the read."""
-        write, read = (
-            path_point_of(self.facts, self.writer, self.write_position),
-            path_point_of(self.facts, self.reader, self.read_position),
-        )
-        seen, tids = write.path.group.events[write.position], write.path.group.tids
-        who = (
-            seen.participants if isinstance(seen, GroupEvent) and seen.participants is not None else (True,) * len(tids)
-        )
-        for tid, does in zip(tids, who, strict=True):
-            if does and tid // WARP != self.reader.tid // WARP:
-                write = PathPoint(self.facts.happens_before.path_of(tid), tid, write.position)
-                break
-        return find_ordering_barrier(self.facts, write, read)
-
-    def _finding(self, sync: Step | None) -> Finding:
-        since = self.writer.trace.events[self.write_position].step
-        return _finding(self.read.step, self.write.step, sync, since, self.facts.name_of(self.read))
-
-    def _may_be_overwritten(self, thread: ThreadView, since: int, until: int) -> bool:
-        return self.facts.async_overwrites.may_overwrite_between(
-            thread, since, until, access_range(self.read) or (0, 1)
-        )
+def _finding_of(pair: ProxyPair, missing: MissingFence | MissingOrder | bool) -> Finding | None:
+    read, write, name = pair.read.step, pair.write.step, pair.facts.name_of(pair.read)
+    match missing:
+        case MissingOrder(fence=fence, barrier=barrier):
+            return _unordered_finding(read, write, fence, name, barrier)
+        case MissingFence(sync=sync, since=since, release_half=released, acquire_half=acquired):
+            return _with_missing_half(_finding(read, write, sync, since, name), released, acquired)
+    return None
 
 
 def _with_missing_half(finding: Finding, released: Step | None, acquired: Step | None) -> Finding:
@@ -218,13 +73,13 @@ def _with_missing_half(finding: Finding, released: Step | None, acquired: Step |
     if there is None:
         return finding
     if released is not None:
-        missing, where = "acquire.sync_restrict::shared::cluster.cluster", "before line {0}, in the thread that reads"
+        missing, where = "acquire.sync_restrict::shared::cluster.cluster", ptx4xx.BEFORE_READ_IN_READER()
     else:
-        missing, where = "release.sync_restrict::shared::cta.cluster", "after line {1}, in every thread that writes"
+        missing, where = "release.sync_restrict::shared::cta.cluster", ptx4xx.AFTER_WRITE_IN_WRITERS()
     return replace(
         finding,
-        labels=(*finding.labels[:1], (there, "half of a fence: its counterpart is missing")),
-        help=f"add `fence.proxy.async::generic.{missing};` {where}",
+        labels=(*finding.labels[:1], (there, ptx4xx.HALF_OF_FENCE())),
+        help=ptx4xx.ADD_ONE_WAY_FENCE(semantics=missing, place=where),
         group_key=there,
         fixes=(_one_way_fence_fix(f"fence.proxy.async::generic.{missing};", finding, released is not None),),
     )
@@ -241,27 +96,31 @@ def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, b
     """fence: the writers' own, which orders proxies and no threads; None where they have none. barrier: the one that is
     missing."""
     has_fence = fence is not None and write.start < fence.start < read.start
-    behind, line = (fence, "the fence at line {2}") if fence is not None and has_fence else (write, "the write")
+    after, line = (fence, ptx4xx.FENCE_AT_LINE()) if fence is not None and has_fence else (write, ptx4xx.THE_WRITE())
     both: tuple[FixCandidate, ...] = ()
     alone: tuple[FixCandidate, ...] = ()
     if barrier.text is None:
-        mend = f"let the writers arrive at an mbarrier behind {line}, and wait for its phase before line {{0}}"
-        mend += "" if has_fence else f"; add `{_FENCE}` before they arrive"
+        own_fence = "" if has_fence else ptx4xx.FENCE_BEFORE_ARRIVAL(fence=_FENCE)
+        fix = ptx4xx.ORDER_BY_MBARRIER(after=line, fence=own_fence)
     else:
-        places = f"after {line} and before line {{0}}" if barrier.is_split else f"after {line}, before line {{0}}"
-        mend = f"add `{barrier.text}` {places}" if has_fence else f"add `{_FENCE}` and then `{barrier.text}` {places}"
+        places = ptx4xx.AFTER_AND_BEFORE(after=line) if barrier.is_split else ptx4xx.BETWEEN(after=line)
+        fix = (
+            ptx4xx.ADD_BARRIER(barrier=barrier.text, place=places)
+            if has_fence
+            else ptx4xx.ADD_FENCE_AND_BARRIER(fence=_FENCE, barrier=barrier.text, place=places)
+        )
         second = (StepEdit(read, barrier.text),) if barrier.is_split else ()
         fenced = StepEdit(write, f"{_FENCE}\n{barrier.text}", "after")
         both = (FixCandidate("add a proxy fence and a barrier", (fenced, *second), safe=False),)
-        alone = (FixCandidate("add a barrier", (StepEdit(behind, barrier.text, "after"), *second), safe=False),)
+        alone = (FixCandidate("add a barrier", (StepEdit(after, barrier.text, "after"), *second), safe=False),)
     return Finding(
         primary=read,
-        message=f"reads {name} through the async proxy; other threads write it at line {{1}}, and nothing orders them",
+        message=ptx4xx.UNORDERED_ASYNC_READ(variable=name),
         labels=(
-            (write, "generic write, by every thread"),
-            *(((behind, "orders the proxies, not the threads"),) if has_fence else ()),
+            (write, ptx4xx.GENERIC_WRITE_BY_ALL()),
+            *(((after, ptx4xx.ORDERS_PROXIES_ONLY()),) if has_fence else ()),
         ),
-        help=mend,
+        help=fix,
         properties={"space": "shared::cta"},
         group_key=write,
         fixes=(*(alone if has_fence else ()), *both),
@@ -269,15 +128,15 @@ def _unordered_finding(read: Step, write: Step, fence: Step | None, name: str, b
 
 
 def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str) -> Finding:
-    between = ((sync, "orders the threads, not the proxies"),) if sync is not None and sync is not read else ()
-    place = "before the barrier at line {2}" if between else "before line {0}"
+    between = ((sync, ptx4xx.ORDERS_THREADS_ONLY()),) if sync is not None and sync is not read else ()
+    place = ptx4xx.BEFORE_BARRIER() if between else ptx4xx.BEFORE_READ()
     if sync is not None and any(isinstance(effect, MbarrierWait) for effect in sync.effects):
-        place = "before it arrives at the mbarrier whose phase is waited for at line {2}"
+        place = ptx4xx.BEFORE_ARRIVAL()
     return Finding(
         primary=read,
-        message=f"reads {name} through the async proxy, but the write at line {{1}} went through the generic proxy",
-        labels=((write, "generic write"), *between),
-        help=f"add `fence.proxy.async.shared::cta;` after the write, in every thread that writes, {place}",
+        message=ptx4xx.ASYNC_READ_WITHOUT_FENCE(variable=name),
+        labels=((write, ptx4xx.GENERIC_WRITE()), *between),
+        help=ptx4xx.ADD_PROXY_FENCE(place=place),
         properties={"space": "shared::cta"},
         group_key=between[0] if between else since,
         fixes=tuple(
@@ -291,4 +150,4 @@ def _finding(read: Step, write: Step, sync: Step | None, since: Step, name: str)
     )
 
 
-RULE = Rule("PTX401", "missing-proxy-fence", ("Async Proxy", "membar / fence"), check, asynchronous=True)
+RULE = Rule(ptx4xx.MISSING_PROXY_FENCE, check, asynchronous=True)

@@ -2,9 +2,9 @@
 
 What it does
     Under `--policy strict`: finds loads and stores of shared memory that a barrier or an mbarrier orders before a bulk
-    copy into the same bytes, where no `fence.proxy.async` stands on the way, in the thread that loads before it hands
-    over, or in the one that copies after it took over. Waiting for a bulk copy or a `wgmma` on the way is one, too.
-    Without any order between the two it is a race, and PTX621 speaks of it under both policies.
+    copy into the same bytes, where no `fence.proxy.async` lies between, in the thread that loads before its release, or
+    in the one that copies after its acquire. A wait for a bulk copy or a `wgmma` between the two counts as one, too.
+    Without any order between the two it is a race, and PTX621 reports it under both policies.
 
 Why it matters
     The manual's fence orders accesses of both proxies, reads as well as writes. Most pipelines rely on the mbarrier
@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.memory.async_refills import AsyncRefill, find_refills
 from ptxkit.analysis.symexec.access_ranges import is_generic_read
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
 
 _FENCE = "fence.proxy.async.shared::cta;"
@@ -40,23 +40,21 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each copy into bytes that were used before."""
     if kernel.policy != "strict":
         return
-    for number, world in enumerate(kernel.scenarios):
-        for refill in find_refills(world):
+    for number, facts in enumerate(kernel.scenarios):
+        for refill in find_refills(facts):
             key = (refill.write.step, refill.use.step)
-            finding = None if refill.is_fenced else _finding(world, refill)
+            finding = None if refill.is_fenced else _finding(facts, refill)
             yield Observation(key, number, refill.is_certain, finding, refill.threads)
 
 
-def _finding(world: ScenarioFacts, refill: AsyncRefill) -> Finding:
+def _finding(facts: ScenarioFacts, refill: AsyncRefill) -> Finding:
     used = "read" if is_generic_read(refill.use) else "wrote"
-    between = ((refill.sync, "orders the threads, not the proxies"),) if refill.sync is not None else ()
+    between = ((refill.sync, ptx4xx.ORDERS_THREADS_ONLY()),) if refill.sync is not None else ()
     return Finding(
         primary=refill.write.step,
-        message=f"copies into {world.name_of(refill.write)}, which line {{1}} {used} through the generic proxy, and no"
-        " proxy fence stands between",
-        labels=((refill.use.step, f"generic {'read' if used == 'read' else 'write'}"), *between),
-        help="add `fence.proxy.async.shared::cta;` after line {1}, before what hands the memory back",
-        severity=Severity.WARNING,
+        message=ptx4xx.REFILL_WITHOUT_FENCE(variable=facts.name_of(refill.write), access=used),
+        labels=((refill.use.step, ptx4xx.GENERIC_ACCESS(access="read" if used == "read" else "write")), *between),
+        help=ptx4xx.ADD_FENCE_BEFORE_RELEASE(),
         properties={"space": "shared::cta", "policy": "strict"},
         group_key=refill.use.step,
         fixes=tuple(
@@ -66,4 +64,4 @@ def _finding(world: ScenarioFacts, refill: AsyncRefill) -> Finding:
     )
 
 
-RULE = Rule("PTX402", "refill-without-proxy-fence", ("Async Proxy", "membar / fence", "Causality Order"), check)
+RULE = Rule(ptx4xx.REFILL_WITHOUT_PROXY_FENCE, check)

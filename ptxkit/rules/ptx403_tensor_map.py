@@ -4,7 +4,7 @@ What it does
     Finds a tensor map in global memory that the kernel changes (`tensormap.replace`, `tensormap.cp_fenceproxy`,
     ordinary stores) and copies by, where one of the two fences between the generic proxy and the tensormap proxy is
     missing: the release after the change, which `tensormap.cp_fenceproxy` has in itself, or the acquire of this map
-    before the copy. Also finds a map that is changed while a copy by it is still under way, or with no order between
+    before the copy. Also finds a map that is changed while a copy by it is still in flight, or with no order between
     both.
     The policy `strict` warns of maps that came by a pointer and that nothing acquires: the start of a kernel does not.
 
@@ -36,18 +36,19 @@ from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at every change of a map with the copies by it; under `strict`, at maps that nobody acquires, too."""
+    """Looks at every change of a map with the copies by it; under `strict`, at maps that no thread acquires, too."""
     changes = may_change_tensor_maps(kernel.program)
     if not changes and kernel.policy != "strict":
         return
-    for number, world in enumerate(kernel.scenarios):
-        if world.has_unknown_call:
+    for number, facts in enumerate(kernel.scenarios):
+        if facts.has_unknown_call:
             continue
-        looked = _ScenarioChecker(number, world)
+        looked = _ScenarioChecker(number, facts)
         if changes:
             yield from looked.observe()
         if kernel.policy == "strict":
@@ -55,11 +56,11 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 
 
 class _ScenarioChecker:
-    def __init__(self, number: int, world: ScenarioFacts) -> None:
+    def __init__(self, number: int, facts: ScenarioFacts) -> None:
         self._number = number
-        self._facts = world
-        self._maps = ModifiedTensorMaps(world)
-        self._pair_budget = PairBudget(world.budget)
+        self._facts = facts
+        self._maps = ModifiedTensorMaps(facts)
+        self._pair_budget = PairBudget(facts.budget)
 
     def observe(self) -> Iterator[Observation]:
         """Both ways in which a change and a copy can be wrong."""
@@ -123,9 +124,9 @@ class _ScenarioChecker:
         if change.thread is use.thread:
             spans = [(0, change.thread, first, until)]
         else:
-            ways = self._maps.sync_edges(change, use)
-            spans = [(0, change.thread, first, max(way.release_position for way in ways) + 1)]
-            spans.append((1, use.thread, min(way.acquire_position for way in ways), until))
+            edges = self._maps.sync_edges(change, use)
+            spans = [(0, change.thread, first, max(edge.release_position for edge in edges) + 1)]
+            spans.append((1, use.thread, min(edge.acquire_position for edge in edges), until))
         place = use.address
         releases = ((number, self._maps.first_release(thread, place, *span)) for number, thread, *span in spans)
         acquires = (
@@ -134,7 +135,8 @@ class _ScenarioChecker:
         return _first_known(releases), _first_known(acquires)
 
     def _is_copy_inflight(self, change: MapWrite, use: MapUse) -> bool:
-        """Whether the copy has surely not been waited for when the map changes: nobody could have told the thread."""
+        """Whether the copy has surely not been waited for when the map changes: no other thread could have signalled
+        it."""
         issued, read = use.copy.position, use.copy.source_free_position
         if change.thread is not use.thread or change.position < issued or not change.is_map_update:
             return False
@@ -153,18 +155,16 @@ def _first_known(places: Iterable[tuple[int, int | None]]) -> tuple[int, int] | 
 def _stale_map(change: MapWrite, use: MapUse, missing: str) -> Finding:
     copy = use.copy.event.step
     if missing == "release":
-        words = "no `fence.proxy.tensormap::generic.release` follows the change"
-        mend = "add `fence.proxy.tensormap::generic.release.gpu;` after line {1}, and the acquire of the map after it"
+        words = ptx4xx.NO_RELEASE_AFTER_CHANGE()
+        fix = ptx4xx.ADD_RELEASE_AND_ACQUIRE()
     else:
-        words = "nothing acquires the change for the tensormap proxy"
-        mend = (
-            "add `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` before line {0}, with the address of this map"
-        )
+        words = ptx4xx.NO_ACQUIRE_OF_CHANGE()
+        fix = ptx4xx.ADD_ACQUIRE_BEFORE_COPY()
     return Finding(
         primary=copy,
-        message=f"copies by a tensor map that line {{1}} changed, but {words}",
-        labels=((change.event.step, "the map is changed, through the generic proxy"),),
-        help=mend,
+        message=ptx4xx.CHANGED_MAP_USED(reason=words),
+        labels=((change.event.step, ptx4xx.MAP_CHANGED()),),
+        help=fix,
         properties={"missing": missing},
         group_key=(change.event.step, missing),
     )
@@ -173,9 +173,9 @@ def _stale_map(change: MapWrite, use: MapUse, missing: str) -> Finding:
 def _unordered_change(change: MapWrite, use: MapUse) -> Finding:
     return Finding(
         primary=use.copy.event.step,
-        message="copies by a tensor map that another thread changes at line {1}, and nothing orders them",
-        labels=((change.event.step, "the map is changed, by other threads"),),
-        help="add `bar.sync 0;` after line {1}, and `fence.proxy.tensormap::generic.acquire.gpu [map], 128;` after it",
+        message=ptx4xx.MAP_CHANGED_BY_OTHER_THREAD(),
+        labels=((change.event.step, ptx4xx.MAP_CHANGED_BY_OTHERS()),),
+        help=ptx4xx.ADD_BARRIER_AND_ACQUIRE(),
         properties={"missing": "barrier"},
         group_key=(change.event.step, "barrier"),
     )
@@ -184,23 +184,22 @@ def _unordered_change(change: MapWrite, use: MapUse) -> Finding:
 def _missing_acquire(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="copies by a tensor map in global memory that nothing in this kernel acquires for the tensormap proxy",
-        help="add `fence.proxy.tensormap::generic.acquire.sys [map], 128;` once before the copies, or pass the map "
-        "itself, as a `.param` of 128 bytes",
+        message=ptx4xx.GLOBAL_MAP_NEVER_ACQUIRED(),
+        help=ptx4xx.ACQUIRE_ONCE_OR_PASS_MAP(),
         severity=Severity.WARNING,
         properties={"missing": "acquire"},
     )
 
 
 def _change_during_copy(change: MapWrite, use: MapUse) -> Finding:
-    mend = "`cp.async.bulk.wait_group.read 0;`" if use.copy.group == "bulk" else "a wait for its mbarrier"
+    fix = ptx4xx.WAIT_OF_BULK_GROUP() if use.copy.group == "bulk" else ptx4xx.WAIT_FOR_ITS_MBARRIER()
     return Finding(
         primary=change.event.step,
-        message="changes a tensor map while the copy at line {1} by it is still under way",
-        labels=((use.copy.event.step, "this copy reads the map when it likes, until it has been waited for"),),
-        help=f"add {mend} before line {{0}}",
+        message=ptx4xx.MAP_CHANGED_DURING_COPY(),
+        labels=((use.copy.event.step, ptx4xx.COPY_READS_MAP_ANY_TIME()),),
+        help=ptx4xx.ADD_WAIT_BEFORE_CHANGE(wait=fix),
         group_key=use.copy.event.step,
     )
 
 
-RULE = Rule("PTX403", "tensor-map-fence", ("membar / fence", "tensormap.cp_fenceproxy"), check)
+RULE = Rule(ptx4xx.TENSOR_MAP_FENCE, check)

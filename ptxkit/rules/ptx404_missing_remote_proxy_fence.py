@@ -34,15 +34,16 @@ from collections.abc import Iterator
 from ptxkit.analysis.cluster.remote_proxy_crossings import RemoteProxyCrossing, find_remote_proxy_crossings
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at what passes from each CTA to others of its cluster."""
-    for number, world in enumerate(kernel.scenarios):
-        if world.scenario.launch.cluster_size == 1:
+    for number, facts in enumerate(kernel.scenarios):
+        if facts.scenario.launch.cluster_size == 1:
             return
-        for passage in find_remote_proxy_crossings(kernel, world):
+        for passage in find_remote_proxy_crossings(kernel, facts):
             key = (passage.after.event.step, passage.before.event.step)
             exact = passage.before.is_certain and passage.after.is_certain
             yield Observation(key, number, exact, _finding(passage, strict=kernel.policy == "strict"), 2)
@@ -55,13 +56,12 @@ def _finding(passage: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
         return _two_copies_finding(passage)
     if passage.may_fence_in_acquirer or (passage.may_fence_in_releaser and not strict):
         return None
-    late = "; the only fence stands in the CTA that writes" if passage.may_fence_in_releaser else ""
+    late = ptx4xx.ONLY_FENCE_IN_WRITER() if passage.may_fence_in_releaser else ""
     return Finding(
         primary=passage.after.event.step,
-        message="reads shared memory through the async proxy, which another CTA wrote through the generic proxy at line"
-        f" {{1}}{late}",
-        labels=((passage.before.event.step, "generic write by another CTA"),),
-        help="add `fence.proxy.async.shared::cta;` before line {0}, after the CTAs have met",
+        message=ptx4xx.REMOTE_WRITE_READ_WITHOUT_FENCE(fences=late),
+        labels=((passage.before.event.step, ptx4xx.GENERIC_WRITE_OF_OTHER_CTA()),),
+        help=ptx4xx.ADD_FENCE_AFTER_MEETING(),
         severity=Severity.WARNING if passage.may_fence_in_releaser else Severity.ERROR,
         properties={"space": "shared::cluster"},
         group_key=passage.before.event.step,
@@ -75,18 +75,20 @@ def _finding(passage: RemoteProxyCrossing, *, strict: bool) -> Finding | None:
 
 
 def _two_copies_finding(passage: RemoteProxyCrossing) -> Finding:
-    sides = [("uses it first", passage.may_fence_in_releaser), ("uses it next", passage.may_fence_in_acquirer)]
+    sides = [
+        ("uses it first", passage.may_fence_in_releaser),
+        ("uses it next", passage.may_fence_in_acquirer),
+    ]
     missing = " and ".join(words for words, fenced in sides if not fenced)
     return Finding(
         primary=passage.after.event.step,
-        message="two CTAs use the same shared memory through the async proxy, here and at line {1}, with no proxy fence"
-        f" in the one that {missing}",
-        labels=((passage.before.event.step, "asynchronous access of another CTA"),),
-        help="add `fence.proxy.async.shared::cluster;` in both CTAs, before and after what orders them",
+        message=ptx4xx.TWO_CTAS_WITHOUT_FENCE(missing=missing),
+        labels=((passage.before.event.step, ptx4xx.ASYNC_ACCESS_OF_OTHER_CTA()),),
+        help=ptx4xx.ADD_FENCE_IN_BOTH_CTAS(),
         severity=Severity.WARNING,
         properties={"space": "shared::cluster", "policy": "strict"},
         group_key=passage.before.event.step,
     )
 
 
-RULE = Rule("PTX404", "proxy-fence-across-ctas", ("Async Proxy", "Causality Order", "membar / fence"), check)
+RULE = Rule(ptx4xx.PROXY_FENCE_ACROSS_CTAS, check)

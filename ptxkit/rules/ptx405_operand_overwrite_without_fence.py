@@ -2,7 +2,7 @@
 
 What it does
     Under `--policy strict`: finds stores to shared memory that `tcgen05.mma` or `tcgen05.cp` has read as an operand,
-    ordered behind it, with no `fence.proxy.async` on the way. That the operation is complete is what PTX704 asks.
+    ordered after it, with no `fence.proxy.async` between. PTX704 checks that the operation is complete.
 
 Why it matters
     The manual gives the completion of bulk copies and of `wgmma` a fence between the proxies. Of `tcgen05` it does not
@@ -30,7 +30,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.tensor.operand_overwrites import OperandOverwrite, find_operand_overwrites
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
 
 
@@ -38,23 +38,21 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each store to what an operation read before."""
     if kernel.policy != "strict":
         return
-    for number, world in enumerate(kernel.scenarios):
-        for found in find_operand_overwrites(world):
+    for number, facts in enumerate(kernel.scenarios):
+        for found in find_operand_overwrites(facts):
             key = (found.store.step, found.operation.step)
-            yield Observation(key, number, found.is_certain, _finding(world, found), found.threads)
+            yield Observation(key, number, found.is_certain, _finding(facts, found), found.threads)
 
 
-def _finding(world: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
+def _finding(facts: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
     if found.is_fenced:
         return None
-    between = ((found.sync, "orders the threads, not the proxies"),) if found.sync is not None else ()
+    between = ((found.sync, ptx4xx.ORDERS_THREADS_ONLY()),) if found.sync is not None else ()
     return Finding(
         primary=found.store.step,
-        message=f"writes {world.name_of(found.store)}, which the operation at line {{1}} read through the async proxy,"
-        " and no proxy fence stands between",
-        labels=((found.operation.step, "asynchronous read of the operand"), *between),
-        help="add `fence.proxy.async.shared::cta;` after the wait for the operation, before line {0}",
-        severity=Severity.WARNING,
+        message=ptx4xx.OPERAND_STORED_WITHOUT_FENCE(variable=facts.name_of(found.store)),
+        labels=((found.operation.step, ptx4xx.ASYNC_READ_OF_OPERAND()), *between),
+        help=ptx4xx.ADD_FENCE_AFTER_OPERATION(),
         properties={"space": "shared::cta", "policy": "strict"},
         group_key=found.sync or found.operation.step,
         fixes=(
@@ -65,9 +63,4 @@ def _finding(world: ScenarioFacts, found: OperandOverwrite) -> Finding | None:
     )
 
 
-RULE = Rule(
-    "PTX405",
-    "operand-stored-again",
-    ("Async Proxy", "Memory Consistency Model for 5th generation of TensorCore operations", "membar / fence"),
-    check,
-)
+RULE = Rule(ptx4xx.OPERAND_STORED_AGAIN, check)

@@ -2,8 +2,8 @@
 
 What it does
     Under `--policy strict`: finds loops that read a flag until another CTA, grid or GPU has set it, with acquire order,
-    and behind them, on every path and in the same thread, a bulk copy out of global memory, where no
-    `fence.proxy.async` that covers global memory stands between.
+    and after them, on every path and in the same thread, a bulk copy out of global memory, where no `fence.proxy.async`
+    that covers global memory lies between.
 
 Why it matters
     What the other side stored before it set the flag is there for this thread's loads. The copy reads through the async
@@ -28,12 +28,12 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.polled_flags import PolledCopy, find_polled_copies
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at each copy behind a loop that waits for a flag."""
+    """Looks at each copy after a loop that waits for a flag."""
     if kernel.policy == "strict":
         for found in find_polled_copies(kernel.program):
             yield Observation((found.copy, found.poll), 0, True, _finding(found))
@@ -42,15 +42,13 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(found: PolledCopy) -> Finding:
     return Finding(
         primary=found.copy,
-        message="copies global memory that others may have written before they set the flag read at line {1}: no proxy"
-        " fence stands between",
-        labels=((found.poll, "waits for the flag"),),
-        help="add `fence.proxy.async.global;` after the loop, before line {0}",
-        severity=Severity.WARNING,
+        message=ptx4xx.COPY_AFTER_POLL_WITHOUT_FENCE(),
+        labels=((found.poll, ptx4xx.WAITS_FOR_FLAG()),),
+        help=ptx4xx.ADD_FENCE_AFTER_LOOP(),
         properties={"space": "global", "policy": "strict"},
         group_key=found.poll,
         fixes=(FixCandidate("add `fence.proxy.async.global;`", (StepEdit(found.copy, "fence.proxy.async.global;"),)),),
     )
 
 
-RULE = Rule("PTX406", "polled-copy", ("Async Proxy", "Causality Order", "membar / fence"), check)
+RULE = Rule(ptx4xx.POLLED_COPY, check)

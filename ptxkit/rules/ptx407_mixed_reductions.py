@@ -1,8 +1,8 @@
 """PTX407: atomics and bulk reductions update the same word of global memory.
 
 What it does
-    Under `--policy strict`: finds `atom` or `red`, and `cp.reduce.async.bulk`, on the same bytes behind the same kernel
-    parameter, at a distance that is a number: all CTAs of the grid update these, in any order.
+    Under `--policy strict`: finds `atom` or `red`, and `cp.reduce.async.bulk`, on the same bytes, at a constant offset
+    from the same kernel parameter: all CTAs of the grid update these, in any order.
 
 Why it matters
     Each is atomic to its like. Two operations are atomic to each other only if they are of the same proxy: bulk
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.mixed_proxy_reductions import MixedProxyUpdate, find_mixed_proxy_updates
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -40,19 +40,12 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(found: MixedProxyUpdate) -> Finding:
     return Finding(
         primary=found.reduction,
-        message="updates a word through the async proxy that line {1} updates through the generic proxy: the two are"
-        " not atomic to each other",
-        labels=((found.atomic, "update of the same word"),),
-        help="update it by one kind of instruction, or in words of their own",
-        severity=Severity.WARNING,
+        message=ptx4xx.WORD_UPDATED_BY_BOTH_PROXIES(),
+        labels=((found.atomic, ptx4xx.UPDATE_OF_SAME_WORD()),),
+        help=ptx4xx.UPDATE_BY_ONE_KIND(),
         properties={"space": "global", "policy": "strict"},
         group_key=found.atomic,
     )
 
 
-RULE = Rule(
-    "PTX407",
-    "mixed-reductions",
-    ("Conflict and Data-Races", "Morally strong operations", "cp.reduce.async.bulk"),
-    check,
-)
+RULE = Rule(ptx4xx.MIXED_REDUCTIONS, check)

@@ -8,8 +8,8 @@ What it does
 
 Why it matters
     Data that are loaded so must be read-only as long as the kernel runs: no order holds between such loads and stores,
-    and the cache that they go through is not told of them. A load behind the store may return what was there before;
-    one in front of the store of another thread may be moved behind the barrier.
+    and the stores do not update the cache that the loads go through. A load after the store may return the old value;
+    one before the store of another thread may be moved past the barrier.
 
 Example
     st.global.u32 [%rd1], %r1;
@@ -36,6 +36,7 @@ from ptxkit.analysis.memory.pointer_overlap import (
     is_read_only_load,
 )
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -60,9 +61,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _in_place_finding(pair: AccessOverlap) -> Finding:
     return Finding(
         primary=pair.first.step,
-        message="loads through the non-coherent cache what the same thread later writes at line {1}",
-        labels=((pair.other.step, "write of the same bytes"),),
-        help="load it without `.nc`, which is for data that do not change while the kernel runs",
+        message=ptx4xx.NON_COHERENT_LOAD_BEFORE_OWN_WRITE(),
+        labels=((pair.other.step, ptx4xx.WRITE_OF_SAME_BYTES()),),
+        help=ptx4xx.LOAD_WITHOUT_NC(),
         severity=Severity.NOTE,
         properties={"space": "global"},
     )
@@ -70,20 +71,15 @@ def _in_place_finding(pair: AccessOverlap) -> Finding:
 
 def _finding(pair: AccessOverlap) -> Finding:
     earlier = pair.first_is_earlier
-    when = "later writes at line {1}" if earlier else "writes at line {1}"
+    when = ptx4xx.LATER_WRITES() if earlier else ptx4xx.WRITES_AT_LINE()
     return Finding(
         primary=pair.first.step,
-        message=f"loads through the non-coherent cache what the kernel {when}: such data must not change while it runs",
-        labels=((pair.other.step, "write of the same bytes"),),
-        help="load it without `.nc`",
+        message=ptx4xx.NON_COHERENT_LOAD_OF_WRITTEN_DATA(when=when),
+        labels=((pair.other.step, ptx4xx.WRITE_OF_SAME_BYTES()),),
+        help=ptx4xx.USE_COHERENT_LOAD(),
         severity=Severity.WARNING if earlier else Severity.ERROR,
         properties={"space": "global"},
     )
 
 
-RULE = Rule(
-    "PTX408",
-    "written-while-read-only",
-    ("Data Movement and Conversion Instructions: ld.global.nc", "Scope and applicability of the model"),
-    check,
-)
+RULE = Rule(ptx4xx.WRITTEN_WHILE_READ_ONLY, check)

@@ -1,7 +1,7 @@
 """PTX501: an mbarrier is used before its initialisation is ordered, or without any.
 
 What it does
-    Finds an operation on an mbarrier by a thread that nothing has told of the `mbarrier.init` in another thread, and
+    Finds an operation on an mbarrier by a thread that nothing orders after the `mbarrier.init` in another thread, and
     operations on an object that no thread of its CTA initialises.
 
 Why it matters
@@ -30,9 +30,11 @@ from ptxkit.analysis.cluster.cluster_facts import SIGNAL_EFFECTS, find_remote_ac
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.mbarrier_objects import USE_EFFECTS, find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierComplete, MbarrierInit
-from ptxkit.rules.mbarrier_helpers import USE_EFFECTS, find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _CTA_BARRIER = "bar.sync 0;"
@@ -41,19 +43,19 @@ _CLUSTER_BARRIER = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligne
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each first use of an object by each thread."""
-    made = cache(_initialized_mbarriers)  # by world, once: many threads use many objects
-    for number, world in enumerate(kernel.scenarios):
-        if not is_ambiguous(world):
-            yield from _check_scenario(number, world, made)
-            yield from _check_remote_uses(kernel, number, world, made)
+    made = cache(_initialized_mbarriers)  # by scenario, once: many threads use many objects
+    for number, facts in enumerate(kernel.scenarios):
+        if not is_ambiguous(facts):
+            yield from _check_scenario(number, facts, made)
+            yield from _check_remote_uses(kernel, number, facts, made)
 
 
 def _check_scenario(
-    number: int, world: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
+    number: int, facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
 ) -> Iterator[Observation]:
-    all_inits = world.executes_all(MbarrierInit)
-    inits = find_initializations(world.threads.values())
-    for thread in world.threads.values():
+    all_inits = facts.executes_all(MbarrierInit)
+    inits = find_initializations(facts.threads.values())
+    for thread in facts.threads.values():
         seen: set[int] = set()
         for position, event in enumerate(thread.trace.events):
             if not isinstance(event, TraceEvent) or not isinstance(event.effect, USE_EFFECTS):
@@ -63,37 +65,37 @@ def _check_scenario(
                 continue
             seen.add(address)
             makers = inits.get(address)
-            if makers is None and all_inits and _is_never_initialized(made(world), address):
+            if makers is None and all_inits and _is_never_initialized(made(facts), address):
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(position), _uninitialized_use(event)
                 )
             elif makers is not None:
-                yield _check_use(number, world, makers, (thread, position, event))
+                yield _check_use(number, facts, makers, (thread, position, event))
 
 
 def _check_remote_uses(
-    kernel: KernelFacts, number: int, world: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
+    kernel: KernelFacts, number: int, facts: ScenarioFacts, made: Callable[[ScenarioFacts], set[int] | None]
 ) -> Iterator[Observation]:
     """What signals objects of another CTA of the cluster: some thread there must make them."""
     seen: set[tuple[int, int | None]] = set()
-    for reach in find_remote_accesses(world) if world.scenario.launch.cluster_size > 1 else ():
+    for reach in find_remote_accesses(facts) if facts.scenario.launch.cluster_size > 1 else ():
         key = (reach.rank, reach.mbarrier)
         if key in seen or reach.mbarrier is None or not isinstance(reach.event.effect, SIGNAL_EFFECTS):
             continue
         seen.add(key)
-        other = scenario_of_rank(kernel.scenarios, world, reach.rank)
+        other = scenario_of_rank(kernel.scenarios, facts, reach.rank)
         if other is None or is_ambiguous(other):
             continue
         exact = reach.thread.trace.is_certain(reach.position) and other.is_exact
-        all_inits = world.executes_all(MbarrierInit) or other.executes_all(MbarrierInit)
+        all_inits = facts.executes_all(MbarrierInit) or other.executes_all(MbarrierInit)
         never = all_inits and _is_never_initialized(made(other), reach.mbarrier)
-        finding = _uninitialized_use(reach.event, f"CTA {reach.rank} of the cluster") if never else None
+        finding = _uninitialized_use(reach.event, ptx5xx.CTA_OF_CLUSTER(rank=reach.rank)) if never else None
         yield Observation((reach.event.step, None), number, exact, finding)
 
 
-def _initialized_mbarriers(world: ScenarioFacts) -> set[int] | None:
+def _initialized_mbarriers(facts: ScenarioFacts) -> set[int] | None:
     """The objects that threads of the CTA initialise; None where not all are known."""
-    return None if world.init_phase_threads is None else set(find_initializations(world.init_phase_threads))
+    return None if facts.init_phase_threads is None else set(find_initializations(facts.init_phase_threads))
 
 
 def _is_never_initialized(made: set[int] | None, address: int) -> bool:
@@ -103,7 +105,7 @@ def _is_never_initialized(made: set[int] | None, address: int) -> bool:
 
 def _check_use(
     number: int,
-    world: ScenarioFacts,
+    facts: ScenarioFacts,
     makers: list[tuple[ThreadView, int, TraceEvent]],
     use: tuple[ThreadView, int, TraceEvent],
 ) -> Observation:
@@ -115,31 +117,26 @@ def _check_use(
         if other is thread:
             if at < position:
                 return Observation(key, number, exact)
-        elif any(world.sync_edges(other, at, thread, position)):
+        elif any(facts.sync_edges(other, at, thread, position)):
             return Observation(key, number, exact)
     return Observation(key, number, exact, _unordered_use(event, init, maker is thread), 1 if maker is thread else 2)
 
 
-def _uninitialized_use(event: TraceEvent, where: str = "this kernel") -> Finding:
+def _uninitialized_use(event: TraceEvent, where: Message | None = None) -> Finding:
     return Finding(
         primary=event.step,
-        message=f"uses an mbarrier that no thread of {where} initialises",
-        help="initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
+        message=ptx5xx.MBARRIER_NEVER_INITIALISED(where=where or ptx5xx.THIS_KERNEL()),
+        help=ptx5xx.INITIALISE_IN_ONE_THREAD(),
         group_key=event.address,
     )
 
 
 def _unordered_use(event: TraceEvent, init: TraceEvent, same: bool) -> Finding:
-    if same:
-        message = "uses an mbarrier before the initialisation at line {1}"
-        mend = "move the initialisation before line {0}"
-    else:
-        message = "uses an mbarrier that another thread initialises at line {1}: nothing orders the two"
-        mend = "add `bar.sync 0;` after the initialisation, before any other thread's use"
-    if isinstance(event.effect, MbarrierComplete):
-        message = message.replace("uses an mbarrier", "completes on an mbarrier", 1)
-    mends = () if same else tuple(_barrier_fix(text, event.step) for text in (_CTA_BARRIER, _CLUSTER_BARRIER))
-    return Finding(event.step, message, ((init.step, "initialised here"),), mend, fixes=mends)
+    use = "completes on" if isinstance(event.effect, MbarrierComplete) else "uses"
+    message = (ptx5xx.MBARRIER_USED_BEFORE_INIT if same else ptx5xx.MBARRIER_INIT_UNORDERED)(use=use)
+    fix = ptx5xx.MOVE_INIT_BEFORE_USE() if same else ptx5xx.ADD_BARRIER_AFTER_INIT()
+    fixes = () if same else tuple(_barrier_fix(text, event.step) for text in (_CTA_BARRIER, _CLUSTER_BARRIER))
+    return Finding(event.step, message, ((init.step, ptx5xx.INITIALISED_HERE()),), fix, fixes=fixes)
 
 
 def _barrier_fix(text: str, step: Step) -> FixCandidate:
@@ -147,10 +144,4 @@ def _barrier_fix(text: str, step: Step) -> FixCandidate:
     return FixCandidate(f"add `{words}`", (StepEdit(step, text),), safe=False)
 
 
-RULE = Rule(
-    "PTX501",
-    "mbarrier-use-before-init",
-    ("mbarrier.init", "Lifecycle of the mbarrier object"),
-    check,
-    asynchronous=True,
-)
+RULE = Rule(ptx5xx.MBARRIER_USE_BEFORE_INIT, check, asynchronous=True)

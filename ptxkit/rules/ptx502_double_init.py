@@ -27,28 +27,29 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierInvalidate
-from ptxkit.rules.mbarrier_helpers import find_initializations, is_ambiguous, mbarrier_of
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every object that is initialised."""
-    for number, world in enumerate(kernel.scenarios):
-        if not is_ambiguous(world):
-            yield from _check_scenario(number, world)
+    for number, facts in enumerate(kernel.scenarios):
+        if not is_ambiguous(facts):
+            yield from _check_scenario(number, facts)
 
 
-def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     ended: dict[int | None, list[tuple[ThreadView, int]]] = defaultdict(list)
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         for position, event in thread.positions(MbarrierInvalidate):
             ended[mbarrier_of(event)].append((thread, position))
-    for address, makers in find_initializations(world.threads.values()).items():
+    for address, makers in find_initializations(facts.threads.values()).items():
         (thread, made, first), *others = makers
-        again = [other for other in others if not _may_end_between(world, ended[address], (thread, made), other[:2])]
+        again = [other for other in others if not _may_end_between(facts, ended[address], (thread, made), other[:2])]
         finding = None
         if again:
             together = all(_is_simultaneous((thread, first), (other, event)) for other, _, event in again)
@@ -59,7 +60,7 @@ def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
 
 
 def _may_end_between(
-    world: ScenarioFacts,
+    facts: ScenarioFacts,
     ends: list[tuple[ThreadView, int]],
     first: tuple[ThreadView, int],
     second: tuple[ThreadView, int],
@@ -67,7 +68,7 @@ def _may_end_between(
     """Whether the object's life surely or possibly ended between two initialisations."""
     return any(
         (thread is not first[0] or position > first[1])
-        and (position < second[1] if thread is second[0] else any(world.sync_edges(thread, position, *second)))
+        and (position < second[1] if thread is second[0] else any(facts.sync_edges(thread, position, *second)))
         for thread, position in ends
     )
 
@@ -83,19 +84,17 @@ def _finding(first: Step, second: Step, threads_differ: bool, at_once: bool) -> 
     if threads_differ:
         return Finding(
             primary=second,
-            message="several threads initialise this mbarrier",
-            labels=((first, "initialised here"),) if first is not second else (),
-            help="initialise it in one thread only, and let a barrier follow",
+            message=ptx5xx.SEVERAL_THREADS_INITIALISE(),
+            labels=((first, ptx5xx.INITIALISED_HERE()),) if first is not second else (),
+            help=ptx5xx.INITIALISE_IN_ONE_THREAD_ONLY(),
             severity=Severity.WARNING if at_once else Severity.ERROR,
         )
     return Finding(
         primary=second,
-        message="initialises an mbarrier that is live already",
-        labels=((first, "initialised here"),) if first is not second else (),
-        help="initialise it once, or end its life with `mbarrier.inval` when all its users are done",
+        message=ptx5xx.LIVE_MBARRIER_REINITIALISED(),
+        labels=((first, ptx5xx.INITIALISED_HERE()),) if first is not second else (),
+        help=ptx5xx.INITIALISE_ONCE(),
     )
 
 
-RULE = Rule(
-    "PTX502", "mbarrier-double-init", ("mbarrier.init", "Lifecycle of the mbarrier object"), check, asynchronous=True
-)
+RULE = Rule(ptx5xx.MBARRIER_DOUBLE_INIT, check, asynchronous=True)

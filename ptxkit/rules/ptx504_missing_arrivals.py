@@ -2,9 +2,9 @@
 
 What it does
     Plays through how all threads of the CTA, or of all CTAs of its cluster, arrive at mbarriers and wait for them, and
-    finds a wait that stays for ever: its phase needs more arrivals than the threads make before they all wait, or are
-    gone. Where threads wait for each other in a circle, and all would go on if one wait began with the other parity,
-    that wait is named: of a ring in which producer and consumers begin with parity 0, the producer's.
+    finds a wait that never ends: its phase needs more arrivals than the threads make before they all wait or have
+    exited. Where threads wait for each other in a cycle, and all would continue if one wait began with the other
+    parity, that wait is named: of a ring in which producer and consumers begin with parity 0, the producer's.
 
 Why it matters
     The kernel hangs.
@@ -31,9 +31,11 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.mbarrier_location import location_of
-from ptxkit.analysis.sync.mbarrier_model import MbarrierState
+from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongParity
 from ptxkit.analysis.sync.sync_schedule import BlockedThread
+from ptxkit.diagnostics import LabelLine
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
 from ptxkit.rules.arrival_count_help import count_fixes, format_count_help
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
@@ -42,102 +44,97 @@ from ptxkit.rules.sync_evidence import find_initialization, find_root_blocked_th
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each wait: those that pass keep the rule."""
-    for number, world in enumerate(kernel.scenarios):
+    for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        # An arrival too many may leave a phase behind that nobody sees: PTX505 speaks of it.
-        for rehearsal in [] if any(played.excess_arrivals for played in world.schedules) else world.schedules:
-            stuck = find_root_blocked_thread(world, rehearsal)
-            if world.simulation.size == 1 and any(
-                each.mbarrier is not None and each.mbarrier.pending_arrivals and not _has_arrivals(world, each)
-                for each in rehearsal.blocked_threads
+        # An excess arrival may complete a phase that no thread observes: PTX505 reports it.
+        for schedule in [] if any(played.excess_arrivals for played in facts.schedules) else facts.schedules:
+            stuck = find_root_blocked_thread(facts, schedule)
+            if facts.simulation.size == 1 and any(
+                each.mbarrier is not None and each.mbarrier.state.pending_arrivals and not _has_arrivals(facts, each)
+                for each in schedule.blocked_threads
             ):
-                continue  # PTX503 speaks of what all others wait for, too
+                continue  # PTX503 reports what all others wait for, too
             if (
                 stuck is not None
                 and stuck.mbarrier is not None
-                and stuck.mbarrier.pending_arrivals
-                and _has_arrivals(world, stuck)
+                and stuck.mbarrier.state.pending_arrivals
+                and _has_arrivals(facts, stuck)
             ):
-                finding = _finding(world, stuck, stuck.mbarrier)
+                finding = _finding(facts, stuck, stuck.mbarrier)
                 broken.setdefault(finding.primary, finding)
         waits = {
-            e.step for a in world.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
+            e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, MbarrierWait)
         }
         yield from make_observations(kernel, number, waits, broken)
 
 
-def _has_arrivals(world: ScenarioFacts, stuck: BlockedThread) -> bool:
-    """Whether some thread arrives at all; PTX503 speaks of objects at which none does."""
-    place = location_of(_rank_of(world, stuck), stuck.event)
+def _has_arrivals(facts: ScenarioFacts, stuck: BlockedThread) -> bool:
+    """Whether some thread arrives at all; PTX503 reports objects at which none does."""
+    place = location_of(_rank_of(facts, stuck), stuck.event)
     return place is not None and any(
-        isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in world.simulation.events_at(place)
+        isinstance(e.effect, MbarrierArrive | MbarrierTrack) for e in facts.simulation.events_at(place)
     )
 
 
-def _rank_of(world: ScenarioFacts, stuck: BlockedThread) -> int:
-    return world.simulation.thread_classes[stuck.thread_class].rank
+def _rank_of(facts: ScenarioFacts, stuck: BlockedThread) -> int:
+    return facts.simulation.thread_classes[stuck.thread_class].rank
 
 
-def _finding(world: ScenarioFacts, stuck: BlockedThread, state: MbarrierState) -> Finding:
-    fault = world.simulation.fault
+def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrier) -> Finding:
+    fault = facts.simulation.fault
     if isinstance(fault, WrongParity) and fault.parity:
-        return _wrong_first_parity(world, fault)
+        return _wrong_first_parity(facts, fault)
+    state = known.state
     arrived = state.count - state.pending_arrivals
-    labels = [(step, "arrives") for step in dict.fromkeys(event.step for event in state.arrivals)]
-    place = location_of(_rank_of(world, stuck), stuck.event)
-    initialised = find_initialization(world, place)
+    labels = [(step, ptx5xx.ARRIVES()) for step in dict.fromkeys(event.step for event in known.arrivals)]
+    place = location_of(_rank_of(facts, stuck), stuck.event)
+    initialised = find_initialization(facts, place)
     if initialised is not None:
-        labels.append((initialised, f"each phase needs {state.count} arrivals"))
+        labels.append((initialised, ptx5xx.NEEDS_ARRIVALS(count=state.count)))
     late = stuck.event.amount if isinstance(stuck.event.amount, int) else None
-    others = "no arrival is" if not arrived else f"{arrived} of its {state.count} arrivals are"
-    where = format_cta(world, _rank_of(world, stuck))
-    message = f"waits{where} for a phase that never ends: {others} made in phase {state.completed_phases + 1}"
-    mend = f"make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as it says"
+    others = ptx5xx.NO_ARRIVAL_IS() if not arrived else ptx5xx.SOME_ARRIVALS_ARE(arrived=arrived, count=state.count)
+    where = format_cta(facts, _rank_of(facts, stuck))
+    message = ptx5xx.WAIT_FOR_INCOMPLETE_PHASE(where=where, arrivals=others, phase=state.completed_phases + 1)
+    fix = ptx5xx.CORRECT_INIT_COUNT(arrived=arrived)
     if not arrived:
-        mend = "let a thread arrive that does not wait, itself, for what comes behind this wait"
+        fix = ptx5xx.LET_OTHER_THREAD_ARRIVE()
     if late is not None and state.completed_phases and not arrived:
-        message = f"waits{where} for parity {late}, but phase {state.completed_phases} is the last to end"
-        mend = "wait for a phase that ends, or let the threads that arrive come round as often as those that wait"
+        message = ptx5xx.WAIT_FOR_PARITY_OF_NO_PHASE(where=where, parity=late, last=state.completed_phases)
+        fix = ptx5xx.WAIT_FOR_PHASE_THAT_ENDS()
     properties: dict[str, object] = {"count": state.count, "arrived": arrived, "phase": state.completed_phases + 1}
-    mends = tuple(
+    fixes = tuple(
         FixCandidate(f"make the count {arrived}", (change,), safe=False)
         for change in (replace_constant(initialised, state.count, arrived) if initialised and arrived else ())
     )
     if isinstance(fault, WrongCount) and place in fault.locations:
-        mend, mends = format_count_help(fault), count_fixes(fault)
+        fix, fixes = format_count_help(fault), count_fixes(fault)
     elif isinstance(fault, WrongParity):
         properties["parity"] = fault.parity
         if fault.wait is not stuck.event.step:
-            labels.append((fault.wait, "waits for parity 1 first"))
-            mend = f"begin with parity 0 at line {{{len(labels)}}}"
+            labels.append((fault.wait, ptx5xx.WAITS_FOR_PARITY_FIRST(parity=1)))
+            fix = ptx5xx.BEGIN_WITH_PARITY(parity=0, line=LabelLine(len(labels)))
         else:
-            mend = "wait for parity 0 first"
+            fix = ptx5xx.WAIT_FOR_PARITY_0()
     return Finding(
         primary=stuck.event.step,
         message=message,
         labels=tuple(labels),
-        help=mend,
+        help=fix,
         properties=properties,
-        fixes=mends,
+        fixes=fixes,
     )
 
 
-def _wrong_first_parity(world: ScenarioFacts, fault: WrongParity) -> Finding:
+def _wrong_first_parity(facts: ScenarioFacts, fault: WrongParity) -> Finding:
     """The wait for the first phase of a fresh mbarrier that keeps all others waiting, in its thread and elsewhere."""
-    stuck = [each for played in world.schedules for each in played.blocked_threads if each.event.step is not fault.wait]
+    stuck = [each for played in facts.schedules for each in played.blocked_threads if each.event.step is not fault.wait]
     return Finding(
         primary=fault.wait,
-        message="waits for parity 0 of a fresh mbarrier, whose first phase does not end before this wait passes",
-        labels=tuple((step, "waits for ever since") for step in dict.fromkeys(each.event.step for each in stuck)),
-        help="begin with parity 1: a fresh mbarrier answers as if the phase before its first had ended",
+        message=ptx5xx.WAIT_PASSES_BEFORE_FIRST_PHASE(),
+        labels=tuple((step, ptx5xx.WAITS_SINCE()) for step in dict.fromkeys(each.event.step for each in stuck)),
+        help=ptx5xx.BEGIN_WITH_PARITY_1(),
         properties={"parity": fault.parity},
     )
 
 
-RULE = Rule(
-    "PTX504",
-    "mbarrier-missing-arrivals",
-    ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
-    check,
-    asynchronous=True,
-)
+RULE = Rule(ptx5xx.MBARRIER_MISSING_ARRIVALS, check, asynchronous=True)

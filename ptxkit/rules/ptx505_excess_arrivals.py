@@ -28,6 +28,8 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.sync.mbarrier_model import ExcessArrival
 from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongParity
+from ptxkit.diagnostics import LabelLine
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
 from ptxkit.rules.arrival_count_help import count_fixes, format_count_help
@@ -37,22 +39,22 @@ from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_obs
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each arrival: those that fit into their phase keep the rule."""
-    for number, world in enumerate(kernel.scenarios):
+    for number, facts in enumerate(kernel.scenarios):
         by_object: dict[object, ExcessArrival] = {}
         for excess in (
             played.excess_arrivals[0]
-            for played in (*world.schedules, *world.simulation.eager_async_schedules)
+            for played in (*facts.schedules, *facts.simulation.eager_async_schedules)
             if played.excess_arrivals
         ):
             by_object.setdefault(excess.location, _last_in_text(excess))
-        fault = world.simulation.fault if by_object else None
+        fault = facts.simulation.fault if by_object else None
         blamed = [
             each for each in by_object.values() if isinstance(fault, WrongCount) and each.location in fault.locations
         ]
-        broken = {excess.event.step: _finding(world, excess) for excess in blamed or by_object.values()}
+        broken = {excess.event.step: _finding(facts, excess) for excess in blamed or by_object.values()}
         arrivals = {
             e.step
-            for a in world.simulation.thread_classes
+            for a in facts.simulation.thread_classes
             for e in a.events
             if isinstance(e.effect, MbarrierArrive | MbarrierTrack)
         }
@@ -71,42 +73,41 @@ def _last_in_text(excess: ExcessArrival) -> ExcessArrival:
     )
 
 
-def _finding(world: ScenarioFacts, excess: ExcessArrival) -> Finding:
+def _finding(facts: ScenarioFacts, excess: ExcessArrival) -> Finding:
     others = dict.fromkeys(event.step for event in excess.earlier_arrivals if event.step is not excess.event.step)
-    labels = [(step, "arrives in the phase before" if excess.is_unobserved else "arrives too") for step in others]
-    initialised = find_initialization(world, excess.location)
+    labels = [
+        (step, ptx5xx.ARRIVES_IN_PHASE_BEFORE() if excess.is_unobserved else ptx5xx.ARRIVES_TOO()) for step in others
+    ]
+    initialised = find_initialization(facts, excess.location)
     if initialised is not None:
-        labels.append((initialised, f"each phase has room for {excess.count}"))
-    where = format_cta(world, excess.location[0])
-    phase = f"phase {excess.phase}" + (f" of an mbarrier{where}" if where else "")
+        labels.append((initialised, ptx5xx.HAS_ROOM_FOR(count=excess.count)))
+    where = format_cta(facts, excess.location[0])
+    phase = ptx5xx.PHASE_NUMBER(phase=excess.phase, mbarrier=ptx5xx.OF_AN_MBARRIER(where=where) if where else "")
     if excess.is_unobserved:
-        message = f"arrives in {phase} before any thread has observed the end of phase {excess.phase - 1}"
-        mend = "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`"
+        message = ptx5xx.ARRIVAL_BEFORE_PHASE_END_OBSERVED(phase=phase, previous=excess.phase - 1)
+        fix = ptx5xx.WAIT_BEFORE_NEXT_ARRIVAL()
     else:
-        message = f"arrives in {phase}, which has all of its {excess.count} arrivals already"
-        mend = "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`"
-    fault = world.simulation.fault
-    mends: tuple[FixCandidate, ...] = ()
+        message = ptx5xx.ARRIVAL_IN_FULL_PHASE(phase=phase, count=excess.count)
+        fix = ptx5xx.WAIT_BEFORE_ARRIVING_AGAIN()
+    fault = facts.simulation.fault
+    fixes: tuple[FixCandidate, ...] = ()
     properties: dict[str, int] = {}
     if isinstance(fault, WrongCount) and excess.location in fault.locations and excess.event.amount in (None, 1):
-        mend, mends = format_count_help(fault), count_fixes(fault)
+        fix, fixes = format_count_help(fault), count_fixes(fault)
     elif isinstance(fault, WrongParity):
-        labels.append((fault.wait, f"waits for parity {1 - fault.parity} first"))
-        mend, properties = f"begin with parity {fault.parity} at line {{{len(labels)}}}", {"parity": fault.parity}
+        labels.append((fault.wait, ptx5xx.WAITS_FOR_PARITY_FIRST(parity=1 - fault.parity)))
+        fix, properties = (
+            ptx5xx.BEGIN_WITH_PARITY(parity=fault.parity, line=LabelLine(len(labels))),
+            {"parity": fault.parity},
+        )
     return Finding(
         primary=excess.event.step,
         message=message,
         labels=tuple(labels),
-        help=mend,
+        help=fix,
         properties={"count": excess.count, "phase": excess.phase, "observed": not excess.is_unobserved, **properties},
-        fixes=mends,
+        fixes=fixes,
     )
 
 
-RULE = Rule(
-    "PTX505",
-    "mbarrier-excess-arrivals",
-    ("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
-    check,
-    asynchronous=True,
-)
+RULE = Rule(ptx5xx.MBARRIER_EXCESS_ARRIVALS, check, asynchronous=True)

@@ -1,11 +1,11 @@
 """PTX506: an mbarrier hands memory over to another CTA of the cluster, and does not order the two CTAs.
 
 What it does
-    Finds shared memory that one CTA stores to and another one loads or stores, where the two are behind each other by
-    an arrival at the other CTA's mbarrier and a wait for it only, and one of these is relaxed, or has the scope `.cta`,
-    which is what both have where they name none. Also memory that was read, and that the other CTA writes again, by a
-    copy or by itself, after a relaxed hand-over; under `--policy strict`, after one of scope `.cta`. Bytes that a copy
-    brings are no matter where they are read: its own completion tells of them.
+    Finds shared memory that one CTA stores to and another one loads or stores, where only an arrival at the other CTA's
+    mbarrier and a wait for it order the two, and one of these is relaxed, or has the scope `.cta`, which is what both
+    have where they name none. Also memory that was read, and that the other CTA writes again, by a copy or by itself,
+    after a relaxed hand-over; under `--policy strict`, after one of scope `.cta`. Reads of bytes that a copy brings are
+    not reported: its own completion publishes them.
 
 Why it matters
     The arrival counts, so the wait ends in time; but it publishes nothing to the other CTA. The other one may load
@@ -30,10 +30,11 @@ from collections.abc import Iterator
 from ptxkit.analysis.cluster.insufficient_scope import InsufficientScope, find_insufficient_scopes, missing_scope
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.access_ranges import is_generic_read
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
-_SCOPE_WORDS = {"cta": ", at scope .cta", "relaxed": ", which is relaxed"}
+_SCOPE_TEMPLATES = {"cta": ptx5xx.AT_SCOPE_CTA, "relaxed": ptx5xx.WHICH_IS_RELAXED}
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -49,28 +50,27 @@ def _finding(crossing: InsufficientScope) -> Finding:
     lacks = {event.step: lack for event in (arrival, wait) if (lack := missing_scope(event)) is not None}
     verb = "reads" if is_generic_read(crossing.after.event) else "writes"
     used = "wrote" if crossing.is_data else "read"
-    mends = {
-        arrival.step: "`.release.cluster` on the arrival at line {2}",
-        wait.step: "`.acquire.cluster` on the wait at line {3}",
+    fixes = {
+        arrival.step: ptx5xx.RELEASE_AT_CLUSTER(),
+        wait.step: ptx5xx.ACQUIRE_AT_CLUSTER(),
     }
+    first, *second = (fixes[step] for step in lacks)
     return Finding(
         primary=crossing.after.event.step,
-        message=f"{verb} shared memory that another CTA {used} at line {{1}}:"
-        " what hands it over does not order the two",
+        message=ptx5xx.HANDOVER_WITHOUT_CLUSTER_SCOPE(access=verb, earlier=used),
         labels=(
-            (crossing.before.event.step, f"{'write' if crossing.is_data else 'read'} by a thread of another CTA"),
-            (arrival.step, "its arrival at this CTA's mbarrier" + _SCOPE_WORDS.get(lacks.get(arrival.step, ""), "")),
-            (wait.step, "the wait for it" + _SCOPE_WORDS.get(lacks.get(wait.step, ""), "")),
+            (crossing.before.event.step, ptx5xx.ACCESS_OF_OTHER_CTA(access="write" if crossing.is_data else "read")),
+            (arrival.step, ptx5xx.ARRIVAL_AT_THIS_CTA(scope=_describe_scope(lacks.get(arrival.step)))),
+            (wait.step, ptx5xx.WAIT_FOR_ARRIVAL(scope=_describe_scope(lacks.get(wait.step)))),
         ),
-        help="write " + " and ".join(mends[step] for step in lacks),
+        help=ptx5xx.WRITE_BOTH(first=first, second=second[0]) if second else ptx5xx.WRITE_ONE(order=first),
         severity=Severity.WARNING if crossing.is_cta_scope_reuse else Severity.ERROR,
         group_key=next(iter(lacks)),
     )
 
 
-RULE = Rule(
-    "PTX506",
-    "handover-without-order",
-    ("mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order"),
-    check,
-)
+def _describe_scope(lack: str | None) -> Message | str:
+    return _SCOPE_TEMPLATES[lack]() if lack in _SCOPE_TEMPLATES else ""
+
+
+RULE = Rule(ptx5xx.HANDOVER_WITHOUT_ORDER, check)

@@ -2,7 +2,7 @@
 
 What it does
     Plays through how all threads of the CTA, or of all CTAs of its cluster, meet at barriers, and finds one where some
-    of them wait for ever: the others wait elsewhere, are counted wrong, or never execute it.
+    of them deadlock: the others wait elsewhere, are counted wrong, or never execute it.
 
 Why it matters
     The kernel hangs.
@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.sync_schedule import BlockedThread
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.sync_evidence import find_root_blocked_thread, format_cta, make_observations
@@ -31,31 +32,33 @@ from ptxkit.rules.sync_evidence import find_root_blocked_thread, format_cta, mak
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each barrier: those that open keep the rule."""
-    for number, world in enumerate(kernel.scenarios):
+    for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        for rehearsal in world.schedules:
-            stuck = find_root_blocked_thread(world, rehearsal)
+        for schedule in facts.schedules:
+            stuck = find_root_blocked_thread(facts, schedule)
             if stuck is not None and stuck.mbarrier is None and isinstance(stuck.event.effect, Barrier):
-                elsewhere = [s for s in rehearsal.blocked_threads if s.event.step is not stuck.event.step]
-                broken.setdefault(stuck.event.step, _finding(world, stuck, elsewhere))
-        barriers = {e.step for a in world.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
+                elsewhere = [s for s in schedule.blocked_threads if s.event.step is not stuck.event.step]
+                broken.setdefault(stuck.event.step, _finding(facts, stuck, elsewhere))
+        barriers = {e.step for a in facts.simulation.thread_classes for e in a.events if isinstance(e.effect, Barrier)}
         yield from make_observations(kernel, number, barriers, broken)
 
 
-def _finding(world: ScenarioFacts, stuck: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:
-    effect, actor = stuck.event.effect, world.simulation.thread_classes[stuck.thread_class]
+def _finding(facts: ScenarioFacts, stuck: BlockedThread, elsewhere: list[BlockedThread]) -> Finding:
+    effect, actor = stuck.event.effect, facts.simulation.thread_classes[stuck.thread_class]
     where = (
-        " of all CTAs" if isinstance(effect, Barrier) and effect.level == "cluster" else format_cta(world, actor.rank)
+        ptx6xx.OF_ALL_CTAS()
+        if isinstance(effect, Barrier) and effect.level == "cluster"
+        else format_cta(facts, actor.rank)
     )
     steps = list(dict.fromkeys(other.event.step for other in elsewhere))
-    come = f"{stuck.arrived_threads} of {stuck.expected_threads} threads{where} come"
+    come = ptx6xx.THREADS_COME(arrived=stuck.arrived_threads, expected=stuck.expected_threads, where=where)
     return Finding(
         primary=stuck.event.step,
-        message=f"waits at a barrier that never opens: {come}",
-        labels=tuple((step, "others wait here") for step in steps),
-        help="let all threads that the barrier counts execute it, as often as each other",
+        message=ptx6xx.BARRIER_DEADLOCK(threads=come),
+        labels=tuple((step, ptx6xx.OTHERS_WAIT_HERE()) for step in steps),
+        help=ptx6xx.EXECUTE_BARRIER_EQUALLY(),
         properties={"arrived": stuck.arrived_threads, "wanted": stuck.expected_threads},
     )
 
 
-RULE = Rule("PTX601", "barrier-never-opens", ("bar, barrier", "barrier.cluster"), check)
+RULE = Rule(ptx6xx.BARRIER_NEVER_OPENS, check)

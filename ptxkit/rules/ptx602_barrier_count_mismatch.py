@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.sync_evidence import make_observations
@@ -32,14 +33,14 @@ from ptxkit.rules.sync_evidence import make_observations
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each barrier that counts threads."""
-    for number, world in enumerate(kernel.scenarios):
+    for number, facts in enumerate(kernel.scenarios):
         broken: dict[Step, Finding] = {}
-        for pair in (rehearsal.count_mismatches[0] for rehearsal in world.schedules if rehearsal.count_mismatches):
+        for pair in (schedule.count_mismatches[0] for schedule in facts.schedules if schedule.count_mismatches):
             first, second = sorted(pair, key=lambda event: event.step.start)
             broken.setdefault(second.step, _finding(first, second))
         counting = {
             e.step
-            for a in world.simulation.thread_classes
+            for a in facts.simulation.thread_classes
             for e in a.events
             if isinstance(e.effect, Barrier) and e.size is not None
         }
@@ -49,9 +50,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _finding(first: TraceEvent, second: TraceEvent) -> Finding:
     return Finding(
         primary=second.step,
-        message=f"counts {second.size} threads at a barrier where others count {first.size} in the same round",
-        labels=((first.step, f"counts {first.size}"),) if first.step is not second.step else (),
-        help="name the same number of threads wherever they meet",
+        message=ptx6xx.BARRIER_COUNT_DIFFERS(count=second.size, other=first.size),
+        labels=((first.step, ptx6xx.COUNTS_THREADS(count=first.size)),) if first.step is not second.step else (),
+        help=ptx6xx.NAME_SAME_COUNT(),
         properties={"counted": second.size, "others": first.size},
         fixes=tuple(_fixes(first, second)),
     )
@@ -65,4 +66,4 @@ def _fixes(first: TraceEvent, second: TraceEvent) -> Iterator[FixCandidate]:
                 yield FixCandidate(f"count {other.size} threads", (change,), safe=False)
 
 
-RULE = Rule("PTX602", "barrier-uneven-counts", ("bar, barrier",), check)
+RULE = Rule(ptx6xx.BARRIER_UNEVEN_COUNTS, check)

@@ -6,7 +6,7 @@ What it does
 
 Why it matters
     All threads of a warp must execute the same aligned barrier; otherwise the behaviour is undefined. Where lanes of
-    the warp have left, GPUs go on; where they wait elsewhere, the kernel hangs.
+    the warp have exited, GPUs continue; where they wait elsewhere, the kernel hangs.
 
 Example
     @%p1 bar.sync 0;                // by thread 0 only
@@ -27,6 +27,7 @@ from ptxkit.analysis.context.collective_participation import WARP, UnevenExecuti
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.dataflow.slicing import may_change_tensor_maps
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier, Effect, ProxyFence
 from ptxkit.rules.model import Finding, Observation, Rule
 
@@ -34,25 +35,25 @@ from ptxkit.rules.model import Finding, Observation, Rule
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each aligned barrier; in every scenario, as lanes may leave early for some sizes only."""
     publishes = may_change_tensor_maps(kernel.program)
-    for number, world in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(world, _is_map_release, WARP) if publishes else ():
+    for number, facts in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(facts, _is_map_release, WARP) if publishes else ():
             exact = uneven is None or (
                 uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
             )
             yield Observation((step, step), number, exact, None if uneven is None else _partial_warp(uneven), 2)
-        if world.is_complete and not world.has_unknown_call:
-            guessed = any(actor.first_guess is not None for actor in world.thread_classes)
-            for step, lanes in _partial_lane_counts(world).items():
+        if facts.is_complete and not facts.has_unknown_call:
+            guessed = any(actor.first_guess is not None for actor in facts.thread_classes)
+            for step, lanes in _partial_lane_counts(facts).items():
                 finding = _finding(step, lanes) if lanes is not None else None
                 yield Observation((step, None), number, False, finding, 2 if guessed else 1)
 
 
-def _partial_lane_counts(world: ScenarioFacts) -> dict[Step, int | None]:
+def _partial_lane_counts(facts: ScenarioFacts) -> dict[Step, int | None]:
     """By aligned barrier: how many lanes of the first warp that parts execute it; None where none does."""
     counts: dict[Step, dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
-    lanes = Counter(tid // 32 for actor in world.thread_classes for tid in actor.tids)
-    cut = {warp for actor in world.thread_classes if actor.end_reason != "exit" for warp in actor.warps}
-    for actor in world.thread_classes:
+    lanes = Counter(tid // 32 for actor in facts.thread_classes for tid in actor.tids)
+    cut = {warp for actor in facts.thread_classes if actor.end_reason != "exit" for warp in actor.warps}
+    for actor in facts.thread_classes:
         met = Counter(e.step for e in actor.events if isinstance(e.effect, Barrier) and _is_aligned(e.effect))
         warps = Counter(tid // 32 for tid in actor.tids) if met else Counter[int]()
         for step, times in met.items():
@@ -82,9 +83,8 @@ def _is_map_release(effect: Effect) -> bool:
 def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, and thread "
-        f"{uneven.least_frequent.tid} does not, or not as often",
-        help="let all lanes of the warp execute it, with the same addresses",
+        message=ptx6xx.LANES_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
+        help=ptx6xx.EXECUTE_WITH_WHOLE_WARP(),
         properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
     )
 
@@ -92,10 +92,10 @@ def _partial_warp(uneven: UnevenExecution) -> Finding:
 def _finding(step: Step, lanes: int) -> Finding:
     return Finding(
         primary=step,
-        message=f"an aligned barrier that {lanes} lanes of a warp execute, and the others do not, or not as often",
-        help="let all lanes of the warp execute it, or use `barrier.sync`, which need not be aligned",
+        message=ptx6xx.BARRIER_OF_PART_OF_WARP(lanes=lanes),
+        help=ptx6xx.EXECUTE_WITH_WHOLE_WARP_OR_UNALIGNED(),
         properties={"lanes": lanes},
     )
 
 
-RULE = Rule("PTX603", "barrier-part-of-a-warp", ("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy"), check)
+RULE = Rule(ptx6xx.BARRIER_PART_OF_A_WARP, check)

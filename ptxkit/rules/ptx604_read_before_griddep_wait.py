@@ -2,13 +2,13 @@
 
 What it does
     Warns of an ordinary read of global memory that a thread makes before its `griddepcontrol.wait`, where the same
-    place is read again behind the wait, by this thread or by another one.
+    place is read again after the wait, by this thread or by another one.
 
 Why it matters
-    A grid that is launched early runs beside those that it depends on until it waits for them. What these write is
-    there after the wait; before it, a read may give the old value, or part of the new one. Nothing in one kernel says
-    who writes a place, and what no earlier grid writes, such as weights, may be read early. A place that is read
-    again behind the wait looks like one of the others.
+    A grid that is launched early runs concurrently with those that it depends on until it waits for them. What these
+    write is there after the wait; before it, a read may give the old value, or part of the new one. Nothing in one
+    kernel says who writes a place, and what no earlier grid writes, such as weights, may be read early. A place that is
+    read again after the wait looks like one that an earlier grid writes.
 
 Example
     ld.global.u32 %r1, [%rd1];
@@ -31,7 +31,7 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import PairBudget
 from ptxkit.analysis.dataflow.slicing import has_grid_dependency_wait
 from ptxkit.analysis.memory.grid_dependency_reads import EarlyRead, find_early_reads
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -39,9 +39,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the reads before a wait; the policy `isa` leaves it to the kernel what it reads early."""
     if kernel.policy != "strict" or not has_grid_dependency_wait(kernel.program):
         return
-    for number, world in enumerate(kernel.scenarios):
-        looks = PairBudget(world.budget)
-        for early in find_early_reads(world):
+    for number, facts in enumerate(kernel.scenarios):
+        looks = PairBudget(facts.budget)
+        for early in find_early_reads(facts):
             step = early.read.step
             if looks.allow((early.thread.tid, step)):
                 finding = None if early.repeated_read is None else _finding(early)
@@ -52,15 +52,13 @@ def _finding(early: EarlyRead) -> Finding:
     assert early.repeated_read is not None
     return Finding(
         primary=early.read.step,
-        message="reads before `griddepcontrol.wait` what line {1} reads again after it; an earlier grid may not have "
-        "written it yet",
+        message=ptx6xx.READ_AGAIN_AFTER_GRID_WAIT(),
         labels=(
-            (early.repeated_read.step, "reads the same place, behind a wait"),
-            (early.wait.step, "waits for the grids that this one depends on"),
+            (early.repeated_read.step, ptx6xx.READS_SAME_LOCATION()),
+            (early.wait.step, ptx6xx.WAITS_FOR_GRIDS()),
         ),
-        help="read it after the wait alone, or before it alone where no earlier grid writes it",
-        severity=Severity.WARNING,
+        help=ptx6xx.READ_ON_ONE_SIDE_OF_WAIT(),
     )
 
 
-RULE = Rule("PTX604", "read-before-grid-wait", ("griddepcontrol",), check)
+RULE = Rule(ptx6xx.READ_BEFORE_GRID_WAIT, check)

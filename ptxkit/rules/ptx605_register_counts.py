@@ -1,10 +1,11 @@
-"""PTX605: `setmaxnreg` that parts a warpgroup, goes the wrong way, follows another at once, or asks for too much.
+"""PTX605: `setmaxnreg` that parts a warpgroup, changes the count in the wrong direction, follows another at once, or
+requests too much.
 
 What it does
     Finds a `setmaxnreg` that some warps of a warpgroup execute and others never do, or some lanes of a warp only; a
     second one with no synchronisation of the warpgroup after the first; a `.dec` to more registers than the thread can
-    have, an `.inc` to fewer than it has; and an `.inc` that never gets what it asks for, as the other warps of the CTA
-    do not give away enough. The policy `strict` also warns where the warps of a warpgroup set different numbers, and
+    have, an `.inc` to fewer than it has; and an `.inc` that never gets what it requests, as the other warps of the CTA
+    do not release enough. The policy `strict` also warns where the warps of a warpgroup set different numbers, and
     where no directive says how many registers the kernel starts with, as the instruction may then do nothing.
 
 Why it matters
@@ -16,7 +17,7 @@ Example
     .reqntid 384, 1, 1
     @%p1 setmaxnreg.dec.sync.aligned.u32 40;            // %p1: of the first warp
 
-    // and the other three warps of the group go on
+    // and the other three warps of the group continue
 
 Use instead
     @%p2 setmaxnreg.dec.sync.aligned.u32 40;            // %p2: of the first four warps
@@ -42,7 +43,8 @@ from ptxkit.analysis.registers.setmaxnreg_counts import (
     may_synchronize_between,
     setmaxnreg_executions_of,
 )
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Effect, RegisterCount
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit, replace_constant
 
@@ -56,12 +58,12 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at what each thread sets, and at each warp and warpgroup."""
     if not has_setmaxnreg(kernel.program):
         return
-    for number, world in enumerate(kernel.scenarios):
-        yield from _check_warps(number, world)
-        yield from _check_warpgroups(number, world, kernel.policy == _STRICT)
-        yield from _check_sequence(number, world, kernel.policy == _STRICT)
-        if kernel.policy == _STRICT and max_initial_registers(kernel.program, world.scenario.launch.threads) is None:
-            for setting in (s for thread in world.threads.values() for s in setmaxnreg_executions_of(thread)):
+    for number, facts in enumerate(kernel.scenarios):
+        yield from _check_warps(number, facts)
+        yield from _check_warpgroups(number, facts, kernel.policy == _STRICT)
+        yield from _check_sequence(number, facts, kernel.policy == _STRICT)
+        if kernel.policy == _STRICT and max_initial_registers(kernel.program, facts.scenario.launch.threads) is None:
+            for setting in (s for thread in facts.threads.values() for s in setmaxnreg_executions_of(thread)):
                 yield Observation((setting.event.step, None), number, True, _unknown_initial_count(setting.event.step))
 
 
@@ -69,42 +71,42 @@ def _is_setmaxnreg(effect: Effect) -> bool:
     return isinstance(effect, RegisterCount)
 
 
-def _check_warps(number: int, world: ScenarioFacts) -> Iterator[Observation]:
+def _check_warps(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
     """The lanes of a warp execute the same one together."""
-    for step, uneven in compare_executions(world, _is_setmaxnreg, WARP):
+    for step, uneven in compare_executions(facts, _is_setmaxnreg, WARP):
         exact = uneven is None or (uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain())
         yield Observation((step, None), number, exact, None if uneven is None else _partial_warp(uneven), 2)
 
 
-def _check_warpgroups(number: int, world: ScenarioFacts, strict: bool) -> Iterator[Observation]:
+def _check_warpgroups(number: int, facts: ScenarioFacts, strict: bool) -> Iterator[Observation]:
     """The warps of a warpgroup set the same; roles of single warps may each have an instruction of their own."""
     teams: dict[int, list[ThreadView]] = {}
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
             teams.setdefault(thread.tid // WARPGROUP, []).append(thread)
     for team in teams.values():
-        told = [(thread, setmaxnreg_executions_of(thread)) for thread in team]
-        some = next(((thread, settings) for thread, settings in told if settings), None)
+        executions = [(thread, setmaxnreg_executions_of(thread)) for thread in team]
+        some = next(((thread, settings) for thread, settings in executions if settings), None)
         if some is None:
             continue
         step = some[1][0].event.step
-        other = next((thread for thread, settings in told if not settings), None)
+        other = next((thread for thread, settings in executions if not settings), None)
         finding = None if other is None else _partial_warpgroup(step, some[0], other)
-        if finding is None and strict and len({tuple(s.count for s in settings) for _, settings in told}) > 1:
+        if finding is None and strict and len({tuple(s.count for s in settings) for _, settings in executions}) > 1:
             finding = _different_counts(step)
-        exact = all(thread.trace.is_certain() for thread, _ in told)
+        exact = all(thread.trace.is_certain() for thread, _ in executions)
         yield Observation((step, step), number, exact, finding, 2)
 
 
-def _check_sequence(number: int, world: ScenarioFacts, strict: bool) -> Iterator[Observation]:
+def _check_sequence(number: int, facts: ScenarioFacts, strict: bool) -> Iterator[Observation]:
     """What a thread sets, one after the other, fits what it has, and what the CTA has."""
-    start = max_initial_registers(world.program, world.scenario.launch.threads)
+    start = max_initial_registers(facts.program, facts.scenario.launch.threads)
     pool = (
-        RegisterPool(world, start)
-        if start is not None and world.is_complete and world.scenario.launch.is_limit
+        RegisterPool(facts, start)
+        if start is not None and facts.is_complete and facts.scenario.launch.is_limit
         else None
     )
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         for setting in setmaxnreg_executions_of(thread):
             step, before = setting.event.step, setting.previous
             exact = thread.trace.is_certain(setting.position)
@@ -127,29 +129,31 @@ def _wrong_direction(setting: SetmaxnregExecution, start: int | None) -> Finding
         return None
     if setting.count == has or setting.is_increase == (setting.count > has):
         return None
-    most = "at most " if setting.previous is None else ""
+    most = ptx6xx.AT_MOST() if setting.previous is None else ""
     suffix, other = (".inc", "`.dec`") if setting.is_increase else (".dec", "`.inc`")
     return Finding(
         primary=setting.event.step,
-        message=f"`setmaxnreg{suffix}` to {setting.count} registers, and the thread has {most}{has}",
+        message=ptx6xx.SETMAXNREG_BACKWARDS(direction=suffix, count=setting.count, registers=most, has=has),
         labels=_previous_label(setting),
-        help=f"use {other}, or another number",
+        help=ptx6xx.USE_OTHER_DIRECTION(other=other),
         properties={"registers": has, "wanted": setting.count},
     )
 
 
-def _previous_label(setting: SetmaxnregExecution) -> tuple[tuple[Step, str], ...]:
+def _previous_label(setting: SetmaxnregExecution) -> tuple[tuple[Step, Message], ...]:
     return (
-        () if setting.previous is None else ((setting.previous.event.step, f"sets {setting.previous.count} registers"),)
+        ()
+        if setting.previous is None
+        else ((setting.previous.event.step, ptx6xx.SETS_REGISTERS(count=setting.previous.count)),)
     )
 
 
 def _missing_sync(setting: SetmaxnregExecution, before: SetmaxnregExecution) -> Finding:
     return Finding(
         primary=setting.event.step,
-        message="a `setmaxnreg` after that of line {1}, and the warpgroup has not synchronised in between",
+        message=ptx6xx.SETMAXNREG_WITHOUT_SYNC(),
         labels=_previous_label(setting),
-        help="add a `bar.sync` of the warpgroup's 128 threads, with a number of its own, before line {0}",
+        help=ptx6xx.ADD_WARPGROUP_BARRIER(),
         severity=Severity.WARNING if before.count == setting.count else Severity.ERROR,
         group_key=before.event.step,
         fixes=(
@@ -165,11 +169,8 @@ def _pool_exhausted(setting: SetmaxnregExecution, most: int, pool: RegisterPool)
     changes = replace_constant(setting.event.step, setting.count, fitting)
     return Finding(
         primary=setting.event.step,
-        message=(
-            f"waits for ever: threads start with {pool.initial_count} registers at most, and what others give "
-            f"away is not enough for all that ask for more; {setting.count} are asked for here"
-        ),
-        help=f"ask for {fitting} registers at most, or let other warpgroups have fewer",
+        message=(ptx6xx.REGISTER_POOL_TOO_SMALL(initial=pool.initial_count, count=setting.count)),
+        help=ptx6xx.ASK_FOR_FEWER_REGISTERS(fitting=fitting),
         properties={"start": pool.initial_count, "most": most},
         fixes=(FixCandidate(f"ask for {fitting} registers", changes, safe=False),) if changes else (),
     )
@@ -178,9 +179,8 @@ def _pool_exhausted(setting: SetmaxnregExecution, most: int, pool: RegisterPool)
 def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, and thread "
-        f"{uneven.least_frequent.tid} does not, or not as often",
-        help="branch on what is the same for all 128 threads of the warpgroup",
+        message=ptx6xx.LANES_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
+        help=ptx6xx.BRANCH_UNIFORMLY(),
         properties={"executes": uneven.most_frequent.tid, "misses": uneven.least_frequent.tid},
     )
 
@@ -188,8 +188,8 @@ def _partial_warp(uneven: UnevenExecution) -> Finding:
 def _partial_warpgroup(step: Step, more: ThreadView, less: ThreadView) -> Finding:
     return Finding(
         primary=step,
-        message=f"all warps of a warpgroup must execute `setmaxnreg`: thread {more.tid} does, {less.tid} does not",
-        help="branch on what is the same for all 128 threads of the warpgroup",
+        message=ptx6xx.WARPS_OF_WARPGROUP_DIVERGE(thread=more.tid, other=less.tid),
+        help=ptx6xx.BRANCH_UNIFORMLY(),
         properties={"executes": more.tid, "misses": less.tid},
     )
 
@@ -197,8 +197,8 @@ def _partial_warpgroup(step: Step, more: ThreadView, less: ThreadView) -> Findin
 def _different_counts(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="the warps of a warpgroup set different numbers of registers, and should execute the same `setmaxnreg`",
-        help="let all four warps of the warpgroup set the same number",
+        message=ptx6xx.WARPS_SET_DIFFERENT_COUNTS(),
+        help=ptx6xx.SET_SAME_COUNT(),
         severity=Severity.WARNING,
     )
 
@@ -206,11 +206,11 @@ def _different_counts(step: Step) -> Finding:
 def _unknown_initial_count(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="no directive says how many registers a thread starts with, so that this may do nothing",
-        help="give the kernel `.maxnreg`, or `.minnctapersm 1` beside `.maxntid` or `.reqntid`",
+        message=ptx6xx.INITIAL_REGISTERS_NOT_KNOWN(),
+        help=ptx6xx.DECLARE_REGISTERS(),
         severity=Severity.WARNING,
         group_key="undeclared",
     )
 
 
-RULE = Rule("PTX605", "register-counts", ("setmaxnreg", "Performance-Tuning Directives"), check)
+RULE = Rule(ptx6xx.REGISTER_COUNTS, check)

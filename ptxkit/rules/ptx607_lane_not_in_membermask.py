@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.symexec.trace import OperandViolation
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.operand_agreement import observe_operand_violations
 
@@ -46,8 +47,8 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
 def _finding(misfit: OperandViolation) -> Finding:
     return Finding(
         primary=misfit.step,
-        message=f"lane {misfit.value} executes this, and is not in its mask {misfit.required:#010x}",
-        help=f"add {1 << misfit.value:#x} to the mask, or keep the lane away by a branch",
+        message=ptx6xx.LANE_NOT_IN_MASK(lane=misfit.value, mask=misfit.required),
+        help=ptx6xx.ADD_LANE_TO_MASK(bit=1 << misfit.value),
         properties={"lane": misfit.value, "mask": misfit.required},
         fixes=tuple(
             FixCandidate(f"name the lanes of {mask:#010x}", changes, safe=False)
@@ -57,9 +58,4 @@ def _finding(misfit: OperandViolation) -> Finding:
     )
 
 
-RULE = Rule(
-    "PTX607",
-    "lane-not-in-its-mask",
-    ("bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync"),
-    check,
-)
+RULE = Rule(ptx6xx.LANE_NOT_IN_ITS_MASK, check)

@@ -3,7 +3,7 @@
 What it does
     Finds accesses to shared memory of another CTA of the cluster, and operations on its mbarriers, which no barrier of
     the cluster precedes; and those on an mbarrier whose initialisation is not published to the cluster: its barrier's
-    arrival is relaxed, and no `fence.mbarrier_init` stands between.
+    arrival is relaxed, and no `fence.mbarrier_init` lies between.
 
 Why it matters
     The shared memory of a CTA exists from when that CTA begins. A store or an arrival that comes sooner is lost or
@@ -41,9 +41,10 @@ from ptxkit.analysis.cluster.cluster_facts import (
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, is_ambiguous
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
-from ptxkit.rules.mbarrier_helpers import find_initializations, is_ambiguous
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -51,30 +52,30 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each thread's first reach by each instruction."""
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
         return
-    told = find_signalled_mbarriers(kernel.scenarios)
-    for number, world in enumerate(kernel.scenarios):
-        if world.has_unknown_call:
+    signalled = find_signalled_mbarriers(kernel.scenarios)
+    for number, facts in enumerate(kernel.scenarios):
+        if facts.has_unknown_call:
             continue
         seen: set[tuple[int, Step]] = set()
-        for reach in find_remote_accesses(world):
+        for reach in find_remote_accesses(facts):
             key = (reach.thread.tid, reach.event.step)
-            if key not in seen and not has_observed_signal(reach.thread, reach.position, told):
+            if key not in seen and not has_observed_signal(reach.thread, reach.position, signalled):
                 seen.add(key)
-                yield from _check_access(kernel, number, world, reach)
+                yield from _check_access(kernel, number, facts, reach)
 
 
-def _check_access(kernel: KernelFacts, number: int, world: ScenarioFacts, reach: RemoteAccess) -> Iterator[Observation]:
+def _check_access(kernel: KernelFacts, number: int, facts: ScenarioFacts, reach: RemoteAccess) -> Iterator[Observation]:
     step, thread = reach.event.step, reach.thread
     exact = thread.trace.is_certain(reach.position)
-    known = has_observed_cluster_start(world, thread, reach.position)
+    known = has_observed_cluster_start(facts, thread, reach.position)
     yield Observation((step, None), number, exact, None if known else _access_before_start(reach))
-    other = scenario_of_rank(kernel.scenarios, world, reach.rank)
+    other = scenario_of_rank(kernel.scenarios, facts, reach.rank)
     if not known or reach.mbarrier is None or other is None or is_ambiguous(other):
         return
     makers = find_initializations(other.threads.values()).get(reach.mbarrier, [])
     for maker, made, init in makers:
         exact = exact and maker.trace.is_certain(made)
-        if is_init_ordered_by_cluster_barrier(maker, made, world, thread, reach.position):
+        if is_init_ordered_by_cluster_barrier(maker, made, facts, thread, reach.position):
             yield Observation((step, init.step), number, exact)
             return
     for maker, made, init in makers[:1]:
@@ -84,11 +85,10 @@ def _check_access(kernel: KernelFacts, number: int, world: ScenarioFacts, reach:
 def _access_before_start(reach: RemoteAccess) -> Finding:
     return Finding(
         primary=reach.event.step,
-        message=f"reaches into the shared memory of CTA {reach.rank} of the cluster, which may not have begun yet",
-        help="let all threads of the cluster meet before: `barrier.cluster.arrive.release.aligned;` and then"
-        " `barrier.cluster.wait.acquire.aligned;`",
+        message=ptx6xx.REMOTE_CTA_MAY_NOT_HAVE_STARTED(rank=reach.rank),
+        help=ptx6xx.MEET_BEFORE_ACCESS(),
         properties={"rank": reach.rank},
-        group_key="no barrier before",
+        group_key=ptx6xx.NO_BARRIER_BEFORE(),
     )
 
 
@@ -98,18 +98,15 @@ def _unordered_init(reach: RemoteAccess, maker: ThreadView, made: int, init: Tra
     relaxed = (
         isinstance(arrival, TraceEvent) and isinstance(arrival.effect, Barrier) and arrival.effect.order == "relaxed"
     )
-    between = ((arrival.step, "a relaxed arrival publishes nothing"),) if arrival is not None and relaxed else ()
-    mend = "add `fence.mbarrier_init.release.cluster;` after line {1}"
+    between = ((arrival.step, ptx6xx.RELAXED_ARRIVAL()),) if arrival is not None and relaxed else ()
     return Finding(
         primary=reach.event.step,
-        message="signals an mbarrier of another CTA, whose initialisation at line {1} is not published to the cluster",
-        labels=((init.step, "initialised here"), *between),
-        help=mend if between else mend + ", and let the cluster meet at a `barrier.cluster` then",
+        message=ptx6xx.REMOTE_MBARRIER_NOT_PUBLISHED(),
+        labels=((init.step, ptx6xx.MBARRIER_MADE_HERE()), *between),
+        help=ptx6xx.ADD_INIT_FENCE() if between else ptx6xx.ADD_INIT_FENCE_AND_BARRIER(),
         properties={"rank": reach.rank},
         group_key=init.step,
     )
 
 
-RULE = Rule(
-    "PTX611", "remote-access-too-early", ("Distributed Shared Memory", "barrier.cluster", "membar / fence"), check
-)
+RULE = Rule(ptx6xx.REMOTE_ACCESS_TOO_EARLY, check)

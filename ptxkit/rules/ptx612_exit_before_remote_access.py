@@ -2,8 +2,8 @@
 
 What it does
     In a cluster of up to eight CTAs, finds accesses to another CTA's shared memory, and signals to its mbarriers, that
-    this CTA waits for in no way before it ends; and copies out of a CTA's own shared memory into another one, of whose
-    completion nothing tells the CTA that issued them.
+    this CTA waits for in no way before it ends; and copies out of a CTA's own shared memory into another one, whose
+    completion nothing signals to the CTA that issued them.
 
 Why it matters
     The shared memory of a CTA is gone when the CTA ends, and may be another one's then. What comes later faults, or
@@ -32,6 +32,7 @@ from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
 from ptxkit.analysis.cluster.cluster_lifetime import ExitSafety
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -39,29 +40,25 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at the first CTAs of each cluster."""
     if not kernel.scenarios or kernel.scenarios[0].scenario.launch.cluster_size == 1 or may_poll_memory(kernel.program):
         return
-    for number, world in enumerate(kernel.scenarios):
-        rank = world.scenario.rank
-        farewell = ExitSafety(world, [other for other in kernel.cluster_of(number) if other is not world])
+    for number, facts in enumerate(kernel.scenarios):
+        rank = facts.scenario.rank
+        farewell = ExitSafety(facts, [other for other in kernel.cluster_of(number) if other is not facts])
         if not farewell.is_known:
             continue
         for thread, _, event in farewell.unprotected_accesses():
-            own = thread in world.threads.values()
+            own = thread in facts.threads.values()
             yield Observation((event.step, None), number, exact=True, finding=_finding(event.step, rank, own=own))
 
 
 def _finding(step: Step, rank: int, *, own: bool) -> Finding:
-    if own:
-        message = "copies out of shared memory of a CTA that may end before: nothing tells it that the copy is done"
-    else:
-        message = f"reaches into the shared memory of CTA {rank} of the cluster, which may have ended by then"
+    message = ptx6xx.COPY_FROM_CTA_THAT_MAY_EXIT() if own else ptx6xx.ACCESS_OF_CTA_THAT_MAY_EXIT(rank=rank)
     return Finding(
         primary=step,
         message=message,
-        help="let the cluster meet before it ends: `barrier.cluster.arrive.release.aligned;` and then"
-        " `barrier.cluster.wait.acquire.aligned;`",
+        help=ptx6xx.MEET_BEFORE_EXIT(),
         properties={"rank": rank},
         group_key="exit",
     )
 
 
-RULE = Rule("PTX612", "exit-too-early", ("Cluster of Cooperative Thread Arrays", "barrier.cluster"), check)
+RULE = Rule(ptx6xx.EXIT_TOO_EARLY, check)

@@ -29,16 +29,17 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Barrier
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
     """Looks at each arrival and each wait at the cluster's barrier."""
-    for number, world in enumerate(kernel.scenarios):
-        if world.has_unknown_call:
+    for number, facts in enumerate(kernel.scenarios):
+        if facts.has_unknown_call:
             continue
-        for thread in world.threads.values():
+        for thread in facts.threads.values():
             yield from _check_thread(number, thread)
 
 
@@ -63,10 +64,9 @@ def _repeated_arrival(step: Step, before: Step) -> Finding:
     again = step is before
     return Finding(
         primary=step,
-        message="arrives at the cluster's barrier again, without having waited since"
-        + (" its own last execution" if again else " line {1}"),
-        labels=() if again else ((before, "has arrived here"),),
-        help="add `barrier.cluster.wait.acquire.aligned;` before line {0}",
+        message=ptx6xx.ARRIVES_AGAIN_ITSELF() if again else ptx6xx.ARRIVES_AGAIN_WITHOUT_WAIT(),
+        labels=() if again else ((before, ptx6xx.HAS_ARRIVED_HERE()),),
+        help=ptx6xx.ADD_CLUSTER_WAIT(),
         properties={"half": "arrive"},
     )
 
@@ -74,10 +74,10 @@ def _repeated_arrival(step: Step, before: Step) -> Finding:
 def _without_arrival(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="waits at the cluster's barrier without having arrived: it waits for itself",
-        help="add `barrier.cluster.arrive.release.aligned;` before line {0}",
+        message=ptx6xx.WAITS_WITHOUT_ARRIVAL(),
+        help=ptx6xx.ADD_CLUSTER_ARRIVE(),
         properties={"half": "wait"},
     )
 
 
-RULE = Rule("PTX613", "cluster-barrier-halves", ("barrier.cluster",), check)
+RULE = Rule(ptx6xx.CLUSTER_BARRIER_HALVES, check)

@@ -1,10 +1,11 @@
 """PTX614: another request for the work of a cluster after one was refused, or the work of a refused one.
 
 What it does
-    Finds a `clusterlaunchcontrol.try_cancel` behind a `query_cancel.is_canceled` of the same thread that said that an
-    earlier request was refused, and a `query_cancel.get_first_ctaid` of a response that may be a refusal, and of which
-    the thread has not asked whether it is. Under `--policy strict` it warns where the thread has asked, and decodes a
-    refusal all the same: the manual calls that undefined, and CUTLASS does it, leaving what comes of it alone.
+    Finds a `clusterlaunchcontrol.try_cancel` after a `query_cancel.is_canceled` of the same thread that reported that
+    an earlier request was refused, and a `query_cancel.get_first_ctaid` of a response that may be a refusal, and of
+    which the thread has not asked whether it is. Under `--policy strict` it warns where the thread has asked, and
+    decodes a refusal all the same: the manual calls that undefined, and CUTLASS does it, leaving what comes of it
+    alone.
 
 Why it matters
     A refusal means that no cluster is left to be started. To ask again, once the CTA has seen it, is undefined, and so
@@ -13,7 +14,7 @@ Why it matters
 Example
     clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1;
     @%p1 bra WORK;
-    bra NEXT;                       // asks again
+    bra NEXT;                       // requests again
 
 Use instead
     clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rq1;
@@ -32,15 +33,16 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.isa.effects import Cancellation
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at what each thread asks and learns, in turn."""
-    for number, world in enumerate(kernel.scenarios):
-        looks = PairBudget(world.budget)
-        for thread in world.threads.values():
+    """Looks at what each thread requests and learns, in turn."""
+    for number, facts in enumerate(kernel.scenarios):
+        looks = PairBudget(facts.budget)
+        for thread in facts.threads.values():
             for position, step, other, finding in _check_thread(thread, kernel.policy == "strict"):
                 if looks.allow((thread.tid, step, other, finding is None)):
                     yield Observation((step, other), number, thread.trace.is_certain(position), finding)
@@ -80,29 +82,24 @@ def _check_thread(thread: ThreadView, is_strict: bool) -> Iterator[tuple[int, St
 def _request_after_refusal(request: Step, query: Step) -> Finding:
     return Finding(
         primary=request,
-        message="asks for the work of another cluster although line {1} may have said that a request was refused",
-        labels=((query, "tells whether the request before was granted"),),
-        help="leave the loop, in every thread that asks, where the predicate of line {1} is false",
+        message=ptx6xx.REQUEST_MAY_FOLLOW_REFUSAL(),
+        labels=((query, ptx6xx.TESTS_WHETHER_GRANTED_BEFORE()),),
+        help=ptx6xx.LEAVE_LOOP_AFTER_REFUSAL(),
         group_key=query,
     )
 
 
 def _decode_of_refusal(decode: Step, query: Step | None) -> Finding:
-    """query: what told the thread that it is a refusal; None where it has not asked."""
-    labels = () if query is None else ((query, "tells whether the request was granted"),)
-    where = "the predicate of line {1}" if labels else "that of `clusterlaunchcontrol.query_cancel.is_canceled`"
+    """query: what reported the refusal to the thread; None where it has not queried."""
+    labels = () if query is None else ((query, ptx6xx.TESTS_WHETHER_GRANTED()),)
+    where = ptx6xx.PREDICATE_OF_LINE() if labels else ptx6xx.PREDICATE_OF_QUERY()
     return Finding(
         primary=decode,
-        message="takes the CTA of a response that may be a refusal",
+        message=ptx6xx.RESPONSE_MAY_BE_REFUSAL(),
         labels=labels,
-        help=f"execute it only where {where} is true",
+        help=ptx6xx.EXECUTE_IF_GRANTED(predicate=where),
         severity=Severity.WARNING if query is not None else Severity.ERROR,
     )
 
 
-RULE = Rule(
-    "PTX614",
-    "cancellation-after-refusal",
-    ("clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel"),
-    check,
-)
+RULE = Rule(ptx6xx.CANCELLATION_AFTER_REFUSAL, check)

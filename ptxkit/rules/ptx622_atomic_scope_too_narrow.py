@@ -3,7 +3,7 @@
 What it does
     Finds `atom` and `red` of scope `.cta` on a word of global memory that is the same for all CTAs, since its address
     comes from parameters and what the driver fills, where each CTA of the grid executes them: the thread's place in its
-    CTA alone decides who does, and the kernel asks for its CTA's place in the grid, so that it is made for several.
+    CTA alone decides who does, and the kernel reads its CTA's place in the grid, so that it is made for several.
     Finds loops, too, that wait for a word which all CTAs update by loads of scope `.cta`.
 
 Why it matters
@@ -26,9 +26,10 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.cta_scope_atomics import CtaScopeAccess, find_cta_scope_accesses
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
-_HELP = "name a scope that includes the other CTAs: `.gpu`, or `.cluster` where the grid is one cluster"
+_HELP = ptx6xx.NAME_WIDER_SCOPE()
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -40,15 +41,15 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(use: CtaScopeAccess) -> Finding:
     properties = {"space": "global", "scope": "cta"}
     if use.update is None:
-        words = "updates a word that all CTAs of the grid update, and is atomic within its own CTA only"
+        words = ptx6xx.UPDATE_AT_CTA_SCOPE()
         return Finding(primary=use.step, message=words, help=_HELP, properties=properties)
     return Finding(
         primary=use.step,
-        message="waits for a word that all CTAs of the grid update at line {1}, and its scope is its own CTA only",
-        labels=((use.update, "update of the word, by each CTA"),),
+        message=ptx6xx.POLL_AT_CTA_SCOPE(),
+        labels=((use.update, ptx6xx.UPDATE_BY_EACH_CTA()),),
         help=_HELP,
         properties=properties,
     )
 
 
-RULE = Rule("PTX622", "narrow-update", ("Conflict and Data-Races", "Morally strong operations", "Scope"), check)
+RULE = Rule(ptx6xx.NARROW_UPDATE, check)

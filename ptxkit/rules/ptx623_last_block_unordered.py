@@ -1,7 +1,7 @@
-"""PTX623: the CTA that an atomic's answer tells that it is the last one reads what the others never released.
+"""PTX623: the CTA that is the last one by an atomic's result reads what the others never released.
 
 What it does
-    Finds atomics on a word that all CTAs of the grid share, whose answer decides which of them goes on to read what
+    Finds atomics on a word that all CTAs of the grid share, whose result decides which of them continues to read what
     each stored to global memory before, with no fence between the stores and the atomic. Only where the thread's place
     and parameters alone decide the stores, the answer alone who reads, and both are to the same bytes of one buffer.
     Under `strict` a warning where there is that fence, and none between the atomic and the reads.
@@ -31,13 +31,14 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.last_block_reduction import LastBlockRead, find_last_block_reads
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, Rule, StepEdit
 
 _FENCES = ("fence.acq_rel.gpu;", "membar.gl;")
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
-    """Looks at the atomic that tells CTAs apart."""
+    """Looks at the atomic that distinguishes CTAs."""
     for found in find_last_block_reads(kernel.explorer):
         if not found.is_released or kernel.policy == "strict":
             finding = _missing_acquire(found) if found.is_released else _missing_release(found)
@@ -47,10 +48,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _missing_release(found: LastBlockRead) -> Finding:
     return Finding(
         primary=found.read,
-        message="reads what other CTAs stored at line {2}, as the atomic at line {1} answers: no fence stands between"
-        " the store and the atomic",
-        labels=((found.atomic, "its answer leads here"), (found.store, "store, in each CTA")),
-        help=f"add `{_FENCES[0]}` between line {{2}} and line {{1}}, and another one behind the atomic",
+        message=ptx6xx.NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC(),
+        labels=((found.atomic, ptx6xx.ATOMIC_LEADS_HERE()), (found.store, ptx6xx.STORE_IN_EACH_CTA())),
+        help=ptx6xx.ADD_FENCES_AROUND_ATOMIC(fence=_FENCES[0]),
         properties={"space": "global", "scope": "gpu"},
         group_key=found.atomic,
         fixes=tuple(FixCandidate(f"add `{each}`", (StepEdit(found.atomic, each),)) for each in _FENCES),
@@ -60,10 +60,9 @@ def _missing_release(found: LastBlockRead) -> Finding:
 def _missing_acquire(found: LastBlockRead) -> Finding:
     return Finding(
         primary=found.read,
-        message="reads what other CTAs stored at line {2}, as the atomic at line {1} answers: no fence stands between"
-        " the atomic and the read",
-        labels=((found.atomic, "its answer leads here"), (found.store, "store, in each CTA")),
-        help=f"add `{_FENCES[0]}` behind line {{1}}",
+        message=ptx6xx.NO_FENCE_AFTER_LAST_BLOCK_ATOMIC(),
+        labels=((found.atomic, ptx6xx.ATOMIC_LEADS_HERE()), (found.store, ptx6xx.STORE_IN_EACH_CTA())),
+        help=ptx6xx.ADD_FENCE_AFTER_ATOMIC(fence=_FENCES[0]),
         severity=Severity.WARNING,
         properties={"space": "global", "scope": "gpu", "policy": "strict"},
         group_key=found.atomic,
@@ -71,9 +70,4 @@ def _missing_acquire(found: LastBlockRead) -> Finding:
     )
 
 
-RULE = Rule(
-    "PTX623",
-    "last-comer",
-    ("Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races"),
-    check,
-)
+RULE = Rule(ptx6xx.LAST_COMER, check)

@@ -1,12 +1,12 @@
-"""PTX701: Tensor Memory is allocated or given back wrongly.
+"""PTX701: Tensor Memory is allocated or deallocated wrongly.
 
 What it does
-    Finds allocations that no `tcgen05.dealloc` gives back before the CTA ends, or that are given back with another
+    Finds allocations that no `tcgen05.dealloc` frees before the CTA ends, or that are freed with another
     number of columns; deallocations in a kernel without any allocation; allocations that are larger than an earlier
     one, or that follow `relinquish_alloc_permit`; and those that only some lanes of a warp execute.
 
 Why it matters
-    Columns that are not given back are lost to all later CTAs on the multiprocessor: their allocations wait for ever.
+    Columns that are not freed are lost to all later CTAs on the multiprocessor: their allocations never return.
 
 Example
     tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [base], 64;
@@ -31,24 +31,25 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import Effect, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
-    """Looks at the allocations of each warp, and at what is given back by any."""
+    """Looks at the allocations of each warp, and at what any of them deallocates."""
     if not any(_has_allocation_effect(step) for step in kernel.program.effectful_steps):
         return
-    for number, world in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(world, _is_management, WARP):
+    for number, facts in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(facts, _is_management, WARP):
             exact = uneven is None or (
                 uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
             )
             yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
-        for thread in world.threads.values():
+        for thread in facts.threads.values():
             yield from _check_sequence(number, thread)
-        if not world.has_unknown_call:
-            yield from _check_deallocations(number, kernel, world)
+        if not facts.has_unknown_call:
+            yield from _check_deallocations(number, kernel, facts)
 
 
 def _is_management(effect: Effect) -> bool:
@@ -88,20 +89,20 @@ def _check_sequence(number: int, thread: ThreadView) -> Iterator[Observation]:
             before = event
 
 
-def _check_deallocations(number: int, kernel: KernelFacts, world: ScenarioFacts) -> Iterator[Observation]:
-    """Compares the columns that the warps of a CTA take with those that they give back."""
-    leaders = [thread for thread in world.all_threads(TensorMemory) or () if thread.tid % WARP == 0]
+def _check_deallocations(number: int, kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[Observation]:
+    """Compares the columns that the warps of a CTA allocate with those that they deallocate."""
+    leaders = [thread for thread in facts.all_threads(TensorMemory) or () if thread.tid % WARP == 0]
     taken = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "allocate")]
     given = [(thread, at, event) for thread in leaders for at, event in _actions(thread, "deallocate")]
     if not any(_has_allocation_effect(step, "allocate") for step in kernel.program.effectful_steps):
-        for thread in world.threads.values():
+        for thread in facts.threads.values():
             for at, event in _actions(thread, "deallocate"):
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(at), _unmatched_deallocation(event.step)
                 )
         return
     if not any(_has_allocation_effect(step, "deallocate") for step in kernel.program.effectful_steps):
-        for thread in world.threads.values():
+        for thread in facts.threads.values():
             for at, event in _actions(thread, "allocate"):
                 yield Observation(
                     (event.step, None), number, thread.trace.is_certain(at), _leaked_allocation(event.step)
@@ -128,43 +129,42 @@ def _columns(event: TraceEvent) -> int:
 def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, thread "
-        f"{uneven.least_frequent.tid} does not, or not as often",
-        help="let one whole warp execute it: branch on the number of the warp, not of the lane",
+        message=ptx7xx.LANES_OF_WARP_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
+        help=ptx7xx.BRANCH_ON_WARP_NUMBER(),
     )
 
 
 def _without_permit(step: Step, permit: Step) -> Finding:
     return Finding(
         primary=step,
-        message="allocates Tensor Memory after the CTA gave up the right to, at line {1}",
-        labels=((permit, "no allocation may follow"),),
-        help="move `tcgen05.relinquish_alloc_permit` behind the last allocation",
+        message=ptx7xx.ALLOCATION_AFTER_RELINQUISHING(),
+        labels=((permit, ptx7xx.NO_ALLOCATION_MAY_FOLLOW()),),
+        help=ptx7xx.MOVE_RELINQUISH(),
     )
 
 
 def _growing_allocation(event: TraceEvent, before: TraceEvent) -> Finding:
     return Finding(
         primary=event.step,
-        message=f"allocates {_columns(event)} columns after {_columns(before)}: later allocations must not be larger",
-        labels=((before.step, "the allocation before"),),
-        help="allocate the largest number of columns first",
+        message=ptx7xx.LATER_ALLOCATION_LARGER(columns=_columns(event), before=_columns(before)),
+        labels=((before.step, ptx7xx.ALLOCATION_BEFORE()),),
+        help=ptx7xx.ALLOCATE_LARGEST_FIRST(),
     )
 
 
 def _leaked_allocation(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="this Tensor Memory is never given back: later CTAs wait for it for ever",
-        help="execute `tcgen05.dealloc` with the address and the number of columns, by one warp, before the CTA ends",
+        message=ptx7xx.NEVER_DEALLOCATED(),
+        help=ptx7xx.DEALLOCATE_BEFORE_EXIT(),
     )
 
 
 def _unmatched_deallocation(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="gives back Tensor Memory, and nothing in this kernel allocates any",
-        help="allocate it first (`tcgen05.alloc`, by one warp), and give back the address that this writes",
+        message=ptx7xx.DEALLOCATES_NOTHING_ALLOCATED(),
+        help=ptx7xx.ALLOCATE_FIRST(),
     )
 
 
@@ -172,12 +172,12 @@ def _size_mismatch(given: TraceEvent, taken: TraceEvent) -> Finding:
     changes = replace_constant(given.step, _columns(given), _columns(taken))
     return Finding(
         primary=given.step,
-        message=f"gives back {_columns(given)} columns; the allocation at line {{1}} took {_columns(taken)}",
-        labels=((taken.step, f"took {_columns(taken)} columns"),),
-        help="give back each allocation with its own number of columns",
+        message=ptx7xx.DEALLOCATION_OF_OTHER_SIZE(columns=_columns(given), allocated=_columns(taken)),
+        labels=((taken.step, ptx7xx.TOOK_COLUMNS(columns=_columns(taken))),),
+        help=ptx7xx.DEALLOCATE_SAME_SIZE(),
         properties={"taken": _columns(taken), "given": _columns(given)},
-        fixes=(FixCandidate(f"give back {_columns(taken)} columns", changes, safe=False),) if changes else (),
+        fixes=(FixCandidate(f"deallocate {_columns(taken)} columns", changes, safe=False),) if changes else (),
     )
 
 
-RULE = Rule("PTX701", "tensor-allocation", ("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit",), check)
+RULE = Rule(ptx7xx.TENSOR_ALLOCATION, check)

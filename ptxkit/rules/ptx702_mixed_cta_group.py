@@ -25,6 +25,8 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import CtaGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
@@ -40,16 +42,15 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         (ctas, usual), (others, odd) = sorted(first.items(), key=lambda item: item[1].index)
         finding = Finding(
             primary=odd,
-            message=f"works on {_format_cta_count(others)}, but line {{1}} of this kernel on {_format_cta_count(ctas)}",
-            labels=((usual, f"`.cta_group::{ctas}`"),),
-            help=f"write `.cta_group::{ctas}` here too, or `.cta_group::{others}` in all tcgen05 instructions of the "
-            "kernel",
+            message=ptx7xx.CTA_GROUP_DIFFERS(ctas=_format_cta_count(others), other=_format_cta_count(ctas)),
+            labels=((usual, ptx7xx.CTA_GROUP_LABEL(ctas=ctas)),),
+            help=ptx7xx.USE_ONE_CTA_GROUP(ctas=ctas, other=others),
         )
         yield Observation((odd, usual), 0, True, finding)
 
 
-def _format_cta_count(count: int) -> str:
-    return "one CTA" if count == 1 else "a pair of CTAs"
+def _format_cta_count(count: int) -> Message:
+    return ptx7xx.ONE_CTA() if count == 1 else ptx7xx.PAIR_OF_CTAS()
 
 
-RULE = Rule("PTX702", "mixed-cta-groups", ("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit",), check)
+RULE = Rule(ptx7xx.MIXED_CTA_GROUPS, check)

@@ -6,8 +6,8 @@ What it does
     thread has waited on the mbarrier that the commit arrives at.
 
 Why it matters
-    These operations go on by themselves. A barrier of threads tells nothing of them, nor does the order of the
-    instructions. The load gives old values, or some of the new ones.
+    These operations run asynchronously. Neither a barrier of threads nor the order of the instructions says whether
+    they are complete. The load gives old values, or some of the new ones.
 
 Example
     tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd2, %r2, %p1;
@@ -43,6 +43,8 @@ from ptxkit.analysis.tensor.tensor_memory import (
     uses_of,
     writes_before,
 )
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
 
 #: The mechanism of completion of what a commit takes in.
@@ -51,55 +53,49 @@ _COMMIT_COMPLETION = "tcgen05"
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each use of what a multiplication writes."""
-    for number, world in enumerate(kernel.scenarios):
-        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, world)
+    for number, facts in enumerate(kernel.scenarios):
+        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, facts)
 
 
-def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
-    uses = [use for thread in world.threads.values() for use in uses_of(thread)]
+def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
+    uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
     issued = [use for use in uses if use.is_committed_write]
-    pairs = TmemPairBudget(world)
+    pairs = TmemPairBudget(facts)
     for use in uses if issued else ():
         if use.completion == _COMMIT_COMPLETION:
             continue  # multiplications among themselves are pipelined
-        for write in writes_before(use, issued, world.budget):
+        for write in writes_before(use, issued, facts.budget):
             if pairs.allow(write, use):
-                kept = is_complete(world, write, use)
-                if kept is False and depends_on_truncation(world, write, use):
+                kept = is_complete(facts, write, use)
+                if kept is False and depends_on_truncation(facts, write, use):
                     yield OpenObligation(use.event.step, TRUNCATED)
                 elif kept is not None:
                     exact = write.thread.trace.is_certain(write.position) and use.thread.trace.is_certain(use.position)
-                    finding = None if kept else incomplete_operation(world, write, use, "uses Tensor Memory")
+                    finding = None if kept else incomplete_operation(facts, write, use, ptx7xx.USES_TENSOR_MEMORY())
                     threads = 1 if write.thread is use.thread else 2
                     yield Observation((use.event.step, write.event.step), number, exact, finding, threads)
 
 
-def incomplete_operation(world: ScenarioFacts, write: TmemUse, use: TmemUse, does: str) -> Finding:
-    """What is wrong with using, or giving back, columns that an operation may still be writing."""
+def incomplete_operation(facts: ScenarioFacts, write: TmemUse, use: TmemUse, does: Message) -> Finding:
+    """What is wrong with using, or deallocating, columns that an operation may still be writing."""
     commits = commits_of(write)
-    labels: list[tuple[Step, str]] = [(write.event.step, "works on these columns until it is complete")]
+    labels: list[tuple[Step, Message]] = [(write.event.step, ptx7xx.WORKS_UNTIL_COMPLETE())]
     if not commits or (write.thread is use.thread and commits[0].position > use.position):
-        what = "no commit of its thread takes it in"
-        mend = "add `tcgen05.commit` to an mbarrier in the thread that issues it, and wait on that before line {0}"
+        what = ptx7xx.NO_COMMIT_COVERS()
+        fix = ptx7xx.ADD_TCGEN05_COMMIT()
     else:
-        what = "the wait for it comes later" if has_waiter(world, write) else "nothing waits for its commit"
-        labels.append((write.thread.trace.events[commits[0].position].step, "arrives when it is complete"))
-        mend = "wait on the mbarrier of line {2} (`mbarrier.try_wait.parity`, in a loop) before line {0}"
+        what = ptx7xx.WAIT_COMES_LATER() if has_waiter(facts, write) else ptx7xx.NO_WAIT_FOR_COMMIT()
+        labels.append((write.thread.trace.events[commits[0].position].step, ptx7xx.ARRIVES_WHEN_COMPLETE()))
+        fix = ptx7xx.WAIT_ON_COMMIT_MBARRIER()
     return Finding(
         primary=use.event.step,
-        message=f"{does} that the operation at line {{1}} may still be writing: {what}",
+        message=ptx7xx.USE_DURING_OPERATION(access=does, reason=what),
         labels=tuple(labels),
-        help=mend,
+        help=fix,
         properties={"completion": _COMMIT_COMPLETION},
         group_key=(write.event.step, what),
     )
 
 
-RULE = Rule(
-    "PTX704",
-    "tensor-completion",
-    ("Memory Consistency Model for 5th generation of TensorCore operations", "tcgen05.commit"),
-    check,
-    asynchronous=True,
-)
+RULE = Rule(ptx7xx.TENSOR_COMPLETION, check, asynchronous=True)

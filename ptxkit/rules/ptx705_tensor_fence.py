@@ -1,4 +1,4 @@
-"""PTX705: no `tcgen05.fence::after_thread_sync` stands between a synchronisation and the tcgen05 operation it is for.
+"""PTX705: there is no `tcgen05.fence::after_thread_sync` between a synchronisation and the tcgen05 operation it is for.
 
 What it does
     Finds accesses to Tensor Memory by a thread that learnt through an mbarrier or a barrier that a multiplication of
@@ -41,6 +41,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
     writes_before,
 )
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import TensorFence, TensorMemory
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
@@ -53,24 +54,24 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     if not fences and kernel.policy != "strict":
         return
     severity = Severity.ERROR if fences else Severity.WARNING
-    for number, world in enumerate(kernel.scenarios):
-        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, world, severity)
+    for number, facts in enumerate(kernel.scenarios):
+        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, facts, severity)
 
 
 def _is_fence(step: Step) -> bool:
     return any(isinstance(effect, TensorFence) for effect in step.effects)
 
 
-def _check_scenario(number: int, world: ScenarioFacts, severity: Severity) -> Iterator[Observation]:
-    threads = world.threads.values()
+def _check_scenario(number: int, facts: ScenarioFacts, severity: Severity) -> Iterator[Observation]:
+    threads = facts.threads.values()
     uses = [use for thread in threads for use in uses_of(thread)]
     if not uses:
         return
     writes = [use for use in uses if use.is_committed_write]
-    pairs = TmemPairBudget(world)
+    pairs = TmemPairBudget(facts)
     for use in uses:
-        for source, learnt in _dependencies(world, use, writes, pairs):
+        for source, learnt in _dependencies(facts, use, writes, pairs):
             fenced = has_fence_between(use.thread, "after", min(learnt), use.position)
             finding = None if fenced else _finding(use, source, use.thread.trace.events[max(learnt)].step, severity)
             exact = use.thread.trace.is_certain(use.position)
@@ -78,28 +79,28 @@ def _check_scenario(number: int, world: ScenarioFacts, severity: Severity) -> It
 
 
 def _dependencies(
-    world: ScenarioFacts, use: TmemUse, writes: list[TmemUse], pairs: TmemPairBudget
+    facts: ScenarioFacts, use: TmemUse, writes: list[TmemUse], pairs: TmemPairBudget
 ) -> Iterator[tuple[Step, list[int]]]:
     """What the access depends on, each with the places where its thread learnt of it."""
     if use.completion != "tcgen05":  # multiplications among themselves are pipelined
-        for write in writes_before(use, writes, world.budget):
+        for write in writes_before(use, writes, facts.budget):
             if pairs.allow(write, use):
-                learnt = [at for at in completion_observations(world, write, use.thread, use.position) or () if at >= 0]
+                learnt = [at for at in completion_observations(facts, write, use.thread, use.position) or () if at >= 0]
                 if learnt:
                     yield write.event.step, learnt
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         if thread.tid // 32 != use.thread.tid // 32:
-            yield from _allocation_dependencies(world, thread, use, pairs)
+            yield from _allocation_dependencies(facts, thread, use, pairs)
 
 
 def _allocation_dependencies(
-    world: ScenarioFacts, thread: ThreadView, use: TmemUse, pairs: TmemPairBudget
+    facts: ScenarioFacts, thread: ThreadView, use: TmemUse, pairs: TmemPairBudget
 ) -> Iterator[tuple[Step, list[int]]]:
     for at, event in thread.positions(TensorMemory):
         if isinstance(event.effect, TensorMemory) and event.effect.action == "allocate":
             if not pairs.allow(TmemUse(thread, at, event), use):
                 continue
-            learnt = [way.acquire_position for way in world.sync_edges(thread, at, use.thread, use.position)]
+            learnt = [edge.acquire_position for edge in facts.sync_edges(thread, at, use.thread, use.position)]
             if learnt:
                 yield event.step, learnt
 
@@ -107,10 +108,9 @@ def _allocation_dependencies(
 def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Finding:
     return Finding(
         primary=use.event.step,
-        message="no `tcgen05.fence::after_thread_sync` stands between this and the synchronisation at line {2}, by "
-        "which its thread learnt of line {1}",
-        labels=((source, "what it depends on"), (sync, "orders the threads, not their asynchronous operations")),
-        help="add `tcgen05.fence::after_thread_sync;` after line {2}",
+        message=ptx7xx.NO_FENCE_AFTER_SYNCHRONISATION(),
+        labels=((source, ptx7xx.WHAT_IT_DEPENDS_ON()), (sync, ptx7xx.ORDERS_THREADS_NOT_OPERATIONS())),
+        help=ptx7xx.ADD_FENCE_AFTER_SYNC(),
         severity=severity,
         group_key=sync,
         fixes=tuple(
@@ -120,9 +120,4 @@ def _finding(use: TmemUse, source: Step, sync: Step, severity: Severity) -> Find
     )
 
 
-RULE = Rule(
-    "PTX705",
-    "tensor-fence",
-    ("tcgen05.fence", "Specialized Inter-thread Synchronization for tcgen05 instructions"),
-    check,
-)
+RULE = Rule(ptx7xx.TENSOR_FENCE, check)

@@ -3,7 +3,7 @@
 What it does
     Finds a load of columns that the same thread stores, a store to columns that it loads, and a load, store or
     multiplication in another thread that is ordered after such an access, with no `tcgen05.wait::st` or
-    `tcgen05.wait::ld` behind the access and before the next one, or before the thread tells the other.
+    `tcgen05.wait::ld` after the access and before the next one, or before the thread signals the other.
 
 Why it matters
     `tcgen05.ld` and `tcgen05.st` are asynchronous, and may complete in another order than they were issued in. That a
@@ -40,6 +40,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
     writes_before,
 )
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, StepEdit
 
 _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
@@ -47,18 +48,18 @@ _WAITS = {"tcgen05.ld": "tcgen05.wait::ld", "tcgen05.st": "tcgen05.wait::st"}
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each pair of accesses to the same columns of which the first is a load or store, and one writes."""
-    for number, world in enumerate(kernel.scenarios):
-        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, world)
+    for number, facts in enumerate(kernel.scenarios):
+        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, facts)
 
 
-def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
-    uses = [use for thread in world.threads.values() for use in uses_of(thread)]
-    used = _shared_registers(world) if uses else frozenset()
+def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    uses = [use for thread in facts.threads.values() for use in uses_of(thread)]
+    used = _shared_registers(facts) if uses else frozenset()
     moves = [use for use in uses if use.completion in _WAITS and not _is_awaited_by_use(use, used)]
-    pairs = TmemPairBudget(world)
+    pairs = TmemPairBudget(facts)
     for use in uses if moves else ():
-        for earlier in writes_before(use, moves, world.budget):
+        for earlier in writes_before(use, moves, facts.budget):
             if (
                 not (_is_write(use) or _is_write(earlier))
                 or not _share_lanes(earlier, use)
@@ -66,21 +67,22 @@ def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation]:
             ):
                 continue
             if pairs.allow(earlier, use):
-                kept = _is_satisfied(world, earlier, use)
+                kept = _is_satisfied(facts, earlier, use)
                 if kept is not None:
                     exact = earlier.thread.trace.is_certain(earlier.position) and use.thread.trace.is_certain(
                         use.position
                     )
                     threads = 1 if earlier.thread is use.thread else 2
-                    apart = earlier.thread is use.thread or bool(observed_completion(world, earlier, use))
+                    apart = earlier.thread is use.thread or bool(observed_completion(facts, earlier, use))
                     finding = None if kept else _finding(earlier, use, apart=apart)
                     yield Observation((use.event.step, earlier.event.step), number, exact, finding, threads)
 
 
-def _shared_registers(world: ScenarioFacts) -> frozenset[str]:
-    """The registers that more than one instruction of the kernel names: what a load gives, and somebody uses."""
+def _shared_registers(facts: ScenarioFacts) -> frozenset[str]:
+    """The registers that more than one instruction of the kernel names: what a load writes and another instruction
+    uses."""
     counts: Counter[str] = Counter()
-    for step in world.program.steps:
+    for step in facts.program.steps:
         counts.update({name for operand in step.instruction.operands for name in registers_in(operand, step.scope)})
     return frozenset(name for name, count in counts.items() if count > 1)
 
@@ -100,7 +102,7 @@ def _is_write(use: TmemUse) -> bool:
 def _share_lanes(earlier: TmemUse, use: TmemUse) -> bool:
     """Whether the two surely share a lane: loads and stores start at one, multiplications are about all of them.
 
-    Warps that have lanes of their own share none, whatever their addresses are: PTX707 speaks of these.
+    Warps that have lanes of their own share none, whatever their addresses are: PTX707 reports these.
     """
     if use.completion not in _WAITS:
         return True
@@ -116,18 +118,18 @@ def _execute_together(earlier: TmemUse, use: TmemUse) -> bool:
     return use.completion in _WAITS and same_warp and earlier.thread is not use.thread
 
 
-def _is_satisfied(world: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool | None:
+def _is_satisfied(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool | None:
     group = earlier.completion or ""
     if earlier.thread is use.thread:
         return has_wait_between(earlier.thread, group, earlier.position, use.position)
-    ways = observed_completion(world, earlier, use)
-    if not ways:
-        return False if are_unordered(world, earlier, use) else None
-    return any(has_wait_between(earlier.thread, group, earlier.position, way.release_position) for way in ways)
+    edges = observed_completion(facts, earlier, use)
+    if not edges:
+        return False if are_unordered(facts, earlier, use) else None
+    return any(has_wait_between(earlier.thread, group, earlier.position, edge.release_position) for edge in edges)
 
 
 def _is_common_practice(earlier: TmemUse, use: TmemUse) -> bool:
-    """Whether a thread loads what it stored: the text asks for a wait, and kernels of the vendor do without."""
+    """Whether a thread loads what it stored: the manual requires a wait, and kernels of the vendor do without."""
     return earlier.thread is use.thread and (earlier.completion, use.completion) == ("tcgen05.st", "tcgen05.ld")
 
 
@@ -135,16 +137,16 @@ def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
     """apart: the two are ordered, and what is missing is the wait."""
     wait = _WAITS[earlier.completion or ""]
     does = "load" if earlier.completion == "tcgen05.ld" else "store"
-    where = "before line {0}" if earlier.thread is use.thread else "before its thread tells others that it is done"
-    lack, mend = f"no `{wait}` comes between", f"add `{wait}.sync.aligned;` after line {{1}}, {where}"
+    where = ptx7xx.BEFORE_THIS_LINE() if earlier.thread is use.thread else ptx7xx.BEFORE_THREAD_SIGNALS()
+    lack, fix = ptx7xx.NO_WAIT_BETWEEN(wait=wait), ptx7xx.ADD_TCGEN05_WAIT(wait=wait, place=where)
     if not apart:
-        lack = "nothing orders the two warps"
-        mend = f"add a barrier between `{wait}.sync.aligned;` in the warp of line {{1}} and line {{0}}"
+        lack = ptx7xx.WARPS_UNORDERED()
+        fix = ptx7xx.ADD_BARRIER_AFTER_WAIT(wait=wait)
     return Finding(
         primary=use.event.step,
-        message=f"uses Tensor Memory that the {does} at line {{1}} may still be working on: {lack}",
-        labels=((earlier.event.step, f"{does} of these columns"),),
-        help=mend,
+        message=ptx7xx.USE_DURING_ACCESS(access=does, reason=lack),
+        labels=((earlier.event.step, ptx7xx.ACCESS_OF_COLUMNS(access=does)),),
+        help=fix,
         severity=Severity.WARNING if _is_common_practice(earlier, use) else Severity.ERROR,
         properties={"completion": earlier.completion or ""},
         group_key=earlier.event.step,
@@ -156,10 +158,4 @@ def _finding(earlier: TmemUse, use: TmemUse, *, apart: bool) -> Finding:
     )
 
 
-RULE = Rule(
-    "PTX706",
-    "tensor-wait",
-    ("tcgen05.wait", "Memory Consistency Model for 5th generation of TensorCore operations"),
-    check,
-    asynchronous=True,
-)
+RULE = Rule(ptx7xx.TENSOR_WAIT, check, asynchronous=True)

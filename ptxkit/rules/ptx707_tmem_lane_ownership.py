@@ -29,6 +29,7 @@ from ptxkit.analysis.context.collective_participation import WARP, UnevenExecuti
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.tensor.tensor_memory import TmemUse, deallocations_of, uses_of
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import AsyncRegisters, Effect, WaitGroup
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 
@@ -39,13 +40,13 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at the lanes of each load and store, and at which threads execute it."""
     if not any(_is_load_or_store(step) for step in kernel.program.effectful_steps):
         return
-    for number, world in enumerate(kernel.scenarios):
-        for step, uneven in compare_executions(world, _is_collective, WARP):
+    for number, facts in enumerate(kernel.scenarios):
+        for step, uneven in compare_executions(facts, _is_collective, WARP):
             exact = uneven is None or (
                 uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
             )
             yield Observation((step, None), number, exact, _partial_warp(uneven) if uneven is not None else None, 2)
-        yield from _check_lanes(number, world)
+        yield from _check_lanes(number, facts)
 
 
 def _is_load_or_store(step: Step) -> bool:
@@ -56,9 +57,9 @@ def _is_collective(effect: Effect) -> bool:
     return isinstance(effect, AsyncRegisters | WaitGroup) and effect.group in _GROUPS
 
 
-def _check_lanes(number: int, world: ScenarioFacts) -> Iterator[Observation]:
-    launch, threads = world.scenario.launch, world.threads.values()
-    is_said = launch.is_exact or launch.is_limit  # a block of one warp touches the first lanes only
+def _check_lanes(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    launch, threads = facts.scenario.launch, facts.threads.values()
+    is_known = launch.is_exact or launch.is_limit  # a block of one warp touches the first lanes only
     ends = [use for thread in threads for use in deallocations_of(thread) if not use.is_absolute]
     bases = {place[0] for use in ends if (place := use.location) and place[1:] == (0, 0)}
     for thread in threads if bases else ():
@@ -67,27 +68,25 @@ def _check_lanes(number: int, world: ScenarioFacts) -> Iterator[Observation]:
             place = use.location
             if use.completion in _GROUPS and place is not None and place[0] in bases:
                 finding = None if first <= place[1] < first + WARP else _foreign_lane_access(use, place[1], first)
-                exact = thread.trace.is_certain(use.position) and world.is_exact and is_said
+                exact = thread.trace.is_certain(use.position) and facts.is_exact and is_known
                 yield Observation((use.event.step, None), number, exact, finding)
 
 
 def _partial_warp(uneven: UnevenExecution) -> Finding:
     return Finding(
         primary=uneven.step,
-        message=f"all lanes of a warp must execute this together: thread {uneven.most_frequent.tid} does, thread "
-        f"{uneven.least_frequent.tid} does not, or not as often",
-        help="branch on the number of the warp, not of the lane",
+        message=ptx7xx.LANES_OF_WARP_DIVERGE(thread=uneven.most_frequent.tid, other=uneven.least_frequent.tid),
+        help=ptx7xx.BRANCH_ON_WARP_NUMBER_ONLY(),
     )
 
 
 def _foreign_lane_access(use: TmemUse, lane: int, first: int) -> Finding:
     return Finding(
         primary=use.event.step,
-        message=f"warp {use.thread.tid // WARP} may touch lanes {first} to {first + WARP - 1} of Tensor Memory, not "
-        f"lane {lane}",
-        help="add 32 times the warp's number in its warpgroup, shifted left by 16, to the address",
+        message=ptx7xx.LANE_OF_OTHER_WARP(warp=use.thread.tid // WARP, first=first, last=first + WARP - 1, lane=lane),
+        help=ptx7xx.ADD_WARP_OFFSET(),
         properties={"lane": lane, "first": first},
     )
 
 
-RULE = Rule("PTX707", "tensor-lanes", ("Tensor Memory and Register Load/Store Instructions", "tcgen05.ld"), check)
+RULE = Rule(ptx7xx.TENSOR_LANES, check)

@@ -1,9 +1,9 @@
-"""PTX708: Tensor Memory is given back while it may still be in use.
+"""PTX708: Tensor Memory is deallocated while it may still be in use.
 
 What it does
     Finds a `tcgen05.dealloc` of columns that a multiplication may still be writing, or that another warp loads or
     stores with nothing to order that before the deallocation; and allocations of a pair of CTAs that only one of the
-    two gives back.
+    two deallocates.
 
 Why it matters
     The next CTA on the multiprocessor gets these columns. What comes late reads its data, or overwrites them.
@@ -41,6 +41,7 @@ from ptxkit.analysis.tensor.tensor_memory import (
     share_columns,
     uses_of,
 )
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierWait, TensorMemory
 from ptxkit.rules.model import TRUNCATED, Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
@@ -48,30 +49,30 @@ from ptxkit.rules.ptx704_tensor_completion import incomplete_operation
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at each deallocation and the accesses that count from the same address."""
-    for number, world in enumerate(kernel.scenarios):
-        if not world.has_unknown_call and world.scenario.launch.cluster_size == 1:
-            yield from _check_scenario(number, world)
+    for number, facts in enumerate(kernel.scenarios):
+        if not facts.has_unknown_call and facts.scenario.launch.cluster_size == 1:
+            yield from _check_scenario(number, facts)
     yield from _check_cta_pairs(kernel)
 
 
-def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
-    threads = world.threads.values()
+def _check_scenario(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
+    threads = facts.threads.values()
     ends = [use for thread in threads for use in deallocations_of(thread)]
     # The last rounds first: who has begun a later one has often waited for the earlier ones.
     uses = [use for thread in threads for use in reversed([*uses_of(thread)])] if ends else []
-    pairs = TmemPairBudget(world)
+    pairs = TmemPairBudget(facts)
     for end in ends:
         for use in uses:
             if not _uses_allocation(use, end) or not pairs.allow(use, end):
                 continue
             if use.completion == "tcgen05":
-                kept = _is_complete(world, use, end, uses)
-                is_cut = kept is False and depends_on_truncation(world, use, end)
-                finding = incomplete_operation(world, use, end, "gives back Tensor Memory") if kept is False else None
+                kept = _is_complete(facts, use, end, uses)
+                is_cut = kept is False and depends_on_truncation(facts, use, end)
+                finding = incomplete_operation(facts, use, end, ptx7xx.DEALLOCATES()) if kept is False else None
             else:
-                kept = _is_use_finished(world, use, end)
-                is_cut = kept is None and may_acquire_from_truncated(world, end)
-                finding = _use_in_progress(world, use, end) if kept is False else None
+                kept = _is_use_finished(facts, use, end)
+                is_cut = kept is None and may_acquire_from_truncated(facts, end)
+                finding = _use_in_progress(facts, use, end) if kept is False else None
             if is_cut:
                 yield OpenObligation(end.event.step, TRUNCATED)
             elif kept is not None:
@@ -81,8 +82,8 @@ def _check_scenario(number: int, world: ScenarioFacts) -> Iterator[Observation |
 
 
 def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:
-    """Whether an access counts from the address that is given back, and is not behind it in the same thread, nor a load
-    or store of the warp that gives it back."""
+    """Whether an access counts from the address that is deallocated, and is not after it in the same thread, nor a load
+    or store of the warp that deallocates it."""
     one, other = use.location, end.location
     same_warp = use.thread.tid // 32 == end.thread.tid // 32
     if (use.thread is end.thread and use.position > end.position) or (same_warp and use.completion != "tcgen05"):
@@ -90,86 +91,81 @@ def _uses_allocation(use: TmemUse, end: TmemUse) -> bool:
     return one is not None and other is not None and one[0] == other[0]
 
 
-def _is_complete(world: ScenarioFacts, write: TmemUse, end: TmemUse, uses: list[TmemUse]) -> bool | None:
-    """Whether an operation that a commit tells of is complete before the deallocation."""
+def _is_complete(facts: ScenarioFacts, write: TmemUse, end: TmemUse, uses: list[TmemUse]) -> bool | None:
+    """Whether an operation that a commit covers is complete before the deallocation."""
     if not write.is_committed_write:
         return None
-    if is_complete(world, write, end) is not False:
-        return is_complete(world, write, end)
+    if is_complete(facts, write, end) is not False:
+        return is_complete(facts, write, end)
     moves = [use for use in uses if use.completion != "tcgen05" and share_columns(write, use)]
-    if any(is_complete(world, write, use) is False for use in moves):
-        return None  # PTX704 speaks of it
+    if any(is_complete(facts, write, use) is False for use in moves):
+        return None  # PTX704 reports it
     return False
 
 
-def _is_use_finished(world: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool | None:
-    """Whether a load or store of another warp comes before a deallocation; None where nobody knows."""
-    ways = observed_completion(world, use, end)
-    if ways:
+def _is_use_finished(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> bool | None:
+    """Whether a load or store of another warp comes before a deallocation; None where it is unknown."""
+    edges = observed_completion(facts, use, end)
+    if edges:
         # Its registers may have been used by then. Where the thread waits for it later, it was not over for sure.
         late = has_wait_between(
-            use.thread, use.completion or "", max(way.release_position for way in ways), len(use.thread.trace.events)
+            use.thread, use.completion or "", max(edge.release_position for edge in edges), len(use.thread.trace.events)
         )
         return not late or any(
-            has_wait_between(use.thread, use.completion or "", use.position, way.release_position) for way in ways
+            has_wait_between(use.thread, use.completion or "", use.position, edge.release_position) for edge in edges
         )
-    if ways is None:
+    if edges is None:
         return True
-    if are_unordered(world, use, end):
+    if are_unordered(facts, use, end):
         return False
-    clear = world.is_exhaustive_for(Barrier, MbarrierArrive, MbarrierWait)
-    return False if clear and not may_acquire_from_truncated(world, end) else None
+    clear = facts.is_exhaustive_for(Barrier, MbarrierArrive, MbarrierWait)
+    return False if clear and not may_acquire_from_truncated(facts, end) else None
 
 
 def _check_cta_pairs(kernel: KernelFacts) -> Iterator[Observation]:
-    """Pairs of CTAs of which one gives back what both must."""
+    """Pairs of CTAs of which only one deallocates what both must."""
     by_rank: dict[tuple[int, int], dict[int, ScenarioFacts]] = {}
-    for world in kernel.scenarios:
-        if world.scenario.launch.cluster_size > 1 and not world.has_unknown_call:
-            by_rank.setdefault((world.scenario.sample, world.scenario.rank // 2), {})[world.scenario.rank % 2] = world
+    for facts in kernel.scenarios:
+        if facts.scenario.launch.cluster_size > 1 and not facts.has_unknown_call:
+            by_rank.setdefault((facts.scenario.sample, facts.scenario.rank // 2), {})[facts.scenario.rank % 2] = facts
     for number, pair in enumerate(by_rank.values()):
-        ends = {rank: _deallocations(world) for rank, world in pair.items()}
-        if len(pair) < 2 or not all(_is_known(world) for world in pair.values()) or bool(ends[0]) == bool(ends[1]):
+        ends = {rank: _deallocations(facts) for rank, facts in pair.items()}
+        if len(pair) < 2 or not all(_is_known(facts) for facts in pair.values()) or bool(ends[0]) == bool(ends[1]):
             continue
         rank = 0 if ends[0] else 1
         event = ends[rank][0].event
         if any(getattr(effect, "ctas", 1) == 2 for effect in event.step.effects):
             finding = Finding(
                 primary=event.step,
-                message=f"only the CTA of rank {rank} in its pair gives this Tensor Memory back: its peer never does",
-                help="execute the deallocation by one warp in each CTA of the pair",
+                message=ptx7xx.ONLY_ONE_CTA_OF_PAIR_DEALLOCATES(rank=rank),
+                help=ptx7xx.DEALLOCATE_IN_BOTH_CTAS(),
             )
             yield Observation((event.step, None), number, True, finding)
 
 
-def _deallocations(world: ScenarioFacts) -> list[TmemUse]:
-    return [use for thread in world.threads.values() for use in deallocations_of(thread)]
+def _deallocations(facts: ScenarioFacts) -> list[TmemUse]:
+    return [use for thread in facts.threads.values() for use in deallocations_of(thread)]
 
 
-def _is_known(world: ScenarioFacts) -> bool:
+def _is_known(facts: ScenarioFacts) -> bool:
     """Whether everything about allocations in a CTA is known."""
-    return world.is_complete and world.is_exhaustive_for(TensorMemory) and _all_exit(world)
+    return facts.is_complete and facts.is_exhaustive_for(TensorMemory) and _all_exit(facts)
 
 
-def _all_exit(world: ScenarioFacts) -> bool:
-    return all(thread.trace.end_reason == "exit" for thread in world.threads.values())
+def _all_exit(facts: ScenarioFacts) -> bool:
+    return all(thread.trace.end_reason == "exit" for thread in facts.threads.values())
 
 
-def _use_in_progress(world: ScenarioFacts, use: TmemUse, end: TmemUse) -> Finding:
-    ordered = any(world.sync_edges(use.thread, use.position, end.thread, end.position))
-    what = "it has not waited for it where it tells others that it is done" if ordered else "nothing orders the two"
+def _use_in_progress(facts: ScenarioFacts, use: TmemUse, end: TmemUse) -> Finding:
+    ordered = any(facts.sync_edges(use.thread, use.position, end.thread, end.position))
+    what = ptx7xx.NOT_WAITED_BEFORE_SIGNAL() if ordered else ptx7xx.NOT_ORDERED()
     return Finding(
         primary=end.event.step,
-        message=f"gives back Tensor Memory that another warp uses at line {{1}}: {what}",
-        labels=((use.event.step, "access by another warp"),),
-        help="let the warps meet (`bar.sync 0;`) after their last access is waited for, and before the deallocation",
+        message=ptx7xx.DEALLOCATION_DURING_USE(reason=what),
+        labels=((use.event.step, ptx7xx.ACCESS_BY_OTHER_WARP()),),
+        help=ptx7xx.MEET_BEFORE_DEALLOCATION(),
         group_key=use.event.step,
     )
 
 
-RULE = Rule(
-    "PTX708",
-    "tensor-given-back-in-use",
-    ("tcgen05.alloc, tcgen05.dealloc, tcgen05.relinquish_alloc_permit", "Issue Granularity"),
-    check,
-)
+RULE = Rule(ptx7xx.TENSOR_GIVEN_BACK_IN_USE, check)

@@ -2,7 +2,7 @@
 
 What it does
     Finds a `fence.proxy.async` about shared memory that no access through the generic proxy comes before, or no access
-    through the async proxy behind, in whatever order the threads run. An `mbarrier.init` is no reason for one: copies
+    through the async proxy follows, in whatever order the threads run. An `mbarrier.init` is no reason for one: copies
     signal their mbarrier through the generic proxy.
 
 Why it matters
@@ -37,7 +37,7 @@ from ptxkit.analysis.memory.no_op_sync import (
     is_fully_executed,
     is_shared_only_fence,
 )
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -46,7 +46,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
     fences = find_shared_proxy_fences(kernel)
     if not fences or not is_fully_executed(kernel) or "generic" in accessed_spaces(kernel, "generic"):
         return
-    if any(world.scenario.launch.cluster_size > 1 for world in kernel.scenarios):
+    if any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios):
         return  # other CTAs reach into this one's memory
     copies_global = "global" in accessed_spaces(kernel, "async") or has_external_communication(kernel)
     useful = find_ordering_fences(kernel, fences)
@@ -58,10 +58,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(fence: Step) -> Finding:
     return Finding(
         primary=fence,
-        message="this fence orders nothing: no generic access of shared memory comes before it, or no async one behind",
-        help="remove it",
-        severity=Severity.NOTE,
+        message=ptx9xx.FENCE_ORDERS_NOTHING(),
+        help=ptx9xx.REMOVE_FENCE(),
     )
 
 
-RULE = Rule("PTX901", "needless-proxy-fence", ("Async Proxy", "membar / fence"), check, on_request=True)
+RULE = Rule(ptx9xx.NEEDLESS_PROXY_FENCE, check, on_request=True)

@@ -6,8 +6,8 @@ What it does
     before. Waits that leave groups pending are looked at in kernels without loops only.
 
 Why it matters
-    It costs little. But it says that something is in flight, and who reads the code looks for it; or it stands where
-    the wait for another kind of group should stand.
+    It costs little. But it says that something is in flight, and who reads the code looks for it; or it is written
+    where the wait for another kind of group should be.
 
 Example
     cp.async.ca.shared.global [%r4], [%rd5], 4;
@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed, is_independent_of_loop_count
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.isa.effects import WaitGroup
 from ptxkit.rules.model import Finding, Observation, Rule
 
@@ -51,16 +51,9 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="this wait never has anything to wait for: no group is under way here",
-        help="remove it, or wait for the kind of group that is under way",
-        severity=Severity.NOTE,
+        message=ptx9xx.WAIT_FOR_NO_GROUP(),
+        help=ptx9xx.REMOVE_WAIT(),
     )
 
 
-RULE = Rule(
-    "PTX902",
-    "wait-for-nothing",
-    ("cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"),
-    check,
-    on_request=True,
-)
+RULE = Rule(ptx9xx.WAIT_FOR_NOTHING, check, on_request=True)

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.memory.redundant_sync import RedundantSync, find_redundant_sync
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 
@@ -41,11 +41,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(repeat: RedundantSync) -> Finding:
     return Finding(
         primary=repeat.redundant,
-        message=f"this {repeat.kind} does what the one at line {{1}} does, and only arithmetic stands between",
-        labels=((repeat.other, "the same, or more"),),
-        help="remove it",
-        severity=Severity.NOTE,
+        message=ptx9xx.SYNC_REPEATED(kind=repeat.kind),
+        labels=((repeat.other, ptx9xx.SAME_OR_MORE()),),
+        help=ptx9xx.REMOVE_SYNC(),
     )
 
 
-RULE = Rule("PTX903", "twice-in-a-row", ("membar / fence", "bar / barrier", "wgmma.fence"), check, on_request=True)
+RULE = Rule(ptx9xx.TWICE_IN_A_ROW, check, on_request=True)

@@ -3,7 +3,7 @@
 What it does
     Finds `cp.async.commit_group`, `cp.async.bulk.commit_group` and `wgmma.commit_group` before which no thread has
     started any operation of that kind since its last commit. Where some wait leaves a number of groups pending, empty
-    groups count for it, and nothing is said.
+    groups count for it, and nothing is reported.
 
 Why it matters
     An empty group is complete at once, so nothing goes wrong. But a copy that was meant to be in it is elsewhere, or
@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.memory.no_op_sync import collect_group_usage, is_fully_executed
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.isa.effects import CommitGroup
 from ptxkit.rules.model import Finding, Observation, Rule
 
@@ -51,16 +51,9 @@ def _kinds(step: Step) -> set[str]:
 def _finding(step: Step) -> Finding:
     return Finding(
         primary=step,
-        message="this group is always empty: nothing of its kind was started since the last commit",
-        help="remove it, or move it behind the operation that it is for",
-        severity=Severity.NOTE,
+        message=ptx9xx.GROUP_ALWAYS_EMPTY(),
+        help=ptx9xx.REMOVE_OR_MOVE_COMMIT(),
     )
 
 
-RULE = Rule(
-    "PTX904",
-    "empty-group",
-    ("cp.async.commit_group", "cp.async.bulk.commit_group", "wgmma.commit_group"),
-    check,
-    on_request=True,
-)
+RULE = Rule(ptx9xx.EMPTY_GROUP, check, on_request=True)

@@ -38,10 +38,11 @@ from ptxkit.analysis.memory.no_op_sync import (
     is_fully_executed,
     is_shared_only_fence,
 )
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.rules.model import Finding, Observation, Rule
 
 _NON_SHARED_SPACES = {"global", "generic"}
+_SHARED_FENCE = "fence.proxy.async.shared::cta;"
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation]:
@@ -60,10 +61,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(fence: Step) -> Finding:
     return Finding(
         primary=fence,
-        message="this fence is for all memory, and only accesses of shared memory need it",
-        help="write `fence.proxy.async.shared::cta;`",
-        severity=Severity.NOTE,
+        message=ptx9xx.FENCE_FOR_ALL_MEMORY(),
+        help=ptx9xx.WRITE_STATEMENT(statement=_SHARED_FENCE),
+        payload=ptx9xx.SuggestedStatement(_SHARED_FENCE),
     )
 
 
-RULE = Rule("PTX905", "wide-proxy-fence", ("membar / fence", "Async Proxy"), check, on_request=True)
+RULE = Rule(ptx9xx.WIDE_PROXY_FENCE, check, on_request=True)

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx9xx
 from ptxkit.isa.effects import Access
 from ptxkit.rules.model import Finding, Observation, Rule
 
@@ -43,11 +43,10 @@ def check(kernel: KernelFacts) -> Iterator[Observation]:
 def _finding(step: Step, target: str) -> Finding:
     return Finding(
         primary=step,
-        message=f"copies to several CTAs, which may be much slower when compiled for {target}",
-        help=f"compile for {target}a where the kernel runs there only",
-        severity=Severity.NOTE,
+        message=ptx9xx.MULTICAST_MAY_BE_SLOW(target=target),
+        help=ptx9xx.COMPILE_FOR_FEATURES(target=target),
         group_key="target",
     )
 
 
-RULE = Rule("PTX906", "slow-multicast", ("cp.async.bulk", "cp.async.bulk.tensor"), check, on_request=True)
+RULE = Rule(ptx9xx.SLOW_MULTICAST, check, on_request=True)

@@ -11,15 +11,14 @@ from ptxkit.analysis.ir.program import ModuleContext, flatten
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.unmodelled_code import find_unmodelled_code, without_unmodelled_code
 from ptxkit.diagnostics import Verdict
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.gc_control import pause_collection
 from ptxkit.rules.block_size_trials import BlockSizeTrials
 from ptxkit.rules.model import Rule
 from ptxkit.rules.verdict_builder import ObligationKey, VerdictBuilder
 from ptxkit.syntax.tree import Function, Module
 
-#: The pseudo-rule under which code that no walk reached is counted as undecided.
-UNREACHED = "PTX300"
-_NOT_REACHED = "no walk reaches this instruction"
+_NOT_REACHED = ptx3xx.NO_PATH_REACHES()
 
 
 class RuleRun:
@@ -60,7 +59,7 @@ class RuleRun:
             if function.body is not None and function.kind == "func":
                 steps = async_steps_of(flatten(self._module, function, self._context))
                 left = [step for step in steps if (function.name, step.index) not in self._covered_callee_steps]
-                self._callee_builder.mark_undecided(UNREACHED, left, _NOT_REACHED)
+                self._callee_builder.mark_undecided(ptx3xx.NOT_REACHED, left, _NOT_REACHED)
         yield self._current_verdict()
 
     def _current_verdict(self) -> Verdict:
@@ -71,9 +70,9 @@ class RuleRun:
         )
 
     def _run_kernel(self, judge: VerdictBuilder, function: Function, rules: Sequence[Rule]) -> Iterator[None]:
-        """Holds one kernel against the rules, and stops after each that said something.
+        """Checks one kernel with the rules, and stops after each that reported something.
 
-        What its walks make is kept to the end of it, and goes then: to look for garbage meanwhile is in vain.
+        What its executions create is kept until it ends: collecting garbage before then frees nothing.
         """
         with pause_collection():
             yield from self._check_kernel(judge, function, rules)
@@ -84,12 +83,12 @@ class RuleRun:
         if not program.steps:
             return
         if program.exceeds_shared_limit:
-            reason = "the kernel mentions more shared memory than a CTA can have"
-            judge.mark_undecided(UNREACHED, async_steps_of(program), reason)
+            reason = ptx3xx.DECLARES_TOO_MUCH_SHARED()
+            judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(program), reason)
             return
         try:
             yield from self._check_explored(judge, Explorer(program, left), rules)
-        finally:  # whoever asks may stop at any verdict
+        finally:  # the caller may stop at any verdict
             self.is_budget_exceeded = self.is_budget_exceeded or left.is_exhausted or left.steps <= 0
             self._budget.consume(given, left)
 
@@ -101,23 +100,23 @@ class RuleRun:
     def _check_explored(self, judge: VerdictBuilder, explorer: Explorer, rules: Sequence[Rule]) -> Iterator[None]:
         explorer.run()
         if not explorer.explorations:
-            reason = "the kernel uses more shared memory than a CTA can have"
-            judge.mark_undecided(UNREACHED, async_steps_of(explorer.program), reason)
+            reason = ptx3xx.USES_TOO_MUCH_SHARED()
+            judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
             return
         kernel = KernelFacts(explorer, self._policy)
-        answered: dict[str, set[ObligationKey]] = {}
+        checked: dict[str, set[ObligationKey]] = {}
         for rule in rules:
             if rule.asynchronous and not explorer.is_asynchronous:
                 continue
-            said = len(judge.diagnostics) + len(judge.undecided)
-            answered[rule.code] = judge.add_observations(rule, rule.check(kernel), kernel.scenarios, explorer.budget)
-            if len(judge.diagnostics) + len(judge.undecided) > said:
+            count_before = len(judge.diagnostics) + len(judge.undecided)
+            checked[rule.code] = judge.add_observations(rule, rule.check(kernel), kernel.scenarios, explorer.budget)
+            if len(judge.diagnostics) + len(judge.undecided) > count_before:
                 yield
-        judge.mark_undecided(UNREACHED, explorer.unreached_steps, _NOT_REACHED)
-        self._mark_blocked(judge, kernel, rules, answered)
+        judge.mark_undecided(ptx3xx.NOT_REACHED, explorer.unreached_steps, _NOT_REACHED)
+        self._mark_blocked(judge, kernel, rules, checked)
         if explorer.budget.is_exhausted:
-            reason = "the kernel is too large to look at all of it"
-            judge.mark_undecided(UNREACHED, async_steps_of(explorer.program), reason)
+            reason = ptx3xx.KERNEL_TOO_LARGE()
+            judge.mark_undecided(ptx3xx.NOT_REACHED, async_steps_of(explorer.program), reason)
         else:
             self._try_block_sizes(judge, kernel, rules)
         self._covered_callee_steps |= _covered_steps_of_callees(kernel)
@@ -129,23 +128,23 @@ class RuleRun:
         judge: VerdictBuilder,
         kernel: KernelFacts,
         rules: Sequence[Rule],
-        answered: Mapping[str, set[ObligationKey]],
+        checked: Mapping[str, set[ObligationKey]],
     ) -> None:
         """Leaves open what the rules would have looked at, had no call of code that is not here kept them from it.
 
-        answered: what each rule asked of the kernel as it is, by its code.
+        checked: what each rule checked of the kernel as it is, by its code.
         """
         explorer = kernel.explorer
         unseen = find_unmodelled_code(explorer)
         if not unseen:
             return
         for step, words in unseen.items():
-            judge.mark_undecided(UNREACHED, [step], f"what it does is not known: it is {words}")
-        reason = f"hangs on what is not known: {next(iter(unseen.values()))}"
+            judge.mark_undecided(ptx3xx.NOT_REACHED, [step], ptx3xx.UNKNOWN_EFFECT(cause=words))
+        reason = ptx3xx.DEPENDS_ON_UNKNOWN_CODE(cause=next(iter(unseen.values())))
         supposed = KernelFacts(without_unmodelled_code(explorer), self._policy)
         for rule in rules:
-            if rule.code in answered and not rule.on_request:
-                judge.mark_blocked(rule, answered[rule.code], rule.check(supposed), reason, explorer.budget)
+            if rule.code in checked and not rule.on_request:
+                judge.mark_blocked(rule, checked[rule.code], rule.check(supposed), reason, explorer.budget)
 
 
 def _has_code(function: Function) -> bool:
@@ -153,7 +152,7 @@ def _has_code(function: Function) -> bool:
 
 
 def _covered_steps_of_callees(kernel: KernelFacts) -> set[tuple[str, int]]:
-    """Which steps of functions that a kernel calls its walks executed: the function's name, and the place in it."""
+    """Which steps of functions that a kernel calls were executed: the function's name, and the place in it."""
     covered = kernel.explorer.covered_steps()
     called = kernel.program.callees
     return {(name, step.index) for name, each in called.items() for step in each.steps if step in covered}

@@ -15,7 +15,8 @@ from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.diagnostic_groups import other_lines_text
-from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Undecided
+from ptxkit.diagnostics import Diagnostic, Edit, Fix, Label, Message, Severity, Undecided
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule, StepEdit
 from ptxkit.source import SourceFile, Span
@@ -45,7 +46,7 @@ class _ScenarioObservations:
 CodeSpan: TypeAlias = tuple[str, Span]
 """A code, and the statement that it is about."""
 ObligationKey: TypeAlias = tuple[Step, Step | None]
-"""The pair of steps, or the one step, that a rule asks about."""
+"""The pair of steps, or the one step, that a rule checks."""
 
 
 class VerdictBuilder:
@@ -64,71 +65,78 @@ class VerdictBuilder:
         self,
         rule: Rule,
         observed: Iterable[Observation | OpenObligation],
-        worlds: Sequence[ScenarioFacts] = (),
+        scenario_facts: Sequence[ScenarioFacts] = (),
         budget: AnalysisBudget | None = None,
     ) -> set[ObligationKey]:
         """Judges all that one rule observed in one kernel, as much of it as is in a budget, and returns what it asked.
 
-        worlds: the scenarios it looked at.
+        scenario_facts: of the scenarios that it looked at.
         """
         budget = budget or AnalysisBudget()
         pairs: dict[tuple[Step, Step | None], dict[int, _ScenarioObservations]] = defaultdict(
             lambda: defaultdict(_ScenarioObservations)
         )
-        doubts: dict[tuple[Step, str], str] = {}
+        open_reasons: dict[tuple[Step, str], str] = {}
         for item in observed:
             if isinstance(item, OpenObligation):
-                doubts[(item.step, item.reason)] = item.missing
+                open_reasons[(item.step, str(item.reason))] = item.missing
             else:
                 pairs[item.key][item.scenario_index].add(item)
             budget.pair_checks -= 1
             if budget.is_exhausted:
                 break
         proven: dict[Step, Finding] = {}
-        for by_world in pairs.values():
-            scenarios = sum(worlds[number].scenario.sample_count if worlds else 1 for number in by_world)
-            self._decide_pair(rule, by_world, proven, scenarios, worlds)
+        for by_scenario in pairs.values():
+            scenarios = sum(
+                scenario_facts[number].scenario.sample_count if scenario_facts else 1 for number in by_scenario
+            )
+            self._decide_pair(rule, by_scenario, proven, scenarios, scenario_facts)
         for findings in _group_findings(proven.values()):
             self.diagnostics.append(self._build_diagnostic(rule, *findings))
             if self.diagnostics[-1].severity is not Severity.NOTE:
                 places = ((rule.code, self.span_of(each.primary)) for each in findings)
                 self.diagnostic_by_span.update(dict.fromkeys(places, self.diagnostics[-1]))
-        for (step, reason), missing in doubts.items():
-            self.mark_undecided(rule.code, [step], reason, missing, worlds)
-        return {*pairs, *((step, None) for step, _ in doubts)}
+        for (step, reason), missing in open_reasons.items():
+            self.mark_undecided(rule.code, [step], reason, missing, scenario_facts)
+        return {*pairs, *((step, None) for step, _ in open_reasons)}
 
     def mark_blocked(
         self,
         rule: Rule,
         answered: Collection[ObligationKey],
         supposed: Iterable[Observation | OpenObligation],
-        reason: str,
+        reason: Message,
         budget: AnalysisBudget,
     ) -> None:
-        """Leaves open what a rule asks only of a kernel that is supposed, as much of it as is in a budget."""
+        """Leaves open what a rule checks only in a kernel that is supposed, as much of it as is in a budget."""
         asked = _obligation_keys(supposed, budget)
         places = dict.fromkeys(step for step, other in asked if (step, other) not in answered)
         self.mark_undecided(rule.code, sorted(places, key=lambda step: step.start), reason)
 
     def mark_undecided(
-        self, code: str, steps: Iterable[Step], reason: str, missing: str = "", worlds: Sequence[ScenarioFacts] = ()
+        self,
+        code: str,
+        steps: Iterable[Step],
+        reason: Message | str,
+        missing: str = "",
+        scenarios: Sequence[ScenarioFacts] = (),
     ) -> None:
-        """Leaves open what a code asks about some steps. missing: what of the launch decides it (`Undecided`)."""
-        kernel = worlds[0].program.function.name if missing and worlds else ""
-        missing = _example_launch(missing, worlds[0].scenario.launch) if kernel else ""
+        """Leaves open what a code checks at some steps. missing: what of the launch decides it (`Undecided`)."""
+        kernel = scenarios[0].program.function.name if missing and scenarios else ""
+        missing = _example_launch(missing, scenarios[0].scenario.launch) if kernel else ""
         self.undecided.extend(
-            Undecided(code, reason, self._source, self.span_of(step), missing, kernel) for step in steps
+            Undecided(code, str(reason), self._source, self.span_of(step), missing, kernel) for step in steps
         )
 
     def _decide_pair(
         self,
         rule: Rule,
-        by_world: dict[int, _ScenarioObservations],
+        by_scenario: dict[int, _ScenarioObservations],
         findings: dict[Step, Finding],
         scenarios: int,
-        worlds: Sequence[ScenarioFacts],
+        scenario_facts: Sequence[ScenarioFacts],
     ) -> None:
-        all_seen = by_world.values()
+        all_seen = by_scenario.values()
         sure = next((seen.certain for seen in all_seen if seen.certain is not None), None)
         finding = sure or next((seen.first for seen in all_seen if seen.first is not None), None)
         if finding is None:
@@ -138,40 +146,41 @@ class VerdictBuilder:
         if not proven:
             if any(seen.first is None for seen in all_seen):
                 self.satisfied_in_some_scenario.add((rule.code, self.span_of(finding.primary)))
-            reason = "kept or broken depending on the launch or on data"
-            is_open = bool(worlds) and not worlds[0].scenario.launch.is_exact
-            self.mark_undecided(rule.code, [finding.primary], reason, "block" if is_open else "", worlds)
+            reason = ptx3xx.DEPENDS_ON_LAUNCH_OR_DATA()
+            is_open = bool(scenario_facts) and not scenario_facts[0].scenario.launch.is_exact
+            self.mark_undecided(rule.code, [finding.primary], reason, "block" if is_open else "", scenario_facts)
         else:
             findings.setdefault(finding.primary, finding)
 
     def _build_diagnostic(self, rule: Rule, finding: Finding, *same: Finding) -> Diagnostic:
-        """One report of a finding and of those that the same mend settles."""
+        """One report of a finding and of those that the same fix settles."""
         places = [finding.primary, *(step for step, _ in finding.labels)]
         lines = [self._source.position(self.span_of(step).start)[0] for step in places]
         return Diagnostic(
             code=rule.code,
-            severity=finding.severity,
-            message=finding.message.format(*lines),
+            severity=finding.severity or rule.code.severity,
+            message=finding.message.at_lines(*lines),
             source=self._source,
             span=self.span_of(finding.primary),
-            labels=tuple(Label(self.span_of(step), words) for step, words in finding.labels),
+            labels=tuple(Label(self.span_of(step), label.at_lines(*lines)) for step, label in finding.labels),
             notes=(self._same_cause_note(same),) if same else (),
-            help=finding.help.format(*lines) if finding.help else None,
-            isa=rule.isa,
+            help=finding.help.at_lines(*lines) if finding.help is not None else None,
+            isa=rule.code.sections,
             properties=finding.properties,
+            payload=finding.payload,
             proposals=self._build_fixes(finding, same),
-            wording=finding.message,
+            wording=finding.message.at_lines(*(f"{{{number}}}" for number in range(len(places)))),
         )
 
     def _build_fixes(self, finding: Finding, same: Sequence[Finding]) -> tuple[Fix, ...]:
-        """The mends, those of all findings of one cause first: together they settle what is reported together."""
-        alone = [Fix(mend.message, self._text_edits(mend.edits), mend.safe) for mend in finding.fixes]
+        """The fixes, those of all findings of one cause first: together they settle what is reported together."""
+        alone = [Fix(fix.message, self._text_edits(fix.edits), fix.safe) for fix in finding.fixes]
         together = []
-        for number, mend in enumerate(finding.fixes):
+        for number, fix in enumerate(finding.fixes):
             others = [each.fixes[number] for each in same if number < len(each.fixes)]
-            changes = dict.fromkeys(change for each in (mend, *others) for change in each.edits)
-            if len(changes) > len(mend.edits):
-                together.append(Fix(mend.message, self._text_edits(tuple(changes)), mend.safe))
+            changes = dict.fromkeys(change for each in (fix, *others) for change in each.edits)
+            if len(changes) > len(fix.edits):
+                together.append(Fix(fix.message, self._text_edits(tuple(changes)), fix.safe))
         return (*together, *alone)
 
     def _text_edits(self, changes: Sequence[StepEdit]) -> tuple[Edit, ...]:
@@ -213,7 +222,7 @@ def _example_launch(what: str, launch: LaunchConfig) -> str:
 def _obligation_keys(
     observed: Iterable[Observation | OpenObligation], budget: AnalysisBudget
 ) -> dict[ObligationKey, None]:
-    """What a rule asks."""
+    """What a rule checks."""
     found: dict[ObligationKey, None] = {}
     for item in observed:
         found[(item.step, None) if isinstance(item, OpenObligation) else item.key] = None

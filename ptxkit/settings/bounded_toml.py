@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import Any
 
-from ptxkit.limits import MAX_SETTINGS_DEPTH
+from ptxkit.settings.limits import MAX_SETTINGS_DEPTH
 
 _KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _LONG_KEY = re.compile(rf"(?:{_KEY_PART}){{{MAX_SETTINGS_DEPTH}}}")

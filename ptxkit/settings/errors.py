@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ptxkit.settings.limits import MAX_MESSAGE_CHARS
 from ptxkit.untrusted_text import escape_path, escape_text
-
-_MAX_MESSAGE = 1000
 
 
 class SettingsError(ValueError):
@@ -20,7 +19,7 @@ class SettingsError(ValueError):
 
 def _one_line(message: str) -> str:
     """A message on one line of bounded length, whatever names and values of the file it repeats."""
-    return escape_text(message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]} ...")
+    return escape_text(message if len(message) <= MAX_MESSAGE_CHARS else f"{message[:MAX_MESSAGE_CHARS]} ...")
 
 
 def nearest_hint(word: str, known: Iterable[str]) -> str:

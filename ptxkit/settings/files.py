@@ -118,7 +118,7 @@ def _parse_level(path: str, data: bytes) -> ConfigLayer | None:
 
 
 def _lookup(document: object, keys: Sequence[str]) -> object:
-    """What stands under the keys; None where nothing does."""
+    """The value under the keys; None where there is none."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document

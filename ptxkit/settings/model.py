@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 
 Policy: TypeAlias = Literal["isa", "strict"]
@@ -17,18 +18,18 @@ published mixed-proxy memory model, with the async proxy added, does not allow."
 
 POLICIES: tuple[Policy, ...] = get_args(Policy)
 
-ALWAYS_ENABLED = ("PTX100", "PTX101")
-"""Codes that no setting hides or softens: behind them nothing was checked, and silence would look like a clean file."""
+ALWAYS_ENABLED = (ptx1xx.NO_VERDICT, ptx1xx.SYNTAX_ERROR)
+"""Codes that no setting hides or softens: after them nothing was checked, and silence would look like a clean file."""
 
 ON_REQUEST = "PTX9"
-"""Codes that are off unless they are asked for: notes about what is there in vain."""
+"""Codes that are off unless they are asked for: notes about what is redundant."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunch:
     """The geometry to take as given for kernels whose names match `kernel` (a pattern with `*`; None: all).
 
-    block: threads of a CTA; cluster: CTAs of a cluster; None where nothing is said. text: as it was written.
+    block: threads of a CTA; cluster: CTAs of a cluster; None where nothing is given. text: as it was written.
     """
 
     kernel: str | None
@@ -61,7 +62,7 @@ class ConfigLayer:
 
 @dataclass(frozen=True, slots=True)
 class CodeSelection:
-    """What one level turns on and off. `chosen` None: it goes on from what the level below chose."""
+    """What one level turns on and off. `chosen` None: it continues from what the level below chose."""
 
     select: tuple[str, ...] | None
     extend: tuple[str, ...] = ()
@@ -97,7 +98,7 @@ class Settings:
     def of(cls, levels: Sequence[ConfigLayer], *names: str | None) -> Settings:
         """What levels amount to for the input of these names, the later over the earlier ones.
 
-        names: its path, and of a text inside another file the way to it, too: `foo.whl!foo/k.ptx`.
+        names: its path, and of a text inside another file the path to it, too: `foo.whl!foo/k.ptx`.
         """
         choices = [CodeSelection(level.select, level.extend_select, level.ignore) for level in levels]
         here = tuple(
@@ -124,7 +125,8 @@ class Settings:
         return on or code in ALWAYS_ENABLED
 
     def severity(self, code: str, own: Severity) -> Severity:
-        """How bad findings of that code are, `own` where nothing is said: the longest prefix decides, then the last."""
+        """How bad findings of that code are, `own` where nothing is configured: the longest prefix decides, then the
+        last."""
         if code in ALWAYS_ENABLED:
             return own
         fitting = [(len(prefix), place) for place, (prefix, _) in enumerate(self.severities) if code.startswith(prefix)]

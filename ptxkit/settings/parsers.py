@@ -7,35 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
 
-from ptxkit.cache import load_or_compute
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx7xx
+from ptxkit.diagnostics.catalogue.index import CODES
+from ptxkit.limits import MAX_CTA_THREADS
 from ptxkit.settings.errors import nearest_hint
+from ptxkit.settings.limits import MAX_CTAS
 from ptxkit.settings.model import ALWAYS_ENABLED, KernelLaunch
-
-MAX_THREADS = 1024
-"""Threads of a CTA. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"."""
-MAX_CTAS = 16
-"""CTAs of a cluster, where the kernel asks for more than the portable eight."""
 
 LIST_HINT = "; `ptxkit rule` lists them"
 
 _NAME = re.compile(r"[a-z][a-z-]+")
 
 
-@cache
 def known_codes() -> dict[str, str]:
-    """Each code that there is, with its name. (To load all rules for that takes longer than a small file to lint.)"""
-    return dict(load_or_compute("codes", _load_code_names))
-
-
-def _load_code_names() -> dict[str, str]:
-    from ptxkit.rules import RULES
-    from ptxkit.rules.code_docs import PAGES
-
-    names = [(each.code, each.name) for each in RULES] + [(each.code, each.name) for each in PAGES]
-    return dict(sorted(names))
+    """Each code that there is, with its name."""
+    return {code: code.name for code in CODES}
 
 
 def parse_code_prefix(text: str) -> str:
@@ -72,7 +60,7 @@ def parse_code_severity(text: str) -> tuple[str, Severity]:
     """`PTX706=note`."""
     code, equals, level = text.partition("=")
     if not equals:
-        raise ValueError(f"`{text}` is no CODE=LEVEL: write PTX706=note")
+        raise ValueError(f"`{text}` is no CODE=LEVEL: write {ptx7xx.TENSOR_WAIT}=note")
     prefix = parse_code_prefix(code.strip())
     if prefix in ALWAYS_ENABLED:
         raise ValueError(f"{prefix} is always an error: such a file is not checked")
@@ -124,7 +112,7 @@ def _parse_shape(text: str, key: str) -> tuple[int, int, int]:
     if not 1 <= len(words) <= 3 or not all(word.isdecimal() and len(word) < 6 and int(word) for word in words):
         raise ValueError(f"`{text}` is no shape: write {key}=128 or {key}=16x8")
     x, y, z = (*map(int, words), 1, 1)[:3]
-    most = MAX_THREADS if key == "block" else MAX_CTAS
+    most = MAX_CTA_THREADS if key == "block" else MAX_CTAS
     if x * y * z > most:
         what = "a block has at most 1,024 threads" if key == "block" else "a cluster has at most 16 CTAs"
         raise ValueError(f"{key}={text} is too large: {what}")

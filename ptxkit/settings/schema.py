@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from ptxkit.diagnostics.catalogue import ptx5xx, ptx7xx
 from ptxkit.settings import parsers
 from ptxkit.settings.errors import nearest_hint
 from ptxkit.settings.model import POLICIES, ConfigLayer, Policy
@@ -106,10 +107,10 @@ def _type_words(value: object) -> str:
 
 _KINDS = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
 _EXAMPLES = {
-    "select": '["PTX4", "PTX501"]',
+    "select": f'["PTX4", "{ptx5xx.MBARRIER_USE_BEFORE_INIT}"]',
     "extend-select": '["PTX9"]',
-    "ignore": '["PTX706"]',
-    "severity": '{ PTX706 = "note" }',
+    "ignore": f'["{ptx7xx.TENSOR_WAIT}"]',
+    "severity": f'{{ {ptx7xx.TENSOR_WAIT} = "note" }}',
     "policy": '"strict"',
     "target": '"sm_90a"',
     "version": '"8.7"',

@@ -1,24 +1,22 @@
-"""On which line of a TOML text a key is given: the standard reader tells only what was given."""
+"""On which line of a TOML text a key is given: the standard reader reports only what was given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ptxkit.settings.bounded_toml import parse_toml
-
-_MAX_PARSED_CHARS = 1 << 21
-"""Characters that are read in search of a line, taken together."""
+from ptxkit.settings.limits import MAX_PARSED_CHARS
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
     """The 1-based line on which the statement begins that gives the key at `path`; None where nothing does.
 
     The text is read line by line longer, which is exact whatever way the key is written: the statement is the first
-    after whose last line the key is there, and begins behind the longest text before it that reads well. In a file so
+    after whose last line the key is there, and begins after the longest text before it that reads well. In a file so
     long that this would take seconds no line is found.
     """
     lines = text.splitlines(keepends=True)
-    left = _MAX_PARSED_CHARS
+    left = MAX_PARSED_CHARS
     start = next((number for number, line in enumerate(lines) if path[-1] in line), 0)
     whole = start
     for end in range(start, len(lines) + 1):

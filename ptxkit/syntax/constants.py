@@ -9,16 +9,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ptxkit.syntax.limits import MAX_DIGITS
 from ptxkit.syntax.tree import Binary, Conditional, Directive, Float, Integer, Name, Operand, Unary
 
 _MASK = (1 << 64) - 1
 _WARP_SIZE = 32
 _INTEGER = r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9][0-9]*U?"
 _RESERVED = frozenset({"_", "WARP_SZ", "function_name", "inlined_at"})
-
-
-_MAX_DIGITS = 100
-"""Python refuses to read very long numbers; with leading zeros none of 64 bits is written longer than this."""
 
 
 class MalformedConstructError(ValueError):
@@ -34,7 +31,7 @@ class MalformedDeclarationError(MalformedConstructError):
 
 
 class MalformedAddressError(MalformedConstructError):
-    """What stands in brackets is no place in memory."""
+    """What is in brackets is no place in memory."""
 
     help = "write a negative offset as `+-4`"
 
@@ -58,7 +55,7 @@ def parse_integer(text: str) -> Integer:
     base = {"0x": 16, "0X": 16, "0b": 2, "0B": 2}.get(digits[:2], 8 if digits[0] == "0" else 10)
     if base in (2, 16):
         digits = digits[2:]
-    value = int(digits, base) if len(digits) <= _MAX_DIGITS else _MASK + 1
+    value = int(digits, base) if len(digits) <= MAX_DIGITS else _MASK + 1
     if value > _MASK:
         value = 0
         for digit in digits:
@@ -74,7 +71,7 @@ def parse_number(text: str) -> int:
 
 
 def parse_constant(word: str) -> int | None:
-    """The value of a constant behind a directive, 2**64 of a larger one; None where the word is no constant."""
+    """The value of a constant after a directive, 2**64 of a larger one; None where the word is no constant."""
     if len(word) < 10 and word[:1] != "0" and word.isascii() and word.isdigit():
         return int(word)  # most are so plain
     if word == "WARP_SZ":
@@ -88,7 +85,7 @@ def parse_constant(word: str) -> int | None:
 
 
 def directive_constants(directive: Directive | None) -> tuple[int, ...]:
-    """The constants behind a directive such as `.reqntid`; none where it is absent, or has words of other kinds."""
+    """The constants after a directive such as `.reqntid`; none where it is absent, or has words of other kinds."""
     words = directive.words if directive is not None else ()
     return tuple(value for word in words if (value := parse_constant(word)) is not None)
 

@@ -19,7 +19,7 @@ from ptxkit.syntax.tree import (
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
-    """`.ptr` and what follows it; words: None where an alignment stands behind the type without `.ptr`."""
+    """`.ptr` and what follows it; words: None where an alignment follows the type without `.ptr`."""
 
     words: tuple[str, ...] | None
     alignment: int | None
@@ -32,7 +32,7 @@ class _Alignment:
 
 @dataclass(frozen=True, slots=True)
 class _DeclarationHead:
-    """What stands in front of the declared names: space and specifiers."""
+    """What precedes the declared names: space and specifiers."""
 
     space: str
     type: str

@@ -10,18 +10,14 @@ from lark import Token, UnexpectedInput
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from ptxkit.diagnostics import Edit, Fix
+from ptxkit.diagnostics.catalogue.ptx1xx import MissingBrace
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.source import Span
 from ptxkit.syntax.expected_tokens import TerminalNames
 from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.lark_tables import lark_parser
+from ptxkit.syntax.limits import MAX_EXAMINED_TOKENS, MAX_SHOWN_CHARS
 from ptxkit.syntax.tokenizer import ScannedToken
-
-_MAX_EXAMINED_TOKENS = 4096
-"""Tokens of one statement that are fed to Lark to find the one it refuses."""
-
-_MAX_SHOWN_CHARS = 40
-"""Characters of a token that a message quotes."""
 
 _OPCODE = re.compile(r"[a-z]\w*\.[a-z]")
 _START = re.compile(rf"[.@}}]|{_OPCODE.pattern}")
@@ -34,7 +30,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class SyntaxProblem:
-    """A message and its place. resume: where reading can go on, None where that must be searched for."""
+    """A message and its place. resume: where reading can continue, None where that must be searched for."""
 
     span: Span
     message: str
@@ -44,6 +40,7 @@ class SyntaxProblem:
     fatal: bool = False
     depth: int = 0
     """How many braces of the statement are open at `span`."""
+    payload: object = None
 
 
 @cache
@@ -53,7 +50,7 @@ def _terminal_names() -> TerminalNames:
 
 def explain_error(text: str, start: int, symbol: str) -> SyntaxProblem | None:
     """What is wrong with the statement or item at `start`; None where nothing is."""
-    tokens, reached = grammar().tokenizer.scan(text, start, _MAX_EXAMINED_TOKENS)
+    tokens, reached = grammar().tokenizer.scan(text, start, MAX_EXAMINED_TOKENS)
     parser = _new_parser(symbol)
     for place, token in enumerate(tokens):
         if place and tokens[place - 1][1] in (";", "}") and "$END" in _accepted_terminals(parser):
@@ -64,7 +61,7 @@ def explain_error(text: str, start: int, symbol: str) -> SyntaxProblem | None:
             return _unexpected_token(
                 text, symbol, tokens[:place], token, _accepted_terminals(_parser_after(symbol, tokens[:place]))
             )
-    if reached < len(text) and len(tokens) < _MAX_EXAMINED_TOKENS:
+    if reached < len(text) and len(tokens) < MAX_EXAMINED_TOKENS:
         return _unknown_token(text, reached)
     if reached >= len(text):
         accepted = _accepted_terminals(parser)
@@ -124,10 +121,12 @@ def _unexpected_token(
     joined = _malformed_number(before, token)
     if joined is not None:
         return joined
-    message = f"expected {words.describe_expected(accepted, symbol)} after `{_shorten(before[-1][1])}`, found {found}"
+    expected = words.describe_expected(accepted, symbol)
+    message = f"expected {expected} after `{_shorten(before[-1][1])}`, found {found}"
     depth = sum({"{": 1, "}": -1}.get(value, 0) for _, value, _ in before)
     resume = offset if token and new_line and _START.match(token[1]) else None
-    return SyntaxProblem(span, message, _advice(before, token), depth=depth, resume=resume)
+    payload = MissingBrace() if expected.startswith("`}`") else None
+    return SyntaxProblem(span, message, _advice(before, token), depth=depth, resume=resume, payload=payload)
 
 
 def _is_missing_semicolon(text: str, before: Sequence[ScannedToken]) -> bool:
@@ -206,4 +205,4 @@ def _unknown_token(text: str, place: int) -> SyntaxProblem:
 
 def _shorten(text: str) -> str:
     text = text.partition("\n")[0]
-    return text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}..."
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}..."

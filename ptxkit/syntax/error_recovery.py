@@ -1,7 +1,7 @@
-"""Finds the errors of a text that is not PTX, all of them, without haste.
+"""Finds the errors of a text that is not PTX, all of them, however long it takes.
 
-The text is walked piece by piece as the fast parser cuts it. Where a piece is no statement, Lark is fed its tokens one
-by one up to the one that it refuses; then the walk goes on at the next place where a statement can begin.
+The text is traversed piece by piece as the fast parser cuts it. Where a piece is no statement, Lark is fed its tokens
+one by one up to the one that it refuses; then the traversal continues at the next place where a statement can begin.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue.ptx1xx import MissingBrace
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax.builder import SOURCE_SECTION
 from ptxkit.syntax.constants import MalformedConstructError
 from ptxkit.syntax.error_explainer import SyntaxProblem, explain_error
 from ptxkit.syntax.errors import PTXSyntaxError, UnexpectedTokenError
 from ptxkit.syntax.grammar import NulError, TooDeepError, TooLongError, grammar
+from ptxkit.syntax.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.reference_parser import parse_with_lark
 from ptxkit.syntax.statement_splitter import BLANK, COMMENT, statement_splitter
@@ -29,7 +31,7 @@ _ITEM = re.compile(r"(?<=[\s)])\.(?:visible|extern|weak|common|entry|func|global
 _HEADING = re.compile(r"\.(version|target)\b")
 _LATER_HEADING = re.compile(r"^[ \t]*(\.version[ \t]+[0-9])", re.MULTILINE)
 
-# Where a statement may begin again: behind a semicolon, or on a line that looks like the start of one.
+# Where a statement may begin again: after a semicolon, or on a line that looks like the start of one.
 _RESUME = re.compile(
     rf'(?:{COMMENT}|"[^"\n]*")|(;)|([{{}}])'
     r"|\n[ \t\r]*(?=[.@}]|[A-Za-z_$%][A-Za-z0-9_$]*[ \t]*:|[a-z][a-z0-9_]*\.[a-z])"
@@ -50,7 +52,7 @@ def recover_module(source: SourceFile) -> Module:
     walk = _ErrorRecovery(source)
     walk.run()
     if not walk.diagnostics or len(source.text) <= _SMALL_TEXT_CHARS:
-        # The grammar decides what is PTX. The walk knows only where statements end.
+        # The grammar decides what is PTX. The traversal knows only where statements end.
         try:
             return parse_with_lark(source)
         except (UnexpectedTokenError, MalformedConstructError) as error:
@@ -76,12 +78,12 @@ class _ErrorRecovery:
     heading_reported: bool = False
     is_ptx: bool = False
     expects_body: bool = False
-    """True right behind a function's header, where its body begins."""
+    """True directly after a function's header, where its body begins."""
 
     def report(self, finding: SyntaxProblem, *labels: Label) -> None:
         self.diagnostics.append(
             Diagnostic(
-                code="PTX101",
+                code=ptx1xx.SYNTAX_ERROR,
                 severity=Severity.ERROR,
                 message=finding.message,
                 source=self.source,
@@ -90,6 +92,7 @@ class _ErrorRecovery:
                 help=finding.help,
                 isa=("Syntax",),
                 fix=finding.fix,
+                payload=finding.payload,
             )
         )
 
@@ -107,7 +110,9 @@ class _ErrorRecovery:
         elif self.braces and len(self.diagnostics) < MAX_SYNTAX_ERRORS:
             opened = self.braces[-1]
             message = "expected `}`, found the end of the text"
-            finding = SyntaxProblem(Span(end, end), message, "close every block and function body")
+            finding = SyntaxProblem(
+                Span(end, end), message, "close every block and function body", payload=MissingBrace()
+            )
             self.report(finding, Label(Span(opened, opened + 1), "this is never closed"))
 
     def _reject_text(self, place: int) -> None:
@@ -135,7 +140,7 @@ class _ErrorRecovery:
         self.report(SyntaxProblem(Span(place, place), message, f"add a line such as `{example}`"))
 
     def _read_next(self, place: int) -> int:
-        """One statement, brace or item from `place` on; where to go on."""
+        """One statement, brace or item from `place` on; where to continue."""
         text = self.source.text
         found = statement_splitter().piece.match(text, place)
         first = text[place]
@@ -235,7 +240,7 @@ class _ErrorRecovery:
         opened = self.braces[0]
         message = "expected `}`: a function begins inside the body of another"
         self.report(
-            SyntaxProblem(Span(place, place + 1), message, "close the body above with `}`"),
+            SyntaxProblem(Span(place, place + 1), message, "close the body above with `}`", payload=MissingBrace()),
             Label(Span(opened, opened + 1), "this body is still open"),
         )
         self.braces.clear()
@@ -297,8 +302,8 @@ class _ErrorRecovery:
             if found[2] == "{":
                 if is_sought:  # once: there may be a great many braces
                     function, is_sought = _FUNCTION.search(text, place), False
-                is_behind = function is not None and function.end() <= found.start()
-                header = not self.braces and (start == "header" or is_behind)
+                is_after = function is not None and function.end() <= found.start()
+                header = not self.braces and (start == "header" or is_after)
                 self.expects_body = self.expects_body or (depth == 0 and header)
                 if depth == 0 and (header or (self.braces and not _VECTOR.match(text, found.start()))):
                     return found.start()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from ptxkit.syntax.limits import MAX_ALTERNATIVES
+
 _OPERAND = frozenset({"IDENT", "INT", "BITS", "FLOAT", "LSQB", "LBRACE"})
 _CONSTANT = frozenset({"INT", "BITS", "FLOAT"})
 _OPERAND_PREFIXES = frozenset({"-", "+", "!", "~", "("})
@@ -24,8 +26,6 @@ _TERMINALS = {
     "$END": "the end of the statement",
 }
 _CLOSING = (";", ",", ")", "]", "}", ":")
-_MAX_ALTERNATIVES = 5
-"""More alternatives than this help nobody."""
 
 
 class TerminalNames:
@@ -75,6 +75,6 @@ class TerminalNames:
 def _join_alternatives(phrases: list[str]) -> str:
     if not phrases:
         return "nothing more"
-    if len(phrases) > _MAX_ALTERNATIVES:
-        phrases = [*phrases[:_MAX_ALTERNATIVES], "..."]
+    if len(phrases) > MAX_ALTERNATIVES:
+        phrases = [*phrases[:MAX_ALTERNATIVES], "..."]
     return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} or {phrases[-1]}"

@@ -1,7 +1,7 @@
 """`ptxkit fmt`: canonical text that keeps the comments.
 
 The statements are printed as `printer` prints them. A comment on a line of its own stays on one, in front of the next
-statement; a comment behind a statement stays behind it; a comment inside a statement moves in front of it. Blank lines
+statement; a comment after a statement stays after it; a comment inside a statement moves in front of it. Blank lines
 are kept, one where there were several.
 """
 
@@ -78,7 +78,7 @@ def _body_pieces(body: Body, level: int) -> Iterator[_Piece]:
 
 @dataclass(slots=True)
 class _Writer:
-    """The lines written so far. `blank` asks for a blank line before the next one, `level` is its indent."""
+    """The lines written so far. `blank` requests a blank line before the next one, `level` is its indent."""
 
     lines: list[str] = field(default_factory=list)
     level: int = 0
@@ -92,7 +92,7 @@ class _Writer:
         if piece.startswith(".section"):
             before, lines = _format_section(piece[:end], plan.lines)
         else:
-            # A single token holds no comment, whatever it looks like: text of another language may stand in it.
+            # A single token holds no comment, whatever it looks like: it may hold text of another language.
             before, lines = _comments(piece[:end]) if len(tokens) > 1 else [], plan.lines
         if lines[0] == "}":
             self.blank = False
@@ -104,7 +104,7 @@ class _Writer:
         self.write_gap(piece[end:])
 
     def write_gap(self, gap: str) -> None:
-        """Blanks and comments behind a piece, or at the start of the text."""
+        """Blanks and comments after a piece, or at the start of the text."""
         end = 0
         own_line = not self.lines
         for found in _COMMENT.finditer(gap):
@@ -138,12 +138,12 @@ def _format_section(code: str, canonical: list[str]) -> tuple[list[str], list[st
     expected = iter(canonical[1:-1])
     for written in code[code.index("{") + 1 : code.rindex("}")].split("\n"):
         data, slashes, comment = written.partition("//")
-        behind = f"// {comment.strip()}" if slashes else ""
+        trailing = f"// {comment.strip()}" if slashes else ""
         if data.strip():
             line = next(expected, "")
             if "".join(data.split()) != "".join(line.split()):
                 return _comments(code), canonical
-            lines.append(f"{line} {behind}".rstrip())
-        elif behind:
-            lines.append(f"\t{behind}".rstrip())
+            lines.append(f"{line} {trailing}".rstrip())
+        elif trailing:
+            lines.append(f"\t{trailing}".rstrip())
     return ([], [*lines, "}"]) if next(expected, None) is None else (_comments(code), canonical)

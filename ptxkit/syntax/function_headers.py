@@ -1,7 +1,7 @@
 """Headers of functions, part by part: hardly two kernels have the same list of parameters, all have the same few kinds.
 
 The grammar says that a list of parameters is parameters joined by commas, and that directives follow each other. So
-each of these is looked up by itself, and the header with one stand-in for each list, and without directives.
+each of these is looked up by itself, and the header with one placeholder for each list, and without directives.
 """
 
 from __future__ import annotations
@@ -72,5 +72,5 @@ class HeaderMemo:
 def _fill_placeholders(
     declared: tuple[Declaration, ...], lists: list[tuple[Declaration, ...]]
 ) -> tuple[Declaration, ...]:
-    """The list for which a declaration stands."""
+    """The list that a declaration is the placeholder of."""
     return lists[int(declared[0].declarators[0].name.removeprefix(_PLACEHOLDER))] if declared else ()

@@ -12,10 +12,11 @@ from functools import cache
 from importlib.machinery import PathFinder
 from typing import Any
 
-from ptxkit.cache import grammar_files, load_or_compile, python_files
-from ptxkit.limits import MAX_NESTING, MAX_STATEMENT_TOKENS
+from ptxkit.compile_cache import load_or_compile
+from ptxkit.installation import grammar_files, python_files
 from ptxkit.syntax.builder import RULES
 from ptxkit.syntax.constants import MalformedConstructError
+from ptxkit.syntax.limits import MAX_NESTING, MAX_RECIPES, MAX_STATEMENT_TOKENS
 from ptxkit.syntax.tokenizer import Terminals, Tokenizer
 
 _OPENING = frozenset("([{")
@@ -31,8 +32,6 @@ RecipePlan = Any
 RecipeKey = tuple[str, tuple[int, ...]]
 """A start symbol and the types of a sentence's tokens."""
 
-MAX_RECIPES = 4096
-"""Sequences of token types that are remembered; real modules have some hundred."""
 
 _RECIPE_TOKENS = 512
 """A longer sequence (a table of constants) hardly comes twice, and is not remembered."""

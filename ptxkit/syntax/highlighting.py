@@ -1,7 +1,7 @@
 """What each word of a text is: from the tokens of the grammar and, where the text parses, the names its tree declares.
 
-A name is a register where its function declares one, a label where it has one, and a special register where nobody
-declares it and it begins with `%`.
+A name is a register where its function declares one, a label where it has one, and a special register where no
+statement declares it and it begins with `%`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ptxkit.model.view import ColouredSpan, TokenClass
 from ptxkit.syntax.grammar import grammar
 from ptxkit.syntax.statement_splitter import COMMENT
 from ptxkit.syntax.tokenizer import ScannedToken
-from ptxkit.syntax.tree import Block, Body, Declaration, Function, Instruction, LabelStatement, Module
+from ptxkit.syntax.tree import Body, Declaration, Function, Instruction, LabelStatement, Module
 
 _COMMENTS = re.compile(COMMENT)
 _BATCH_CHARS = 100_000
-#: Terminals that are one thing wherever they stand.
+#: Terminals that are one thing wherever they occur.
 _CLASS_BY_TERMINAL = {
     "STRING": TokenClass.STRING,
     "INT": TokenClass.NUMBER,
@@ -43,13 +43,11 @@ class _FunctionNames:
     memo: dict[str, TokenClass] = field(default_factory=dict)
 
     def collect(self, body: Body) -> None:
-        for statement, start in body.located():
+        for statement, start in body.flattened():
             if isinstance(statement, Instruction):
                 self.instructions.add(start)
             elif isinstance(statement, LabelStatement):
                 self.labels.add(statement.name)
-            elif isinstance(statement, Block):
-                self.collect(statement.body)
             elif isinstance(statement, Declaration) and statement.space == "reg":
                 for each in statement.declarators:
                     if each.count is None:
@@ -85,7 +83,7 @@ def highlight_spans(text: str, module: Module | None) -> Iterator[ColouredSpan]:
 
 
 def _tokens(text: str) -> Iterator[tuple[ScannedToken | None, Sequence[ColouredSpan]]]:
-    """The tokens, each with the comments before it; at the end None with those behind the last."""
+    """The tokens, each with the comments before it; at the end None with those after the last."""
     scan = grammar().tokenizer.scan
     at = reached = 0
     while reached < len(text):

@@ -17,7 +17,7 @@ from ptxkit.syntax.statement_splitter import FastPathError
 from ptxkit.syntax.tree import Guard, Instruction, Operand
 
 _new = Instruction.__new__
-# An instruction is frozen, and its constructor takes four times as long as filling its slots does. Nobody has seen
+# An instruction is frozen, and its constructor takes four times as long as filling its slots does. No other code sees
 # these objects before they are complete.
 _set_opcode = Instruction.__dict__["opcode"].__set__
 _set_operands = Instruction.__dict__["operands"].__set__
@@ -39,7 +39,7 @@ class OpcodeMemo(dict[str, str]):
 
 
 class GuardMemo(dict[str, Guard | None]):
-    """Guards by text, blanks behind them included; the empty text is no guard."""
+    """Guards by text, blanks after them included; the empty text is no guard."""
 
     def __init__(self, grammar: Grammar) -> None:
         super().__init__({"": None})

@@ -11,7 +11,8 @@ from lark import Lark, Tree, UnexpectedInput
 from lark.grammar import Rule
 from lark.lexer import PatternStr, TerminalDef
 
-from ptxkit.cache import grammar_files, load_or_compile
+from ptxkit.compile_cache import load_or_compile
+from ptxkit.installation import grammar_files
 from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.tokenizer import Terminals
 
@@ -26,7 +27,7 @@ NAME = "lark"
 
 @cache
 def lark_parser() -> Lark:
-    """The parser of the installed grammar, its tables from the cache where they stand there."""
+    """The parser of the installed grammar, its tables from the cache where they are there."""
     tables = load_or_compile(NAME, sources(), compile_tables)
     source: Any = {"data": tables[0], "memo": tables[1]}
     return Lark.load(source)

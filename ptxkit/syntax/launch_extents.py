@@ -10,9 +10,9 @@ BLOCK_DIRECTIVES = ("reqntid", "maxntid")
 
 
 def launch_extents(function: Function, *names: str) -> tuple[int, int, int] | None:
-    """The x, y and z behind the first directive of these names that a kernel has, ones where it says fewer.
+    """The x, y and z after the first directive of these names that a kernel has, ones where it says fewer.
 
-    None where it has none of them, or no number stands there.
+    None where it has none of them, or no number is given.
     """
     directive = next((found for name in names if (found := function.directive(name)) is not None), None)
     numbers = directive_constants(directive)

@@ -153,7 +153,7 @@ def _address(children: Children) -> Address:
 
 
 def _base_and_offset(place: Operand) -> tuple[Operand, int]:
-    """The base of an address and its offset: what stands behind the `+` of a name or literal, else nothing."""
+    """The base of an address and its offset: what follows the `+` of a name or literal, else nothing."""
     if isinstance(place, Name):
         if place.is_sink:
             raise MalformedAddressError("the sink `_` is no address")
@@ -174,7 +174,7 @@ def _base_and_offset(place: Operand) -> tuple[Operand, int]:
 
 
 def _name_and_offset(place: Operand) -> tuple[Name, Operand] | None:
-    """The name that a sum begins with, and all that stands behind the first `+`: of `%r1+1<<2` the constant `1<<2`."""
+    """The name that a sum begins with, and all that follows the first `+`: of `%r1+1<<2` the constant `1<<2`."""
     match place:
         case Binary("+", Name() as name, right) if name.text not in ("WARP_SZ", "_"):
             return name, right

@@ -53,7 +53,7 @@ class OperandMemo(dict[str, Operand]):
         return node
 
     def split(self, text: str) -> tuple[Operand, ...]:
-        """The operands of an instruction, given what stands between its opcode and its semicolon, without comments."""
+        """The operands of an instruction, given what is between its opcode and its semicolon, without comments."""
         parts: list[str] = self._parts(text)
         if ",".join(parts) != text:
             raise FastPathError
@@ -106,7 +106,7 @@ class OperandMemo(dict[str, Operand]):
         return Address(self[base], -value if minus else value)
 
     def _parse_indexed(self, text: str) -> Operand:
-        """`[map, {%r1, %r2}]`: an address with operands behind it."""
+        """`[map, {%r1, %r2}]`: an address with operands after it."""
         parts: list[str] = self._parts(text[1:-1])
         if len(parts) < 2 or ",".join(parts) != text[1:-1]:
             return self._parse_with_grammar(text)

@@ -6,7 +6,7 @@ grammar's recipes, that is to Lark once for each new sequence of token types. Th
 instruction *is* an opcode and operands joined by commas, and that a tree depends on token types alone.
 
 Whatever does not fit (a cut in the wrong place, a statement that is none) makes the whole attempt void; then
-`recovery` looks for the errors, without haste.
+`error_recovery` looks for the errors, however long it takes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from operator import itemgetter
 
 from ptxkit.fast_dataclasses import replace
 from ptxkit.gc_control import pause_collection
-from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.constants import MalformedConstructError
 from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.function_headers import HeaderMemo
 from ptxkit.syntax.grammar import Grammar, grammar
+from ptxkit.syntax.limits import MAX_NESTING, MAX_UNMATCHED_BRACES
 from ptxkit.syntax.operands import OperandMemo
 from ptxkit.syntax.statement_splitter import BLANK, TRIVIA, FastPathError, statement_splitter
 from ptxkit.syntax.statements import StatementMemo, piece_node
@@ -42,8 +42,6 @@ _DATA = re.compile(r"(\.[a-z0-9]+[ \t]+)(0|[1-9][0-9]*)((?:[ \t]*,[ \t]*(?:0|[1-
 _HEADINGS = 2
 """`.version` and `.target`, with which every module begins."""
 
-_MAX_UNMATCHED_BRACES = 10_000
-"""Braces without their partners; comments may have some."""
 _TOO_DEEP = "{" * (MAX_NESTING + 2)
 
 
@@ -66,7 +64,7 @@ class _ModuleReader:
     def read_module(self, source: SourceFile) -> Module:
         """The module; raises `RefusedError`, `MalformedConstructError` or `FastPathError` where the text is none."""
         text = source.text
-        if abs(text.count("{") - text.count("}")) > _MAX_UNMATCHED_BRACES or _TOO_DEEP in text:
+        if abs(text.count("{") - text.count("}")) > MAX_UNMATCHED_BRACES or _TOO_DEEP in text:
             raise FastPathError  # cut in pieces, a text of braces would take two hundred times its size
         depth = 0
         for cut in statement_splitter().split(text):
@@ -136,13 +134,13 @@ class _ModuleReader:
         return node
 
     def _read_function(self, place: int) -> tuple[Function, int]:
-        """The function whose header is the piece at `place`, and the place behind it."""
+        """The function whose header is the piece at `place`, and the place after it."""
         header: Function = self._headers.node(self._pieces[place], "header")
         body, end = self._read_body(place + 2)
         return replace(header, body=body), end
 
     def _read_body(self, start: int) -> tuple[Body, int]:
-        """The body whose first statement, or closing brace, is at `start`, and the place behind its brace."""
+        """The body whose first statement, or closing brace, is at `start`, and the place after its brace."""
         pieces, starts, braces = self._pieces, self._starts, self._braces
         memo = self._statements.__getitem__
         stack: list[tuple[list[Statement], list[int], int]] = []

@@ -185,7 +185,7 @@ def _declarator(declarator: Declarator) -> str:
 
 
 def print_declaration(declaration: Declaration) -> str:
-    """A declaration without its semicolon, as it stands among parameters."""
+    """A declaration without its semicolon, as it is written among parameters."""
     return f"{_head(declaration)} {', '.join(map(_declarator, declaration.declarators))}".rstrip()
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from lark import Token, Tree
 
-from ptxkit.limits import MAX_NESTING
 from ptxkit.source import SourceFile
 from ptxkit.syntax.builder import RULES
 from ptxkit.syntax.grammar import TooDeepError, depth, grammar
+from ptxkit.syntax.limits import MAX_NESTING
 from ptxkit.syntax.tree import Block, Body, Module
 
 _SYNTACTIC_LEVELS = 40

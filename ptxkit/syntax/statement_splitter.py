@@ -126,7 +126,7 @@ class StatementSplitter:
         return found.start() if found else len(text)
 
     def split(self, text: str) -> Iterator[PieceBatch]:
-        """All pieces, in portions that end behind a function's body; raises `FastPathError` at what is no piece."""
+        """All pieces, in portions that end after a function's body; raises `FastPathError` at what is no piece."""
         end = self.text_end(text)
         blank = self.trivia.match(text, 0, end)
         start = blank.end() if blank else 0

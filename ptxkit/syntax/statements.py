@@ -20,7 +20,7 @@ _LOC = re.compile(r"\.loc[ \t]+([1-9][0-9]*)[ \t]+([0-9]|[1-9][0-9]*)[ \t]+([0-9
 
 
 class StatementMemo(dict[str, Statement]):
-    """The statements of one module, by text: the piece as it was cut, with the blanks and comments behind it."""
+    """The statements of one module, by text: the piece as it was cut, with the blanks and comments after it."""
 
     def __init__(self, grammar: Grammar, operands: OperandMemo) -> None:
         super().__init__()

@@ -6,13 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.limits import MAX_STATEMENT_TOKENS
-
-MAX_CACHED_TOKENS = 65536
-"""Words whose types are remembered; over that, they are forgotten."""
-
-_MAX_FAST_CHARS = 65536
-"""Characters of a statement from which on its tokens are counted while they are read."""
+from ptxkit.syntax.limits import MAX_CACHED_TOKENS, MAX_FAST_CHARS, MAX_STATEMENT_TOKENS
 
 ScannedToken = tuple[int, str, int]
 """A token: type (an index into the tokenizer's `names`), text, offset."""
@@ -45,7 +39,7 @@ class Tokenizer:
         self._ignored = frozenset(terminals.ignored)
         scanned = [(kind, terminals.expressions[self.names[kind]]) for kind in terminals.scanned]
         self._match = re.compile("|".join(f"({expression})" for _, expression in scanned)).match
-        # A piece of a text does not end with the NUL that may stand behind all of it.
+        # A piece of a text does not end with the NUL that may follow all of it.
         blanks = self._ignored - {terminals.names.index("TRAILING_NUL")}
         skipped = "|".join(expression for kind, expression in scanned if kind in blanks)
         words = "|".join(expression for kind, expression in scanned if kind not in self._ignored)
@@ -54,11 +48,11 @@ class Tokenizer:
 
     def tokenize_fast(self, text: str) -> tuple[list[str], tuple[int, ...]] | None:
         """The tokens' texts and types, quickly; None where one is no token, or the text is long."""
-        if len(text) > _MAX_FAST_CHARS:
+        if len(text) > MAX_FAST_CHARS:
             return None
         words: list[str] = self._words(text)
         while words and not words[-1]:
-            words.pop()  # the end, behind a comment
+            words.pop()  # the end, after a comment
         kinds = self._kinds
         try:
             return words, tuple([kinds[word] for word in words])

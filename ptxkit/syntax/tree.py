@@ -1,7 +1,7 @@
 """The tree of a PTX module: frozen data, knowing no instruction by name.
 
 Nodes are *shapes*: they hold no positions, so that equal statements are one object and trees compare by meaning.
-A `Body` or `Module` keeps, beside its statements, the offset at which each begins; `ptxkit.syntax.positions` finds
+A `Body` or `Module` keeps, with its statements, the offset at which each begins; `ptxkit.syntax.positions` finds
 the place of an opcode or operand inside a statement when a diagnostic needs it.
 
 Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Instruction Operands", "Directives".
@@ -20,9 +20,9 @@ from ptxkit.source import SourceFile
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An identifier as it stands: a register, variable, label, function, special register, or a component of one.
+    """An identifier as it is written: a register, variable, label, function, special register, or a component of one.
 
-    `%tid.x` and `%v.x` are one name each: only a declaration can tell what they are. The sink is `_`.
+    `%tid.x` and `%v.x` are one name each: only a declaration decides what they are. The sink is `_`.
     """
 
     text: str
@@ -182,10 +182,10 @@ class Declarator:
 class Declaration:
     """A `.reg`, `.shared`, `.global`, `.const`, `.local`, `.param`, `.tex`... declaration, or a formal parameter.
 
-    space: without its dot; empty where a type stands alone. type: without its dot (`b32`, `pred`, `texref`).
+    space: without its dot; empty where a type is alone. type: without its dot (`b32`, `pred`, `texref`).
     linkage: `extern`, `visible`, `weak`, `common`. attributes: of `.attribute(...)`, as written. pointer: None, or the
     words after `.ptr` (`global`).
-    alignment, pointer_alignment: bytes; the latter may also stand behind a parameter's type without `.ptr`.
+    alignment, pointer_alignment: bytes; the latter may also follow a parameter's type without `.ptr`.
     """
 
     space: str
@@ -235,7 +235,7 @@ Statement: TypeAlias = "Instruction | LabelStatement | Declaration | Directive |
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Statements, and beside each the offset at which it begins (no offsets in a built tree).
+    """Statements, and with each the offset at which it begins (no offsets in a built tree).
 
     Offsets take no part in equality.
     """
@@ -247,6 +247,14 @@ class Body:
         """Each statement with its offset; 0 throughout where the tree was built, not parsed."""
         starts = self.starts or (0,) * len(self.statements)
         return zip(self.statements, starts, strict=True)
+
+    def flattened(self) -> Iterator[tuple[Statement, int]]:
+        """Each statement with its offset, in the order of the text; nested blocks are replaced by their statements."""
+        for statement, start in self.located():
+            if isinstance(statement, Block):
+                yield from statement.body.flattened()
+            else:
+                yield statement, start
 
 
 # ------------------------------------------------------------------------------------------------ module

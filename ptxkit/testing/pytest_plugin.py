@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from ptxkit.testing.corpus import expectation_files
+from ptxkit.testing.limits import MAX_TEST_NAME_CHARS
 from ptxkit.testing.oracles import session
 from ptxkit.testing.oracles.session import BudgetSpentError, DeviceUse, OracleSession
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 _EXAMPLE_PROPERTY = "ptxkit example"
 """Under which a report has the folder of its example."""
 
-_MAX_NAME_CHARACTERS = 80
 _SECONDS_TO_SHRINK = 10.0
 
 
@@ -138,19 +138,22 @@ def pytest_runtest_makereport(
 
 def _save_example(item: pytest.Item, report: pytest.TestReport) -> None:
     """Keeps the example that an oracle refused last in this test, if there is one."""
-    example = session.current_session().failed_example
-    if example is None:
+    failure = session.current_session().failure
+    if failure is None:
         return
+    from ptxkit.testing.corpus.examples import build_example
+
+    example = build_example(failure.oracle, failure.arguments, failure.error)
     folder = item.config.rootpath / item.config.getoption("--ptx-failures") / _folder_name(item.nodeid)
     if getattr(getattr(item, "obj", None), "hypothesis", None) is None and len(example.texts) == 1:
         example = _minimize_example(example)  # Hypothesis has done so itself, where it made the example
     try:
         example.save(folder)
-        said = f"kept; again: ptxkit fuzz --replay {_relative_to_root(folder, item.config.rootpath)}"
-        report.user_properties.append((_EXAMPLE_PROPERTY, said))
+        message = f"kept; again: ptxkit fuzz --replay {_relative_to_root(folder, item.config.rootpath)}"
+        report.user_properties.append((_EXAMPLE_PROPERTY, message))
     except (OSError, TypeError) as error:
-        said = f"the failing example could not be kept in {folder}: {error}"
-    report.sections.append(("ptxkit", said))
+        message = f"the failing example could not be kept in {folder}: {error}"
+    report.sections.append(("ptxkit", message))
 
 
 def _minimize_example(example: Example) -> Example:
@@ -165,8 +168,8 @@ def _folder_name(nodeid: str) -> str:
     bare = re.sub(r"[^\w.\-]+", "-", nodeid.removesuffix("]")).strip("-")
     return (
         bare
-        if len(bare) <= _MAX_NAME_CHARACTERS
-        else f"{bare[-_MAX_NAME_CHARACTERS:]}-{sha256(nodeid.encode()).hexdigest()[:8]}"
+        if len(bare) <= MAX_TEST_NAME_CHARS
+        else f"{bare[-MAX_TEST_NAME_CHARS:]}-{sha256(nodeid.encode()).hexdigest()[:8]}"
     )
 
 
@@ -176,15 +179,15 @@ def _relative_to_root(folder: Path, root: Path) -> Path:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     kept = [
-        (report.nodeid, said)
+        (report.nodeid, message)
         for report in terminalreporter.stats.get("failed", ())
-        for name, said in getattr(report, "user_properties", ())
+        for name, message in getattr(report, "user_properties", ())
         if name == _EXAMPLE_PROPERTY
     ]
     if kept:
         terminalreporter.section("failing examples (ptxkit)")
-        for nodeid, said in kept:
-            terminalreporter.write_line(f"{nodeid}: {said}")
+        for nodeid, message in kept:
+            terminalreporter.write_line(f"{nodeid}: {message}")
 
 
 # ------------------------------------------------------------------------------------------- PTX files as tests
@@ -204,15 +207,15 @@ class PtxFile(pytest.File):
 
 
 class PtxItem(pytest.Item):
-    """Asks the linter, and compares. funcargs: none; plugins look into them, as pytest_lsp does."""
+    """Runs the linter, and compares. funcargs: none; plugins look into them, as pytest_lsp does."""
 
     funcargs: Mapping[str, object] = MappingProxyType({})
 
     def runtest(self) -> None:
         text = self.path.read_text(encoding="utf-8", errors="surrogateescape")
-        told = expectation_files.find_mismatches(text, str(_relative_to_root(self.path, self.config.rootpath)))
-        if told:
-            raise UnexpectedFindingsError("\n".join(told))
+        mismatches = expectation_files.find_mismatches(text, str(_relative_to_root(self.path, self.config.rootpath)))
+        if mismatches:
+            raise UnexpectedFindingsError("\n".join(mismatches))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         if isinstance(excinfo.value, UnexpectedFindingsError | expectation_files.ExpectationError):

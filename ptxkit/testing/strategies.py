@@ -6,12 +6,12 @@
     @given(strategies.kernels(target="sm_90a"))
     def test_my_optimiser_changes_no_result(kernel): ...
 
-They shrink to the plainest: the first form, registers as operands, no branch, one thread block of one warp.
+They shrink to the simplest: the first form, registers as operands, no branch, one thread block of one warp.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from random import Random
 from typing import Any
@@ -36,6 +36,7 @@ from ptxkit.testing.generators.load_forms import loads_of
 from ptxkit.testing.generators.module_strategies import addresses, launches, modules, operands
 from ptxkit.testing.generators.random_kernels import available_steps, generate_kernel
 from ptxkit.testing.generators.step_catalog import Version
+from ptxkit.testing.limits import MAX_BREAKING_ATTEMPTS
 from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, break_pipeline, choose_pipeline
 
 __all__ = [
@@ -77,7 +78,8 @@ def instructions(
 ) -> st.SearchStrategy[GeneratedInstruction]:
     """Instructions that a version and target have; with `valid=False` such that one change made illegal.
 
-    The first example for a version and target takes some seconds: it asks of every form what can be made of it.
+    The first example for a version and target takes about a second: it finds for every form whether anything can be
+    made of it.
     """
     return st.deferred(lambda: _instructions(forms_of(version, target), target, version, valid))
 
@@ -93,21 +95,17 @@ def _instructions(
     if valid:
         return GeneratedInstruction(chosen.text, version, target, syntax)
     words = _modifier_vocabulary(forms[place].name)
-    for _ in range(_MAX_ATTEMPTS):
+    for _ in range(MAX_BREAKING_ATTEMPTS):
         text, change = mutate_instruction(chosen, words, Random(draw(st.integers(0, 9999))))
         if ptxkit_refusal(harness_module([text], version, target)) is not None:
             return GeneratedInstruction(text, version, target, syntax, change)
     return GeneratedInstruction(f"{chosen.text[:-1]}, undeclared;", version, target, syntax, "an operand too many")
 
 
-_MAX_ATTEMPTS = 6
-"""Changes of an instruction that may leave it legal before it gets an operand too many."""
-
-
 @cache
 def forms_of(version: Version, target: str) -> list[Form]:
     """The manual's forms of which a version and target have at least one instance."""
-    return [form for place, form in _numbered_forms() if not form.tolerated and _instances(place, version, target)]
+    return [form for place, form in _numbered_forms() if not form.tolerated and _has_instance(place, version, target)]
 
 
 @cache
@@ -128,12 +126,20 @@ def _form_indices(version: Version, target: str) -> dict[int, int]:
 
 @cache
 def _instances(place: int, version: Version, target: str) -> tuple[InstructionInstance, ...]:
+    return tuple(sorted(_legal_instances(place, version, target), key=lambda each: len(each.text)))
+
+
+def _has_instance(place: int, version: Version, target: str) -> bool:
+    """Whether `_instances` has any, for which it need not make all."""
+    return any(True for _ in _legal_instances(place, version, target))
+
+
+def _legal_instances(place: int, version: Version, target: str) -> Iterator[InstructionInstance]:
     _, form = _numbered_forms()[place]
     aimed = parse_target(target)
     made = instances(form, table().value_gates, Random(place), _INSTANCES_PER_FORM)
     had = (each for each in made if not unmet_gates(tuple(each.match.gates), version, aimed))
-    legal = (each for each in had if ptxkit_refusal(harness_module([each.text], version, target)) is None)
-    return tuple(sorted(legal, key=lambda each: len(each.text)))
+    return (each for each in had if ptxkit_refusal(harness_module([each.text], version, target)) is None)
 
 
 @cache
@@ -144,7 +150,7 @@ def _modifier_vocabulary(name: str) -> Sequence[str]:
 def instruction_named(
     name: str, target: str = "sm_90a", version: Version = (8, 7)
 ) -> st.SearchStrategy[GeneratedInstruction]:
-    """Instructions of one opcode, such as `fma`. Asks of its forms alone what can be made of them."""
+    """Instructions of one opcode, such as `fma`. Finds for its forms alone what can be made of them."""
     named = [(place, form) for place, form in _numbered_forms() if form.name == name and not form.tolerated]
     found = [(form.syntax, each.text) for place, form in named for each in _instances(place, version, target)]
     if not found:
@@ -180,7 +186,7 @@ def kernels(
 
     Every bit that they write is fixed by the manual: arithmetic without approximations, branches, loops with bounds,
     operations of whole warps, shared memory with barriers, atomic operations whose order does not matter. The first
-    example takes some seconds, as that of `instructions` does.
+    example takes some seconds.
     """
     return st.deferred(lambda: _kernels_with_steps(target, version, statements, name))
 
@@ -188,7 +194,7 @@ def kernels(
 def _kernels_with_steps(
     target: str, version: Version, statements: int, name: str
 ) -> st.SearchStrategy[GeneratedKernel]:
-    """Asks for the steps before there is an example, so that the first one is not too slow for Hypothesis."""
+    """Finds the steps before there is an example, so that the first one is not too slow for Hypothesis."""
     available_steps(version, target, one_nan=True)
     loads_of(version, target)
     loads_of(version, target, acquiring=False)

@@ -1,4 +1,4 @@
-"""Whether a symbol can stand where it does: its state space against the form's, and what is no address at all.
+"""Whether a symbol is allowed where it is: its state space against the form's, and what is no address at all.
 
 ptxas holds the space of a *symbol* to that of the instruction, and nothing else: offsets may be of any size, sign and
 alignment, and an access may pass the symbol's end. Registers of 16, 32 and 64 bits can all hold addresses.
@@ -33,7 +33,7 @@ _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&s
 _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
 
 _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KERNEL_PARAMETER})}
-"""The parameters that a qualifier of the parameter space shuts out; behind `::func` stands nothing but a name."""
+"""The parameters that a qualifier of the parameter space shuts out; after `::func` only a name is allowed."""
 
 _OVERLOOKED_ARRAY = "overlooked_array"
 
@@ -43,11 +43,11 @@ _LABELS = {
     "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
     "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), "the label of a `.branchtargets` list above it"),
 }
-"""What stands where a form has a label, by the kind of control; a call looks at its list itself."""
+"""What is written where a form has a label, by the kind of control; a call looks at its list itself."""
 
 
 def find_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, str] | None:
-    """The first operand whose symbol cannot stand there, tolerated ones last: its index, what would be right, and the
+    """The first operand whose symbol is not allowed there, tolerated ones last: its index, what would be right, and the
     tolerance by which an assembler takes it, empty where it does not. None: there is none.
 
     typed: the shapes of the operands; they are known to fit the form.
@@ -61,7 +61,7 @@ def find_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, st
 
 
 def _find_all_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> Iterator[tuple[int, str, str]]:
-    """Every operand whose symbol cannot stand there, as `misplaced` gives the first."""
+    """Every operand whose symbol is not allowed there, as `misplaced` gives the first."""
     uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         if operand.kind == "register" and not operand.symbol:
@@ -147,7 +147,7 @@ def _misplacement(form: OperandForm, shape: TypedShape, use: str | None) -> str 
     if form.kind == "label" and use in _LABELS:
         allowed, words = _LABELS[use]
         return None if shape[0] == "r" and shape[1] in allowed else f"must be {words}"
-    if form.kind in _REFERENCES:  # an assembler does not see which one is said to be a texture beside one
+    if form.kind in _REFERENCES:  # an assembler does not see which one is declared a texture where there are two
         is_like = form.kind == "texture" and shape == ("r", "&surfref")
         return None if is_like else _wrong_reference(form.kind, shape)
     if form.kind == "address" and shape[0] in ("a", "e"):
@@ -227,7 +227,7 @@ def _wrong_parameter(kind: str, access: str | None) -> str | None:
 
 
 def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> str | None:
-    """A symbol that stands for its own address, maybe with a constant behind it; its type is known to be right."""
+    """A symbol that stands for its own address, maybe with a constant after it; its type is known to be right."""
     if kind == ARGUMENT:
         return "must be a variable whose address can be taken: not a .param variable of this body"
     if is_code(kind):

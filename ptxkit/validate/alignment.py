@@ -1,7 +1,7 @@
-"""Accesses of variables at offsets that cannot be aligned as the instruction asks.
+"""Accesses of variables at offsets that cannot be aligned as the instruction requires.
 
 Assemblers do not look at it; at run time such an access faults, or leaves the result undefined. Only what is certain is
-said: where a variable begins is known to be a multiple of its alignment, and nothing more.
+reported: where a variable begins is known to be a multiple of its alignment, and nothing more.
 
 Source: PTX ISA, "Addresses as Operands", "Alignment".
 """
@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
-from ptxkit.isa.functions import bits, is_type
+from ptxkit.isa.functions import is_type
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.layout import alignment_of, scalar_bytes
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Declaration, Element, Instruction, Name, Operand
-from ptxkit.validate.arguments import element_bits
 from ptxkit.validate.problem import Problem
 from ptxkit.validate.scopes import NameScope, is_code, is_symbol
 from ptxkit.validate.typed_shapes import TypedShape
@@ -45,24 +46,35 @@ def _required_alignment(form: OperandForm) -> int:
 
 
 def misalignment_problems(match: Match, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
-    """A warning for each address that is off the alignment which the instruction asks for, wherever the variable is."""
+    """A warning for each address that is off the alignment which the instruction requires, wherever the variable is."""
     for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
         needed = _required_alignment(form)
         place = _variable_offset(operand, scope)
         if needed == 1 or place is None:
             continue
         declaration, name, offset = place
-        known = declaration.alignment or max(element_bits(declaration) // 8, 1)
+        known = alignment_of(declaration)
         if offset % min(known, needed) == 0:
             continue
         named = scope.find(name)
-        message = (
-            f"operand {index + 1} of `{match.canonical}` is {offset} bytes from `{clip_text(name)}`, which begins at a "
+        message = ptx2xx.OFFSET_NOT_ALIGNED(
+            operand=index + 1,
+            opcode=match.canonical,
+            offset=offset,
+            name=clip_text(name),
+            known=known,
+            needed=needed,
         )
-        message += f"multiple of {known}: no address that is aligned to {needed} bytes"
         help_ = f"use an offset that is a multiple of {min(known, needed)}, or a narrower access"
         related = (named, "declared here") if named is not None else None
-        yield Problem("PTX204", message, index, match.form, help_, certain=False, related=related, section=_SECTION)
+        yield Problem(
+            message,
+            index,
+            match.form,
+            help_,
+            related=related,
+            section=_SECTION,
+        )
 
 
 def _variable_offset(operand: Operand, scope: NameScope) -> tuple[Declaration, str, int] | None:
@@ -79,5 +91,5 @@ def _variable_offset(operand: Operand, scope: NameScope) -> tuple[Declaration, s
         return None
     if not isinstance(named.node, Declaration) or not is_type(named.node.type):
         return None
-    scale = bits(named.node.type) // 8 if isinstance(operand, Element) else 1
+    scale = scalar_bytes(named.node.type) if isinstance(operand, Element) else 1
     return named.node, text, offset * scale

@@ -5,21 +5,13 @@ Source: PTX ISA, "Control Flow Instructions: call", "Parameter State Space"; the
 
 from __future__ import annotations
 
-from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.isa.functions import is_type, kind
+from ptxkit.semantics.layout import element_bits
 from ptxkit.syntax.tree import Declaration, Declarator
 from ptxkit.validate.constants import INTEGER, INVALID
 
-_LANES = {None: 1, "v2": 2, "v4": 4, "v8": 8}
 
-
-def element_bits(declaration: Declaration) -> int:
-    """Bits of one element: of the vector where it is one. 1 for a predicate, 64 for what has no size."""
-    if declaration.type == "pred":
-        return 1
-    return (bits(declaration.type) if is_type(declaration.type) else 64) * _LANES[declaration.vector]
-
-
-def alignment_of(declaration: Declaration) -> int:
+def argument_alignment(declaration: Declaration) -> int:
     """Bytes to which a variable is aligned: its own size, or more where `.align` says so."""
     return max(declaration.alignment or 1, element_bits(declaration) // 8)
 
@@ -40,7 +32,7 @@ def argument_mismatch(
             return f"must be an array of .{formal.type}, and is a single .{declaration.type}"
     elif wanted.dimensions != declarator.dimensions or not _is_compatible(formal, declaration):
         return f"must be {_shape(formal, wanted)}, and is {_shape(declaration, declarator)}"
-    need, have = alignment_of(formal), alignment_of(declaration)
+    need, have = argument_alignment(formal), argument_alignment(declaration)
     return None if need == have else f"must be aligned to {need} bytes, and is aligned to {have}"
 
 

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa import table
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_tokens
@@ -25,7 +26,7 @@ def find_backslashes(source: SourceFile) -> list[int]:
 
 
 def backslashed_instructions(body: Body, source: SourceFile, offsets: list[int]) -> Iterator[tuple[Instruction, Span]]:
-    """The instructions of a body, blocks in it left out, in front of whose opcode a backslash stands, and where."""
+    """The instructions of a body, blocks in it left out, whose opcode a backslash precedes, and where it is."""
     starts = body.starts
     if not starts:
         return
@@ -36,14 +37,14 @@ def backslashed_instructions(body: Body, source: SourceFile, offsets: list[int])
         if isinstance(statement, Instruction) and (_MARK, Span(offset, offset + 1)) in words:
             yield statement, Span(offset, offset + 1)
         elif place == len(starts) - 1 and (not words or words[-1][1].end <= offset):
-            return  # what follows stands behind this body
+            return  # what follows is after this body
 
 
 def backslash_diagnostic(instruction: Instruction, place: Span, source: SourceFile, *, is_call: bool) -> Diagnostic:
     """A warning, or the error that it is in front of a call."""
     reason = table().tolerance("skipped_backslash")
     return Diagnostic(
-        "PTX101",
+        ptx1xx.SYNTAX_ERROR,
         Severity.ERROR if is_call else Severity.WARNING,
         f"`{_MARK}` cannot stand in front of a call"
         if is_call

@@ -1,4 +1,4 @@
-"""Whether a call fits the function it names, or the prototype or list of targets behind it.
+"""Whether a call fits the function it names, or the prototype or list of targets after it.
 
 The rules are those of ptxas: an argument agrees with its parameter in size and alignment and, where both say what
 their bits mean, in kind; registers and `.param` variables stand for each other; a constant stands for any scalar.
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
@@ -72,7 +74,7 @@ def call_problems(match: Match, instruction: Instruction, scope: NameScope) -> I
         return
     place = match.roles["f"]
     if "." in target.text and scope.type_of(target.text) != UNKNOWN:
-        yield Problem("PTX111", f"`{clip_text(target.text)}` is an element of a vector, which cannot be called", place)
+        yield Problem(ptx1xx.CALLEE_IS_VECTOR_ELEMENT(name=clip_text(target.text)), place)
     if listed is None:
         signatures = yield from _direct_signatures(target.text, place, scope)
     else:
@@ -91,22 +93,20 @@ def _direct_signatures(name: str, place: int, scope: NameScope) -> _SignatureRes
         return [_function_signature(named, name)]
     if kind == UNKNOWN:
         return []
-    message = f"`{clip_text(name)}` is {describe_class(kind)}, which cannot be called"
+    message = ptx1xx.CALLEE_NOT_CALLABLE(name=clip_text(name), kind=describe_class(kind))
     help_ = "call a `.func`; to call through a register, name a `.callprototype` or `.calltargets` after the arguments"
     if kind == "&entry":
         help_ = "only a `.func` can be called; put what both share into one"
-    yield Problem("PTX111", message, place, help=help_, related=_related_binding(named), section=_SECTION)
+    yield Problem(message, place, help=help_, related=_related_binding(named), section=_SECTION)
     return []
 
 
 def _indirect_signatures(name: str, place: int, listed: Operand, list_place: int, scope: NameScope) -> _SignatureResult:
     kind = scope.type_of(name)
     if kind not in _POINTERS and kind != UNKNOWN:
-        message = f"`{clip_text(name)}` is {describe_class(kind)}; a call with a prototype goes through a register"
+        message = ptx1xx.CALLEE_WITH_PROTOTYPE_NOT_A_REGISTER(name=clip_text(name), kind=describe_class(kind))
         help_ = "move the function's address to a .b64 register first, or leave out the prototype"
-        yield Problem(
-            "PTX111", message, place, help=help_, related=_related_binding(scope.find(name)), section=_SECTION
-        )
+        yield Problem(message, place, help=help_, related=_related_binding(scope.find(name)), section=_SECTION)
         return []
     if not isinstance(listed, Name):
         return []
@@ -114,12 +114,9 @@ def _indirect_signatures(name: str, place: int, listed: Operand, list_place: int
     named = scope.find(listed.text)
     if found not in (PROTOTYPE, CALL_TARGETS) or named is None:
         if found != UNKNOWN:
-            message = (
-                f"`{clip_text(listed.text)}` is {describe_class(found)}; it must be a prototype or a list of "
-                f"call targets"
-            )
+            message = ptx1xx.CALL_LIST_OF_WRONG_KIND(name=clip_text(listed.text), kind=describe_class(found))
             help_ = "put `.callprototype` or `.calltargets` with this label above the call"
-            yield Problem("PTX111", message, list_place, help=help_, related=_related_binding(named), section=_SECTION)
+            yield Problem(message, list_place, help=help_, related=_related_binding(named), section=_SECTION)
         return []
     node = named.node
     if isinstance(node, Prototype):
@@ -162,19 +159,23 @@ def _compare_call(
             if wrong is not None:
                 name = formal.declarators[0].name
                 shown = f"`{clip_text(name)}`" if name != "_" else f"a `{declaration_text(formal)}`"
-                message = f"the {what} for {shown} of `{clip_text(signature.display_name)}` {wrong}"
+                message = ptx1xx.ARGUMENT_DOES_NOT_FIT(
+                    role=what, argument=shown, function=clip_text(signature.display_name), reason=wrong
+                )
                 yield _mismatch_problem(message, place, signature)
 
 
 def _wrong_number(signature: CallSignature, what: str, wanted: int, found: int, place: int) -> Problem:
     asked = "no " + what if not wanted else f"{wanted} {what}" + ("s" if wanted > 1 else "")
-    message = f"`{clip_text(signature.display_name)}` has {asked}, and the call gives {found or 'none'}"
+    message = ptx1xx.ARGUMENT_COUNT_DIFFERS(
+        function=clip_text(signature.display_name), expected=asked, given=found or "none"
+    )
     return _mismatch_problem(message, place, signature)
 
 
-def _mismatch_problem(message: str, place: int, signature: CallSignature) -> Problem:
+def _mismatch_problem(message: Message, place: int, signature: CallSignature) -> Problem:
     related = (signature.binding, "declared here")
-    return Problem("PTX111", message, place, help=_expected_call(signature), related=related, section=_SECTION)
+    return Problem(message, place, help=_expected_call(signature), related=related, section=_SECTION)
 
 
 def _expected_call(signature: CallSignature) -> str:

@@ -136,7 +136,7 @@ def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int 
 
 
 def _limited_operands(form: OperandForm, operand: Operand) -> Iterator[tuple[OperandForm, Immediates, Operand]]:
-    """The operand, or what stands in its braces or behind its comma, where constants have limits."""
+    """The operand, or what is in its braces or after its comma, where constants have limits."""
     if form.elements and isinstance(operand, Vector | Address):
         parts = operand.index if isinstance(operand, Address) else operand.elements
         for inner, part in zip(form.elements, parts, strict=False):

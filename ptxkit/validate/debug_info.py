@@ -9,16 +9,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.constants import parse_constant
 from ptxkit.syntax.tree import Directive, Section
 from ptxkit.validate.directives import directive_forms
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem
+from ptxkit.validate.gate_checker import GateChecker
+from ptxkit.validate.limits import MAX_U32, MAX_U32_DIGITS
+from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.variables import data_types
 
-_MAX_U32 = (1 << 32) - 1
-_MAX_DIGITS = 10  # from so many on a number may be larger
 _RANGES = {
     ".b8": (-128, 255),
     ".b16": (-(1 << 15), (1 << 16) - 1),
@@ -45,25 +46,25 @@ class DebugChecker:
         self._seen_locs: set[tuple[str, ...]] = set()
         self._labels: set[str] = set()
 
-    def check_file(self, directive: Directive, start: int) -> Iterator[StatementProblem]:
+    def check_file(self, directive: Directive, start: int) -> Iterator[Problem]:
         """`.file number "name"[, time, size]`."""
         number = parse_constant(directive.words[0])
         if number in self._files:
-            message = f"there are two files with number {number}"
-            yield StatementProblem("PTX110", message, start, directive.words[0], help="give each its own number")
+            message = ptx1xx.FILE_NUMBER_TWICE(number=number)
+            yield Problem(message, WordLocation(start, directive.words[0]), help="give each its own number")
         elif number is not None:
             self._files.add(number)
         if len(directive.words) > 2:
             yield from self._gates.check_feature("file_time", start, directive.words[2])
         if len(directive.words) > 4:
-            message = "`.file` takes a number, a name, a time and a size"
-            yield StatementProblem("PTX107", message, start, directive.words[4], help="remove the rest")
+            message = ptx1xx.FILE_WITH_MORE_WORDS()
+            yield Problem(message, WordLocation(start, directive.words[4]), help="remove the rest")
         yield from _oversized_numbers(directive.words[:1], start)
         for word in directive.words[2:]:
             if (parse_constant(word) or 0) >> 64:
-                yield StatementProblem("PTX107", f"{clip_text(word)} is too large a number", start, word)
+                yield Problem(ptx1xx.NUMBER_TOO_LARGE(word=clip_text(word)), WordLocation(start, word))
 
-    def check_loc(self, directive: Directive, start: int) -> Iterable[StatementProblem]:
+    def check_loc(self, directive: Directive, start: int) -> Iterable[Problem]:
         """`.loc file line column[, function_name label, inlined_at file line column]`; equal ones count once."""
         words = directive.words
         if words in self._seen_locs:
@@ -75,24 +76,29 @@ class DebugChecker:
             return found
         self._seen_locs.add(words)
         self._unparsed.append(words)
-        return () if max(map(len, words)) < _MAX_DIGITS else _oversized_numbers(words, start)
+        return () if max(map(len, words)) < MAX_U32_DIGITS else _oversized_numbers(words, start)
 
-    def _check_inlined(self, words: tuple[str, ...], start: int) -> Iterator[StatementProblem]:
+    def _check_inlined(self, words: tuple[str, ...], start: int) -> Iterator[Problem]:
         yield from _oversized_numbers(words[:3], start)
         match = re.fullmatch(_INLINED, " ".join(words[3:]))
         if match is None:
-            message = "`.loc` goes on with `function_name` and then `inlined_at`, both of them"
+            message = ptx1xx.INLINED_LOC_INCOMPLETE()
             help_ = "write `.loc 1 2 3, function_name label, inlined_at 1 5 0`"
-            yield StatementProblem("PTX107", message, start, words[3], help=help_, section=_LOC_SECTION)
+            yield Problem(message, WordLocation(start, words[3]), help=help_, section=_LOC_SECTION)
             return
         yield from self._gates.check_feature("inlined_at", start, "inlined_at")
         label, *above = match.groups()
         if label[0] == "." and _is_reserved_name(label[1:].partition("+")[0]):
-            message = f"`{clip_text(label)}` is a word of PTX, and no section"
-            yield StatementProblem("PTX107", message, start, label.partition("+")[0], section=_LOC_SECTION)
+            message = ptx1xx.LOC_LABEL_IS_PTX_WORD(label=clip_text(label))
+            yield Problem(message, WordLocation(start, label.partition("+")[0]), section=_LOC_SECTION)
         if not self._has_location(above):
-            message = f"no `.loc {' '.join(above)}` stands above this one, which is inlined there"
-            yield StatementProblem("PTX107", message, start, "inlined_at", help="add it", section=_LOC_SECTION)
+            message = ptx1xx.INLINED_LOC_WITHOUT_OUTER(location=" ".join(above))
+            yield Problem(
+                message,
+                WordLocation(start, "inlined_at"),
+                help="add it",
+                section=_LOC_SECTION,
+            )
         self._unparsed.append(words[:3])
 
     def _has_location(self, words: Sequence[str]) -> bool:
@@ -101,16 +107,21 @@ class DebugChecker:
         self._unparsed.clear()
         return tuple(map(parse_constant, words)) in self._locations
 
-    def check_section(self, section: Section, start: int) -> Iterator[StatementProblem]:
+    def check_section(self, section: Section, start: int) -> Iterator[Problem]:
         """The lines of a `.section`; equal lines are looked at once."""
         if _is_reserved_name(section.name[1:]):
-            message = f"`{clip_text(section.name)}` is a word of PTX, and no name of a section"
-            yield StatementProblem("PTX107", message, start, section.name, section=_DATA_SECTION)
+            message = ptx1xx.SECTION_NAME_IS_PTX_WORD(name=clip_text(section.name))
+            yield Problem(message, WordLocation(start, section.name), section=_DATA_SECTION)
         labels = [line[:-1] for line in section.lines if line.endswith(":")]
         for label in labels:
             if label in self._labels:
-                message = f"the label `{clip_text(label)}` stands twice in sections"
-                yield StatementProblem("PTX110", message, start, label, 1, "rename one of them", section=_DATA_SECTION)
+                message = ptx1xx.SECTION_LABEL_TWICE(label=clip_text(label))
+                yield Problem(
+                    message,
+                    WordLocation(start, label, 1),
+                    help="rename one of them",
+                    section=_DATA_SECTION,
+                )
             self._labels.add(label)
         if labels:
             yield from self._gates.check_feature("section_label", start, labels[0])
@@ -118,13 +129,16 @@ class DebugChecker:
             if line[0] == ".":
                 yield from self._check_data(line, start)
 
-    def _check_data(self, line: str, start: int) -> Iterator[StatementProblem]:
+    def _check_data(self, line: str, start: int) -> Iterator[Problem]:
         word, _, rest = line.partition(" ")
         bounds = _RANGES.get(word)
         if bounds is None:
-            message = f"`{clip_text(word)}` is no type of debugging data"
-            yield StatementProblem(
-                "PTX108", message, start, word, help="use .b8, .b16, .b32 or .b64", section=_DATA_SECTION
+            message = ptx1xx.NO_DEBUG_DATA_TYPE(word=clip_text(word))
+            yield Problem(
+                message,
+                WordLocation(start, word),
+                help="use .b8, .b16, .b32 or .b64",
+                section=_DATA_SECTION,
             )
             return
         if (rest.isdigit() and len(rest) < 3) or _ALL_BYTES.fullmatch(rest):
@@ -137,28 +151,42 @@ class DebugChecker:
                 is_minus_zero = number == 0 and value[0] == "-" and word != ".b64"
                 if not bounds[0] <= number <= bounds[1] or is_minus_zero:
                     # An assembler looks at 32 bits of a number without a sign.
-                    is_cut = number > 0 and number & _MAX_U32 <= bounds[1] and number < 1 << 64
+                    is_cut = number > 0 and number & MAX_U32 <= bounds[1] and number < 1 << 64
                     severity = Severity.WARNING if is_cut else Severity.ERROR
-                    message = f"{clip_text(value)} does not fit in `{word}`"
+                    message = ptx1xx.DEBUG_VALUE_TOO_LARGE(value=clip_text(value), type=word)
                     digits = value.lstrip("-")
-                    yield StatementProblem("PTX109", message, start, digits, severity=severity, section=_DATA_SECTION)
+                    yield Problem(
+                        message,
+                        WordLocation(start, digits),
+                        severity=severity,
+                        section=_DATA_SECTION,
+                    )
             elif value[0] == "." and _is_reserved_name(value.partition("+")[0][1:]):
-                message = f"`{clip_text(value)}` is a word of PTX, and no section"
-                yield StatementProblem("PTX109", message, start, word, section=_DATA_SECTION)
+                message = ptx1xx.DEBUG_LABEL_IS_PTX_WORD(value=clip_text(value))
+                yield Problem(message, WordLocation(start, word), section=_DATA_SECTION)
             elif word in (".b8", ".b16"):
-                message = f"a label such as `{clip_text(value)}` needs 32 or 64 bits"
-                yield StatementProblem("PTX109", message, start, word, help="use .b32 or .b64", section=_DATA_SECTION)
+                message = ptx1xx.DEBUG_LABEL_NEEDS_WIDTH(value=clip_text(value))
+                yield Problem(
+                    message,
+                    WordLocation(start, word),
+                    help="use .b32 or .b64",
+                    section=_DATA_SECTION,
+                )
             elif "-" in value:
                 yield from self._gates.check_feature("section_difference", start, word)
 
 
-def _oversized_numbers(words: Sequence[str], start: int) -> Iterator[StatementProblem]:
+def _oversized_numbers(words: Sequence[str], start: int) -> Iterator[Problem]:
     """The numbers that have more than 32 bits; to an assembler those from 2**63 on are small negative ones."""
     for word in words:
         value = parse_constant(word) or 0
-        if _MAX_U32 < value < 1 << 63 or value >> 64:
+        if MAX_U32 < value < 1 << 63 or value >> 64:
             help_ = "numbers of files, lines and columns have 32 bits"
-            yield StatementProblem("PTX107", f"{clip_text(word)} is too large a number", start, word, help=help_)
+            yield Problem(
+                ptx1xx.NUMBER_TOO_LARGE(word=clip_text(word)),
+                WordLocation(start, word),
+                help=help_,
+            )
 
 
 def _is_reserved_name(word: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.syntax.tree import (
     Declaration,
     Directive,
@@ -18,10 +19,11 @@ from ptxkit.syntax.tree import (
 from ptxkit.validate.aliases import AliasChecker
 from ptxkit.validate.debug_info import DebugChecker
 from ptxkit.validate.directives import directive_forms, directive_problems, header_problems, prototype_problems
+from ptxkit.validate.gate_checker import GateChecker
 from ptxkit.validate.heading import heading_problems, sampler_problems, texture_mode
 from ptxkit.validate.initialisers import initialiser_problems
+from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.scopes import NameScope
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem
 from ptxkit.validate.unsupported_wrappers import wrong_target_problems
 from ptxkit.validate.variables import parameter_problems, prototype_parameter_problems, variable_problems
 
@@ -37,12 +39,12 @@ class DeclarationChecker:
         self._debug = DebugChecker(gates)
         self._texture_mode = texture_mode(module)
 
-    def check_module(self) -> Iterator[StatementProblem]:
+    def check_module(self) -> Iterator[Problem]:
         """`.version`, `.target` and `.address_size`, and what can never be linked."""
         yield from heading_problems(self._module, self._gates)
         yield from wrong_target_problems(self._module, self._gates)
 
-    def check_item(self, item: Item, start: int, scope: NameScope) -> Iterator[StatementProblem]:
+    def check_item(self, item: Item, start: int, scope: NameScope) -> Iterator[Problem]:
         """One item; of a function its header. scope: the names that are declared, those of the item included."""
         match item:
             case Declaration():
@@ -70,17 +72,20 @@ class DeclarationChecker:
             case _:
                 pass
 
-    def check_nested_function(self, function: Function, start: int, scope: NameScope) -> Iterator[StatementProblem]:
+    def check_nested_function(self, function: Function, start: int, scope: NameScope) -> Iterator[Problem]:
         """A function that is declared in the body of another."""
-        message = "a function is declared in the body of another, as only some assemblers take"
-        yield StatementProblem(
-            "PTX107", message, start, ".func", help="move it in front of the function", severity=Severity.WARNING
+        message = ptx1xx.NESTED_FUNCTION_TOLERATED()
+        yield Problem(
+            message,
+            WordLocation(start, ".func"),
+            help="move it in front of the function",
+            severity=Severity.WARNING,
         )
         yield from self.check_item(function, start, scope)
 
     def check_statement(
         self, statement: Statement, function: Function, start: int, scope: NameScope
-    ) -> Iterator[StatementProblem]:
+    ) -> Iterator[Problem]:
         """One statement of a body that is no instruction. scope: the names declared so far."""
         match statement:
             case Directive(name="loc"):
@@ -88,9 +93,14 @@ class DeclarationChecker:
             case Declaration():
                 yield from self._check_variable(statement, "body", start, scope)
             case Directive(name="alias"):
-                message = "`.alias` stands in the body of a function, as only some assemblers take"
+                message = ptx1xx.NESTED_ALIAS_TOLERATED()
                 help_ = "move it outside of functions"
-                yield StatementProblem("PTX107", message, start, ".alias", help=help_, severity=Severity.WARNING)
+                yield Problem(
+                    message,
+                    WordLocation(start, ".alias"),
+                    help=help_,
+                    severity=Severity.WARNING,
+                )
                 yield from self._gates.check(directive_forms()["alias"].gates, "`.alias`", start, ".alias")
                 yield from self._aliases.check(statement, start, scope)
             case Directive():
@@ -101,9 +111,7 @@ class DeclarationChecker:
             case _:
                 pass
 
-    def _check_variable(
-        self, declaration: Declaration, where: str, start: int, scope: NameScope
-    ) -> Iterator[StatementProblem]:
+    def _check_variable(self, declaration: Declaration, where: str, start: int, scope: NameScope) -> Iterator[Problem]:
         yield from variable_problems(declaration, where, start, self._gates)
         yield from initialiser_problems(declaration, start, scope, self._gates)
         if declaration.declarators:

@@ -1,7 +1,7 @@
-"""Directives: whether they may stand where they do, beside what they do, with these constants.
+"""Directives: whether they are allowed where they are, with the others that are there, with these constants.
 
-The rules are those of `grammars/isa/directives.isa`; this file knows the places where a directive can stand, and no
-directive by name but those that the grammar has a form of its own for.
+The rules are those of `grammars/isa/directives.isa`; this file knows the places where a directive can be written, and
+no directive by name but those that the grammar has a form of its own for.
 
 Source: PTX ISA, "Directives".
 """
@@ -13,13 +13,16 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import cache
 
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa.module_forms import DirectiveForm
 from ptxkit.isa.wording import clip_text, describe_immediates
 from ptxkit.syntax.constants import parse_constant
 from ptxkit.syntax.tree import Directive, Function, Prototype
 from ptxkit.validate.constants import is_legal
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem, module_forms
+from ptxkit.validate.gate_checker import GateChecker, module_forms
+from ptxkit.validate.limits import MAX_U32
+from ptxkit.validate.problem import Problem, WordLocation
 
 _PLACES = {
     "heading": "at the head of the module",
@@ -35,8 +38,6 @@ _PLACES = {
     "body": "in the body of a function",
     "entry_body": "in the body of a kernel",
 }
-_MAX_U32 = (1 << 32) - 1
-"""The largest constant of a directive."""
 
 _ATTRIBUTE = r"\.([^(]+)(?:\(([^)]*)\))?"
 _PRAGMA_SECTION = "Pragma Strings"
@@ -53,7 +54,7 @@ def directive_place(function: Function) -> str:
     return function.kind if function.body is not None else f"{function.kind}_declaration"
 
 
-def header_problems(function: Function, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def header_problems(function: Function, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with the linkage, the attributes and the directives of a function."""
     place = directive_place(function)
     yield from linkage_problems(function.linkage, place, start, gates)
@@ -63,7 +64,7 @@ def header_problems(function: Function, start: int, gates: GateChecker) -> Itera
         yield _never_returns(start)
 
 
-def prototype_problems(prototype: Prototype, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def prototype_problems(prototype: Prototype, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with the directives of a call prototype."""
     yield from gates.check(directive_forms()["callprototype"].gates, "`.callprototype`", start, ".callprototype")
     yield from _check_group(prototype.directives, "prototype", start, gates)
@@ -71,30 +72,31 @@ def prototype_problems(prototype: Prototype, start: int, gates: GateChecker) -> 
         yield _never_returns(start)
 
 
-def _never_returns(start: int) -> StatementProblem:
-    message = "a function that never returns has no results"
-    return StatementProblem("PTX107", message, start, ".noreturn", help="remove `.noreturn`, or the results")
+def _never_returns(start: int) -> Problem:
+    message = ptx1xx.NORETURN_WITH_RESULTS()
+    return Problem(message, WordLocation(start, ".noreturn"), help="remove `.noreturn`, or the results")
 
 
-def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def linkage_problems(linkage: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with `.extern`, `.visible`, `.weak` or `.common` in front of something."""
     if len(linkage) > 1:
-        message = f"`.{linkage[0]}` and `.{linkage[1]}` cannot both stand here"
+        message = ptx1xx.LINKAGES_EXCLUDE(first=linkage[0], second=linkage[1])
         nth = 1 if linkage[0] == linkage[1] else 0
-        yield StatementProblem(
-            "PTX107", message, start, f".{linkage[1]}", nth, "keep one", section="Linking Directives"
+        yield Problem(
+            message,
+            WordLocation(start, f".{linkage[1]}", nth),
+            help="keep one",
+            section="Linking Directives",
         )
     for word in linkage[:1]:
         yield from _check_directive(Directive(word), place, start, gates)
 
 
-def attribute_problems(
-    attributes: Sequence[str], place: str, start: int, gates: GateChecker
-) -> Iterator[StatementProblem]:
+def attribute_problems(attributes: Sequence[str], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with the words of `.attribute(...)`."""
     if len(attributes) > 1 and not place.endswith("variable"):
-        message = "a function has one attribute"
-        yield StatementProblem("PTX107", message, start, ".attribute", help="keep one of them")
+        message = ptx1xx.SEVERAL_ATTRIBUTES()
+        yield Problem(message, WordLocation(start, ".attribute"), help="keep one of them")
     for written in attributes:
         match = re.fullmatch(_ATTRIBUTE, written)
         if match is not None:
@@ -102,7 +104,7 @@ def attribute_problems(
             yield from _check_directive(Directive(match[1], words), place, start, gates)
 
 
-def directive_problems(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def directive_problems(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with a directive that is a statement or item of its own. place: `module`, `entry_body` or
     `func_body`."""
     if directive.name == "pragma":
@@ -113,10 +115,8 @@ def directive_problems(directive: Directive, place: str, start: int, gates: Gate
         )
 
 
-def _check_group(
-    directives: Sequence[Directive], place: str, start: int, gates: GateChecker
-) -> Iterator[StatementProblem]:
-    """The directives behind a header, one by one and beside each other."""
+def _check_group(directives: Sequence[Directive], place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
+    """The directives after a header, one by one and in combination."""
     names = [directive.name for directive in directives]
     for index, directive in enumerate(directives):
         if directive.name == "pragma" and place in ("entry", "func_declaration"):
@@ -131,35 +131,45 @@ def _check_group(
 
 def _check_combination(
     form: DirectiveForm, place: str, names: Sequence[str], index: int, start: int
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     word, earlier = f".{form.name}", names[:index]
 
-    def finding(message: str, help_: str, severity: Severity = Severity.ERROR) -> StatementProblem:
+    def finding(message: Message, help_: str, severity: Severity = Severity.ERROR) -> Problem:
         nth = earlier.count(form.name)
-        return StatementProblem("PTX107", message, start, word, nth, help_, severity, form.section)
+        return Problem(
+            message,
+            WordLocation(start, word, nth),
+            help=help_,
+            severity=severity,
+            section=form.section,
+        )
 
     for other in form.excludes:
         if other in earlier:
-            yield finding(f"`{word}` and `.{other}` exclude each other", f"remove `.{other}` or `{word}`")
+            yield finding(ptx1xx.DIRECTIVES_EXCLUDE(word=word, other=other), f"remove `.{other}` or `{word}`")
     if place in form.last and index + 1 < len(names):
-        yield finding(f"`{word}` stands behind all other directives of the function", f"move it behind `.{names[-1]}`")
+        yield finding(ptx1xx.DIRECTIVE_AFTER_OTHERS(word=word), f"move it after `.{names[-1]}`")
     elif form.once and form.name in earlier:
-        yield finding(f"`{word}` stands twice", "remove one")
+        yield finding(ptx1xx.DIRECTIVE_TWICE(word=word), "remove one")
     elif form.name in earlier:
-        yield finding(f"`{word}` stands twice, as only some assemblers take", "keep one", Severity.WARNING)
+        yield finding(ptx1xx.DIRECTIVE_TWICE_TOLERATED(word=word), "keep one", Severity.WARNING)
     elif form.first and earlier:
-        yield finding(f"`{word}` stands before other directives of the function", f"move it before `.{earlier[0]}`")
+        yield finding(ptx1xx.DIRECTIVE_BEFORE_OTHERS(word=word), f"move it before `.{earlier[0]}`")
     missing = [f"`.{each}`" for each in form.companions if each not in names]
     if missing:
-        yield finding(f"`{word}` needs {' and '.join(missing)} beside it", f"add {' and '.join(missing)}")
+        yield finding(
+            ptx1xx.DIRECTIVE_NEEDS_OTHER(word=word, needed=" and ".join(missing)), f"add {' and '.join(missing)}"
+        )
     if form.idle_without and form.name not in earlier and not any(each in names for each in form.idle_without):
         wanted = " or ".join(f"`.{each}`" for each in form.idle_without)
-        yield finding(f"`{word}` says nothing without {wanted}", f"add {wanted}, or remove it", Severity.WARNING)
+        yield finding(
+            ptx1xx.DIRECTIVE_WITHOUT_EFFECT(word=word, needed=wanted), f"add {wanted}, or remove it", Severity.WARNING
+        )
 
 
 def _check_directive(
     directive: Directive, place: str, start: int, gates: GateChecker, nth: int = 0
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     """One directive by itself: known, in its place, with its constants, allowed by version and target."""
     form = directive_forms().get(directive.name)
     word = f".{directive.name}"
@@ -167,26 +177,37 @@ def _check_directive(
         yield _unknown_directive(directive.name, place, start)
     elif place not in form.places and not (place == "global_variable" and "variable" in form.places):
         allowed = " or ".join(_PLACES[each] for each in form.places)
-        message = f"`{word}` cannot stand {_PLACES[place]}"
-        yield StatementProblem("PTX107", message, start, word, nth, f"it stands {allowed}", section=form.section)
+        message = ptx1xx.DIRECTIVE_IN_WRONG_PLACE(word=word, place=_PLACES[place])
+        yield Problem(
+            message,
+            WordLocation(start, word, nth),
+            help=f"it is allowed {allowed}",
+            section=form.section,
+        )
     else:
         yield from gates.check(form.gates, f"`{word}`", start, word, form.section)
         wrong = _wrong_constants(form, directive.words) if place in _WITH_CONSTANTS else None
         if wrong is not None:
             text, severity = wrong
-            message = f"`{word}` {text}"
-            yield StatementProblem("PTX107", message, start, word, nth, _usage(form), severity, form.section)
+            message = ptx1xx.DIRECTIVE_ARGUMENTS_WRONG(word=word, reason=text)
+            yield Problem(
+                message,
+                WordLocation(start, word, nth),
+                help=_usage(form),
+                severity=severity,
+                section=form.section,
+            )
 
 
 _WITH_CONSTANTS = frozenset({"entry", "func", "func_declaration", "prototype", "global_variable"})
 
 
-def _unknown_directive(name: str, place: str, start: int) -> StatementProblem:
+def _unknown_directive(name: str, place: str, start: int) -> Problem:
     known = [each.name for each in module_forms().directives if place in each.places]
     near = get_close_matches(name[:80], known, 1) or get_close_matches(name[:80], list(directive_forms()), 1)
     help_ = f"did you mean `.{near[0]}`?" if near else None
-    message = f"`.{clip_text(name)}` is no directive that can stand {_PLACES[place]}"
-    return StatementProblem("PTX107", message, start, f".{name}", help=help_, section="Directives")
+    message = ptx1xx.NO_SUCH_DIRECTIVE(name=clip_text(name), place=_PLACES[place])
+    return Problem(message, WordLocation(start, f".{name}"), help=help_, section="Directives")
 
 
 def _usage(form: DirectiveForm) -> str:
@@ -196,7 +217,7 @@ def _usage(form: DirectiveForm) -> str:
 
 
 def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Severity] | None:
-    """What is wrong with the constants behind a directive, and how bad it is; None where nothing is."""
+    """What is wrong with the constants after a directive, and how bad it is; None where nothing is."""
     least = sum(not each.optional for each in form.arguments)
     most = len(form.arguments)
     if not least <= len(words) <= most:
@@ -208,9 +229,9 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Se
         value = parse_constant(word)
         if value is None:
             return f"takes integer constants, and has `{clip_text(word)}`", Severity.ERROR
-        if value > _MAX_U32:
+        if value > MAX_U32:
             # Those of 2**63 and more are negative to an assembler, which takes 32 bits of them.
-            is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & _MAX_U32)
+            is_cut = 1 << 63 <= value < 1 << 64 and is_legal(argument.immediates, value & MAX_U32)
             cut = (
                 f"takes constants of 32 bits, and has `{clip_text(word)}`",
                 Severity.WARNING if is_cut else Severity.ERROR,
@@ -225,7 +246,7 @@ def _wrong_constants(form: DirectiveForm, words: Sequence[str]) -> tuple[str, Se
 # ------------------------------------------------------------------------------------------------ pragmas
 
 
-def _check_pragma(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def _check_pragma(directive: Directive, place: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     yield from gates.check(directive_forms()["pragma"].gates, "`.pragma`", start, ".pragma", _PRAGMA_SECTION)
     for word in directive.words:
         text = word.strip('"')
@@ -236,30 +257,40 @@ def _check_pragma(directive: Directive, place: str, start: int, gates: GateCheck
         places = [each for each in form.places if each == place or (each == "body" and place.endswith("_body"))]
         if not places:
             allowed = " or ".join(_PLACES[each] for each in form.places)
-            message = f'the pragma "{form.name}" cannot stand here'
-            yield StatementProblem("PTX107", message, start, word, help=f"it stands {allowed}", section=_PRAGMA_SECTION)
+            message = ptx1xx.PRAGMA_IN_WRONG_PLACE(name=form.name)
+            yield Problem(
+                message,
+                WordLocation(start, word),
+                help=f"it is allowed {allowed}",
+                section=_PRAGMA_SECTION,
+            )
         else:
             yield from gates.check(form.gates, f'the pragma "{form.name}"', start, word, _PRAGMA_SECTION)
             yield from _pragma_constant(form, text, word, start)
 
 
-def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[StatementProblem]:
+def _pragma_constant(form: DirectiveForm, text: str, word: str, start: int) -> Iterator[Problem]:
     for argument in form.arguments:
         rest = text.partition(" ")[2].strip()
         match = re.fullmatch(r"\+?(0[xX][0-9a-fA-F]+|[0-9]+)", rest)
         value = parse_constant(match[1]) if match is not None else None
         if value is None or not is_legal(argument.immediates, value):
-            message = (
-                f'the pragma "{form.name}" takes {describe_immediates(argument.immediates)}, and has '
-                f"`{clip_text(rest)}`"
+            message = ptx1xx.PRAGMA_ARGUMENT_WRONG(
+                name=form.name, values=describe_immediates(argument.immediates), value=clip_text(rest)
             )
             help_ = f'write `.pragma "{form.name} {argument.role}";`'
-            yield StatementProblem("PTX107", message, start, word, help=help_, section=_PRAGMA_SECTION)
+            yield Problem(message, WordLocation(start, word), help=help_, section=_PRAGMA_SECTION)
 
 
-def _unknown_pragma(text: str, word: str, start: int) -> Iterator[StatementProblem]:
+def _unknown_pragma(text: str, word: str, start: int) -> Iterator[Problem]:
     name = text.partition(" ")[0]
     near = get_close_matches(name[:80], [each.name for each in module_forms().pragmas], 1)
     help_ = f'did you mean "{near[0]}"?' if near else None
-    message = f'no pragma "{clip_text(name)}" is known here; assemblers pass over unknown ones in silence'
-    yield StatementProblem("PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_PRAGMA_SECTION)
+    message = ptx1xx.PRAGMA_UNKNOWN(name=clip_text(name))
+    yield Problem(
+        message,
+        WordLocation(start, word),
+        help=help_,
+        severity=Severity.NOTE,
+        section=_PRAGMA_SECTION,
+    )

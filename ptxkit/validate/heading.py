@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx8xx
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.isa.wording import clip_text, describe_immediates
 from ptxkit.syntax.constants import parse_constant
 from ptxkit.syntax.tree import Declaration, Directive, Module
 from ptxkit.validate.constants import is_legal
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem, module_forms
+from ptxkit.validate.gate_checker import GateChecker, module_forms
+from ptxkit.validate.problem import Problem, WordLocation
 
 _VERSION = r"([0-9]+)\.([0-9]+)"
 _VERSION_SECTION = "PTX Module Directives: .version"
@@ -25,8 +27,8 @@ _SIZE_SECTION = "PTX Module Directives: .address_size"
 _UNSUPPORTED_SIZE = 32
 
 
-def heading_problems(module: Module, gates: GateChecker) -> Iterator[StatementProblem]:
-    """What is wrong with the directives that a module begins with, or that should stand there."""
+def heading_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
+    """What is wrong with the directives that a module begins with, or that should be there."""
     options: list[str] = []
     may_follow = {"version": ("version",), "target": ("version", "target"), "address_size": ("target",)}
     previous = "version"
@@ -43,10 +45,13 @@ def heading_problems(module: Module, gates: GateChecker) -> Iterator[StatementPr
             yield from _address_size(item.words[0], start, gates)  # type: ignore[union-attr]
         previous = name
     if "debug" in options and not any(type(item).__name__ == "Section" for item in module.items):
-        message = "`.target` says `debug`, and the module has no `.section` with debugging information"
+        message = ptx1xx.DEBUG_TARGET_WITHOUT_SECTIONS()
         help_ = "remove `debug`, or add the sections"
-        yield StatementProblem(
-            "PTX107", message, _start_of(module, "target"), "debug", help=help_, section=_TARGET_SECTION
+        yield Problem(
+            message,
+            WordLocation(_start_of(module, "target"), "debug"),
+            help=help_,
+            section=_TARGET_SECTION,
         )
 
 
@@ -58,18 +63,16 @@ def texture_mode(module: Module) -> str:
     return "texmode_independent" if "texmode_independent" in words else "texmode_unified"
 
 
-def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterator[StatementProblem]:
+def sampler_problems(declaration: Declaration, mode: str, start: int) -> Iterator[Problem]:
     """The finding of a sampler where textures have their own."""
     if declaration.type != "samplerref" or mode != "texmode_unified":
         return
-    message = "`.samplerref` needs `texmode_independent`: in unified mode a texture holds its sampler"
+    message = ptx1xx.SAMPLER_NEEDS_INDEPENDENT_MODE()
     # Of an array of them assemblers do not ask for it.
     severity = Severity.WARNING if all(each.dimensions for each in declaration.declarators) else Severity.ERROR
-    yield StatementProblem(
-        "PTX108",
+    yield Problem(
         message,
-        start,
-        ".samplerref",
+        WordLocation(start, ".samplerref"),
         help="write `.target ..., texmode_independent`, or use `.texref` alone",
         severity=severity,
         section="Texture Sampler and Surface Types",
@@ -80,36 +83,38 @@ def _start_of(module: Module, name: str) -> int:
     return next(start for item, start in module.located() if isinstance(item, Directive) and item.name == name)
 
 
-def _misplaced_directive(name: str, start: int) -> StatementProblem:
+def _misplaced_directive(name: str, start: int) -> Problem:
     where = {"version": "first", "target": "right after `.version`"}.get(name, "once, right after `.target`")
     help_ = "move it to the head of the module, or remove it"
-    return StatementProblem(
-        "PTX107", f"`.{name}` stands {where}", start, f".{name}", help=help_, section=_VERSION_SECTION
+    return Problem(
+        ptx1xx.HEADING_IN_WRONG_PLACE(name=name, place=where),
+        WordLocation(start, f".{name}"),
+        help=help_,
+        section=_VERSION_SECTION,
     )
 
 
-def _check_version(word: str, start: int) -> Iterator[StatementProblem]:
+def _check_version(word: str, start: int) -> Iterator[Problem]:
     match = re.fullmatch(_VERSION, word)
     known = module_forms().versions
     if match is None:
-        message, near = f"`{clip_text(word)}` is no version: it is two numbers with a dot between", None
+        message, near = ptx8xx.VERSION_MALFORMED(word=clip_text(word)), None
     elif len(match[2]) < 3 and (int(match[1]), int(match[2])) in known:
         return
     else:
         version = int(match[1][:9]), int(match[2][:9])
-        message = f"there is no PTX version {clip_text(word)}"
+        message = ptx8xx.NO_SUCH_VERSION(word=clip_text(word))
         if version > known[-1]:
-            message = (
-                f"PTX {clip_text(word)} is newer than what ptxkit knows: {known[-1][0]}.{known[-1][1]} is the newest"
-            )
+            newest = f"{known[-1][0]}.{known[-1][1]}"
+            message = ptx8xx.VERSION_TOO_NEW(word=clip_text(word), newest=newest)
         near = max((each for each in known if each < version), default=known[0])
     help_ = f"the nearest before it is {near[0]}.{near[1]}" if near else "write it like `.version 8.7`"
-    yield StatementProblem("PTX803", message, start, word, help=help_, section=_VERSION_SECTION)
+    yield Problem(message, WordLocation(start, word), help=help_, section=_VERSION_SECTION)
 
 
 def _check_targets(
     item: Directive, start: int, options: list[str], gates: GateChecker, *, has_content: bool
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     forms = module_forms()
     targets = {each.name: each for each in forms.targets}
     known = {each.name: each for each in forms.options}
@@ -117,26 +122,34 @@ def _check_targets(
         name = word if word in known else canonical_target(word) or word
         if name in targets:
             if name != word:
-                message = f"`{clip_text(word)}` is no target, and only ptxas takes it for `{name}`"
+                message = ptx8xx.TARGET_TOLERATED(word=clip_text(word), name=name)
                 help_ = f"write `{name}`"
-                yield StatementProblem("PTX803", message, start, word, help=help_, severity=Severity.WARNING)
+                yield Problem(message, WordLocation(start, word), help=help_, severity=Severity.WARNING)
             # An assembler compares the two only where it has something to assemble.
             if has_content:
                 yield from gates.check(targets[name].gates, f"`{name}`", start, word, _TARGET_SECTION)
         elif name not in known:
             yield _unknown_target(word, start, [*targets, *known])
         elif place == 0 and not _has_target(options):
-            message = f"`.target` begins with `{word}`, and must begin with a target"
-            yield StatementProblem(
-                "PTX107", message, start, word, help="write `.target sm_90a, ...`", section=_TARGET_SECTION
+            message = ptx1xx.TARGET_DOES_NOT_BEGIN(word=word)
+            yield Problem(
+                message,
+                WordLocation(start, word),
+                help="write `.target sm_90a, ...`",
+                section=_TARGET_SECTION,
             )
         else:
             option = known[name]
             yield from gates.check(option.gates, f"`{name}`", start, word, _TARGET_SECTION)
             for other in option.excludes:
                 if other in options:
-                    message = f"`{name}` and `{other}` exclude each other"
-                    yield StatementProblem("PTX107", message, start, word, help="remove one", section=_TARGET_SECTION)
+                    message = ptx1xx.TARGET_OPTIONS_EXCLUDE(name=name, other=other)
+                    yield Problem(
+                        message,
+                        WordLocation(start, word),
+                        help="remove one",
+                        section=_TARGET_SECTION,
+                    )
         options.append(name)
 
 
@@ -144,7 +157,7 @@ def _has_target(words: list[str]) -> bool:
     return any(parse_target(word) is not None for word in words)
 
 
-def _unknown_target(word: str, start: int, known: list[str]) -> StatementProblem:
+def _unknown_target(word: str, start: int, known: list[str]) -> Problem:
     near = get_close_matches(word[:80], known, 1)
     number = re.fullmatch(r"sm_(\d{1,4})[a-z]?", word)
     help_ = f"did you mean `{near[0]}`?" if near else "write a target such as `sm_90a`"
@@ -153,21 +166,33 @@ def _unknown_target(word: str, start: int, known: list[str]) -> StatementProblem
             each for each in known if (target := parse_target(each)) is not None and target.number <= int(number[1])
         ]
         help_ = f"the nearest before it is `{older[-1]}`" if older and not near else help_
-    return StatementProblem(
-        "PTX803", f"`{clip_text(word)}` is no target", start, word, help=help_, section=_TARGET_SECTION
+    return Problem(
+        ptx8xx.NO_SUCH_TARGET(word=clip_text(word)),
+        WordLocation(start, word),
+        help=help_,
+        section=_TARGET_SECTION,
     )
 
 
-def _address_size(word: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def _address_size(word: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     form = next(each for each in module_forms().directives if each.name == "address_size")
     yield from gates.check(form.gates, "`.address_size`", start, ".address_size", _SIZE_SECTION)
     legal, size = form.arguments[0].immediates, parse_constant(word) or 0
     if size == _UNSUPPORTED_SIZE:
-        message = "ptxas 13 checks modules with addresses of 32 bits, and makes no code of them"
+        message = ptx1xx.ADDRESS_SIZE_32()
         help_ = "write `.address_size 64`, and keep addresses in registers of 64 bits"
-        yield StatementProblem(
-            "PTX107", message, start, word, help=help_, severity=Severity.NOTE, section=_SIZE_SECTION
+        yield Problem(
+            message,
+            WordLocation(start, word),
+            help=help_,
+            severity=Severity.NOTE,
+            section=_SIZE_SECTION,
         )
     if not is_legal(legal, size):
-        message = f"`.address_size` must be {describe_immediates(legal)}, and is {clip_text(word)}"
-        yield StatementProblem("PTX107", message, start, word, help="write `.address_size 64`", section=_SIZE_SECTION)
+        message = ptx1xx.ADDRESS_SIZE_WRONG(sizes=describe_immediates(legal), word=clip_text(word))
+        yield Problem(
+            message,
+            WordLocation(start, word),
+            help="write `.address_size 64`",
+            section=_SIZE_SECTION,
+        )

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.wording import clip_text
@@ -29,8 +31,9 @@ from ptxkit.syntax.tree import (
     Unary,
     Vector,
 )
+from ptxkit.validate.gate_checker import GateChecker
+from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.scopes import ENTRY, FUNCTION, UNKNOWN, NameScope
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem
 from ptxkit.validate.variables import data_types
 
 _SECTION = "Initializers"
@@ -51,14 +54,19 @@ class _InitialisedVariable:
     gates: GateChecker
     scope: NameScope
 
-    def problem(self, message: str, help_: str | None = None, word: str | None = None) -> StatementProblem:
+    def problem(self, message: Message, help_: str | None = None, word: str | None = None) -> Problem:
         nth = 1 if word == self.name else 0
-        return StatementProblem("PTX109", message, self.start, word or self.name, nth, help_, section=_SECTION)
+        return Problem(
+            message,
+            WordLocation(self.start, word or self.name, nth),
+            help=help_,
+            section=_SECTION,
+        )
 
 
 def initialiser_problems(
     declaration: Declaration, start: int, scope: NameScope, gates: GateChecker
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     """What is wrong with the initial values of a declaration's variables. scope: the names declared so far."""
     data_type = data_types().get(declaration.type)
     for declarator in declaration.declarators:
@@ -67,10 +75,10 @@ def initialiser_problems(
         target = _InitialisedVariable(declarator.name, data_type, start, gates, scope)
         name = clip_text(declarator.name)
         if declaration.space not in _INITIALISED:
-            message = f"`{name}` is in .{declaration.space} space, where no variable has an initial value"
+            message = ptx1xx.NO_INITIAL_VALUE_IN_SPACE(name=name, space=declaration.space)
             yield target.problem(message, "store the value in the code, or use .global or .const")
         elif "extern" in declaration.linkage:
-            message = f"`{name}` is `.extern`: its initial value stands where it is defined"
+            message = ptx1xx.EXTERN_WITH_INITIAL_VALUE(name=name)
             yield target.problem(message, "remove `.extern`, or the value")
         else:
             lanes = _LANES.get(declaration.vector or "", 1)
@@ -79,31 +87,31 @@ def initialiser_problems(
 
 def _check_dimensions(
     target: _InitialisedVariable, value: Operand, lengths: tuple[int | None, ...], lanes: int
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     """A value of that many dimensions, the last of them a vector or struct where the type says so."""
     elements = value.elements if isinstance(value, Vector) else None
     if lengths and elements is None:
-        yield target.problem(f"the values of the array `{clip_text(target.name)}` stand in braces", "write `{ ... }`")
+        yield target.problem(ptx1xx.ARRAY_VALUES_WITHOUT_BRACES(name=clip_text(target.name)), "write `{ ... }`")
     elif lengths and elements is not None:
         yield from _check_elements(target, elements, lengths, lanes)
     elif target.data_type.fields:
         yield from _check_fields(target, value)
     elif lanes > 1 and (elements is None or len(elements) != lanes):
-        yield target.problem(f"a value of the vector `{clip_text(target.name)}` is {lanes} constants in braces")
+        yield target.problem(ptx1xx.VECTOR_VALUE_WITHOUT_BRACES(name=clip_text(target.name), lanes=lanes))
     elif lanes > 1:
         yield from _check_scalars(target, elements or ())
     elif elements is not None:
-        yield target.problem(f"`{clip_text(target.name)}` is no array: its value has no braces", "remove the braces")
+        yield target.problem(ptx1xx.VALUE_WITH_BRACES(name=clip_text(target.name)), "remove the braces")
     else:
         yield from _check_scalar(target, value)
 
 
 def _check_elements(
     target: _InitialisedVariable, elements: tuple[Operand, ...], lengths: tuple[int | None, ...], lanes: int
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     """The values of an array: no more than it has elements, and the first wrong one among them."""
     if lengths[0] and len(elements) > lengths[0]:
-        message = f"`{clip_text(target.name)}` has {len(elements)} values where {lengths[0]} elements are"
+        message = ptx1xx.TOO_MANY_VALUES(name=clip_text(target.name), given=len(elements), length=lengths[0])
         yield target.problem(message, "remove values, or raise the length")
     elif len(lengths) == 1 and lanes == 1 and not target.data_type.fields:
         yield from _check_scalars(target, elements)
@@ -115,7 +123,7 @@ def _check_elements(
                 return
 
 
-def _check_scalars(target: _InitialisedVariable, elements: tuple[Operand, ...]) -> Iterator[StatementProblem]:
+def _check_scalars(target: _InitialisedVariable, elements: tuple[Operand, ...]) -> Iterator[Problem]:
     """Many values of one type; a table of plain integers, which may be long, is looked at once."""
     kinds = set(map(type, elements))
     if kinds == {Integer} and "integer" in target.data_type.initial:
@@ -124,7 +132,7 @@ def _check_scalars(target: _InitialisedVariable, elements: tuple[Operand, ...]) 
         return
     for element in elements:
         if isinstance(element, Vector):
-            message = f"the values of `{clip_text(target.name)}` nest deeper than its dimensions"
+            message = ptx1xx.VALUES_NEST_TOO_DEEP(name=clip_text(target.name))
             yield target.problem(message, "remove braces")
             return
         if isinstance(element, Binary) and element.operator == "=":
@@ -135,17 +143,17 @@ def _check_scalars(target: _InitialisedVariable, elements: tuple[Operand, ...]) 
             return
 
 
-def _check_scalar(target: _InitialisedVariable, value: Operand) -> Iterator[StatementProblem]:
+def _check_scalar(target: _InitialisedVariable, value: Operand) -> Iterator[Problem]:
     kind = _class_of(value)
     name = clip_text(target.name)
     if kind is None:
-        message = f"this is no initial value of `{name}`"
+        message = ptx1xx.NO_INITIAL_VALUE(name=name)
         yield target.problem(message, "write a constant, a symbol, `symbol+4`, `generic(symbol)` or `0xFF(symbol)`")
     elif kind == "undefined":
-        yield target.problem(f"the initial value of `{name}` has no value", "do not divide by zero, nor mix types")
+        yield target.problem(ptx1xx.INITIAL_VALUE_UNDEFINED(name=name), "do not divide by zero, nor mix types")
     elif kind not in target.data_type.initial:
         taken = " or ".join(_KIND_WORDS[each] for each in target.data_type.initial)
-        message = f"a .{target.data_type.name} variable such as `{name}` cannot start as {_KIND_WORDS[kind]}"
+        message = ptx1xx.INITIAL_VALUE_OF_OTHER_KIND(type=target.data_type.name, name=name, kind=_KIND_WORDS[kind])
         yield target.problem(message, f"it takes {taken}" if taken else "it takes no initial value")
     elif kind in ("address", "mask"):
         yield from _check_address(target, value)
@@ -194,7 +202,7 @@ def _class_of_expression(value: Operand) -> str | None:
         return None
     if len(floats) < len(leaves):
         return "undefined"
-    if any(leaf.text[:2].lower() in ("0f", "0d") for leaf in floats):  # those stand alone
+    if any(leaf.text[:2].lower() in ("0f", "0d") for leaf in floats):  # those are written alone
         return None
     return "integer" if isinstance(value, Binary) and value.operator in _COMPARISONS else "float"
 
@@ -228,12 +236,12 @@ def _symbol_of(value: Operand) -> Name | Apply | None:
     return _symbol_of(value.left)
 
 
-def _check_address(target: _InitialisedVariable, value: Operand) -> Iterator[StatementProblem]:
+def _check_address(target: _InitialisedVariable, value: Operand) -> Iterator[Problem]:
     if isinstance(value, Apply) and value.function != "generic":
         yield from target.gates.check_feature("initial_mask", target.start, value.function)
         mask = evaluate(parse_integer(value.function))
         if mask not in _MASKS:
-            message = f"the mask {clip_text(value.function)} must be 0xFF, 0xFF00, and so on: one byte of the address"
+            message = ptx1xx.ADDRESS_MASK_INVALID(mask=clip_text(value.function))
             yield target.problem(message, "write one mask for each byte", value.function)
         value = value.argument
     symbol = _symbol_of(value)
@@ -247,50 +255,52 @@ def _check_address(target: _InitialisedVariable, value: Operand) -> Iterator[Sta
         feature = "initial_kernel" if kind == ENTRY else "initial_function"
         yield from target.gates.check_feature(feature, target.start, name)
         if is_generic or not isinstance(value, Name):
-            message = f"`{clip_text(name)}` is a function: its address stands alone"
+            message = ptx1xx.FUNCTION_ADDRESS_IN_EXPRESSION(name=clip_text(name))
             yield target.problem(message, f"write `{clip_text(name)}`", name)
         return
     if kind == UNKNOWN:
         near = get_close_matches(name[:80], list(dict.fromkeys(target.scope.visible_names())), 1)
         help_ = f"did you mean `{clip_text(near[0])}`?" if near else "declare it above this line"
-        yield target.problem(f"`{clip_text(name)}` is not declared above this line", help_, name)
+        yield target.problem(ptx1xx.INITIAL_SYMBOL_NOT_DECLARED(name=clip_text(name)), help_, name)
     elif kind not in _ADDRESSED:
-        message = f"the address of `{clip_text(name)}` is no constant: only variables in .global and .const have one"
+        message = ptx1xx.ADDRESS_NOT_CONSTANT(name=clip_text(name))
         yield target.problem(message, "store the address in the code", name)
     else:
         yield from target.gates.check_feature("initial_address", target.start, name)
 
 
-def _check_fields(target: _InitialisedVariable, value: Operand) -> Iterator[StatementProblem]:
+def _check_fields(target: _InitialisedVariable, value: Operand) -> Iterator[Problem]:
     """The named fields of a texture, sampler or surface."""
     name = clip_text(target.name)
     known = target.data_type.fields
     if not isinstance(value, Vector):
-        yield target.problem(f"the value of `{name}` is named fields in braces", f"write `{{{known[0]} = 1}}`")
+        yield target.problem(ptx1xx.OBJECT_VALUE_NOT_FIELDS(name=name), f"write `{{{known[0]} = 1}}`")
         return
     if len(value.elements) > len(known):
-        yield target.problem(f"`{name}` has {len(known)} fields, and {len(value.elements)} values", "remove some")
+        yield target.problem(
+            ptx1xx.TOO_MANY_FIELDS(name=name, fields=len(known), given=len(value.elements)), "remove some"
+        )
         return
     for element in value.elements:
         match element:
             case Binary("=", Name(field), constant):
                 yield from _check_field(target, field, constant)
             case _:
-                yield target.problem(f"a value of `{name}` has no name", f"write `{known[0]} = 1`")
+                yield target.problem(ptx1xx.FIELD_VALUE_WITHOUT_NAME(name=name), f"write `{known[0]} = 1`")
                 return
 
 
-def _check_field(target: _InitialisedVariable, field: str, constant: Operand) -> Iterator[StatementProblem]:
+def _check_field(target: _InitialisedVariable, field: str, constant: Operand) -> Iterator[Problem]:
     known = target.data_type.fields
     if field not in known:
         near = get_close_matches(field[:80], known, 1)
         help_ = f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(known)}"
-        yield target.problem(f"a .{target.data_type.name} has no field `{clip_text(field)}`", help_, field)
+        yield target.problem(ptx1xx.NO_SUCH_FIELD(type=target.data_type.name, field=clip_text(field)), help_, field)
     elif isinstance(constant, Name) and constant.text != "WARP_SZ":
         symbols = target.data_type.symbols
         if constant.text not in symbols:
             near = get_close_matches(constant.text[:80], symbols, 1)
             help_ = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(symbols)}"
-            yield target.problem(f"`{clip_text(constant.text)}` is no value of a field", help_, constant.text)
+            yield target.problem(ptx1xx.NO_FIELD_VALUE(text=clip_text(constant.text)), help_, constant.text)
     elif isinstance(constant, Not | Vector) or _class_of(constant) not in ("integer", "float"):
-        yield target.problem(f"the field `{field}` takes a constant", None, field)
+        yield target.problem(ptx1xx.FIELD_TAKES_CONSTANT(field=field), None, field)

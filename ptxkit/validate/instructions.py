@@ -1,9 +1,11 @@
-"""One instruction against the table: what is known of its kind, and what only a look at itself can tell."""
+"""One instruction against the table: what is known of its kind, and what only the instruction itself decides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx8xx
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
@@ -53,9 +55,9 @@ class InstructionChecker:
         if instruction.guard is not None:
             yield from self._guard_problems(instruction.guard.predicate, scope)
             if answer.outgoing_parameter is not None:
-                message = f"`{instruction.opcode}` reads or writes a parameter of a call, and has a guard"
+                message = ptx1xx.GUARDED_PARAMETER_ACCESS(opcode=instruction.opcode)
                 help_ = "guard the call itself, or move the value in a guarded instruction of its own"
-                yield Problem("PTX104", message, answer.outgoing_parameter, None, help_)
+                yield Problem(message, answer.outgoing_parameter, None, help_)
         if answer.has_unresolved_names:
             yield from self._name_problems(instruction, scope)
         if answer.has_limited_constants and answer.match is not None:
@@ -74,16 +76,16 @@ class InstructionChecker:
         elif found != "pred":
             register = table().special(name) if found == SPECIAL else None
             if register is None or register.type != "pred":
-                yield Problem("PTX104", f"the guard `{clip_text(name)}` is no predicate, but {describe_class(found)}")
+                yield Problem(ptx1xx.GUARD_NO_PREDICATE(name=clip_text(name), kind=describe_class(found)))
 
     def _name_problems(self, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
         """Names that nothing declares, and special registers that the module's version or target lacks: each once."""
-        said: set[str] = set()
+        reported: set[str] = set()
         for index, operand in enumerate(instruction.operands):
             for name in names_in(operand):
-                if name in said:
+                if name in reported:
                     continue
-                said.add(name)
+                reported.add(name)
                 found = scope.type_of(name)
                 if found == UNKNOWN:
                     yield undeclared_problem(name, scope, index)
@@ -94,15 +96,15 @@ class InstructionChecker:
         register = table().special(name)
         missing = [each for each in register.companions if each not in self._directives] if register else []
         if missing and self._is_kernel:
-            message = f"`{name}` is read only in a kernel with `.{missing[0]}`"
-            yield Problem("PTX107", message, index, None, f"add `.{missing[0]}` to the kernel")
+            message = ptx1xx.SPECIAL_REGISTER_NEEDS_DIRECTIVE(name=name, directive=missing[0])
+            yield Problem(message, index, None, f"add `.{missing[0]}` to the kernel")
         if register is not None and register.requirements:
             closed = unmet_gates((Gate(register.name, register.requirements),), self._version, self._target)
             if closed:
                 needed = suggest_target(closed, self._version, self._target)
                 have = target_words(self._version, self._target)
-                message = f"`{register.name}` needs {needed}, and the module has {have}"
-                yield Problem("PTX801", message, index, None, f"raise the module to {needed}")
+                message = ptx8xx.NEEDS_HEADING(subject=register.name, needed=needed, have=have)
+                yield Problem(message, index, None, f"raise the module to {needed}", payload=needed)
 
 
 def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> Iterator[Problem]:
@@ -123,8 +125,7 @@ def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instru
     shown = f": `{clip_text(symbols[0])}` is {describe_class(scope.type_of(symbols[0]))}" if symbols else ""
     named = scope.find(symbols[0]) if symbols else None
     return Problem(
-        "PTX203",
-        f"operand {index + 1} of `{match.canonical}` {words}{shown}",
+        ptx2xx.SYMBOL_OF_WRONG_SPACE(operand=index + 1, opcode=match.canonical, reason=words, symbol=shown),
         index,
         match.form,
         "name a symbol that fits, or use the form of the instruction for this one's state space",
@@ -138,4 +139,9 @@ def _constant_problems(
     for index, text, tolerated in constants:
         what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"
         reason = tolerance_reason("beyond_range") if tolerated else ""
-        yield Problem("PTX105", f"{what} {text}{reason}", index, match.form, certain=not tolerated)
+        yield Problem(
+            ptx1xx.CONSTANT_NOT_ALLOWED(operand=what, reason=text, tolerance=reason),
+            index,
+            match.form,
+            severity=Severity.WARNING if tolerated else None,
+        )

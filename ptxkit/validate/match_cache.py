@@ -1,6 +1,6 @@
 """What is known of instructions by their opcode and the classes of their operands: the form, and what is wrong.
 
-A program of 300,000 instructions asks for a few thousand answers, and the modules of one version and target share them.
+A program of 300,000 instructions needs a few thousand answers, and the modules of one version and target share them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import count
 
+from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx8xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
@@ -16,12 +18,12 @@ from ptxkit.isa.operand_shapes import OperandShape, accept_shapes, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
 from ptxkit.isa.wording import describe_operand
-from ptxkit.limits import MAX_CACHED_MATCHES
 from ptxkit.syntax.tree import Instruction, Operand
 from ptxkit.validate.addresses import find_misplaced, outgoing_parameter
 from ptxkit.validate.alignment import is_static
 from ptxkit.validate.calls import is_call
 from ptxkit.validate.constants import has_limits
+from ptxkit.validate.limits import MAX_CACHED_MATCHES
 from ptxkit.validate.operand_types import mismatch_tolerance, tolerated_oddity, type_mismatch
 from ptxkit.validate.problem import Problem
 from ptxkit.validate.register_types import name_mismatch
@@ -37,11 +39,11 @@ class CachedMatch:
     """What is known of all instructions with the same opcode and operand classes.
 
     limited: constants must be looked at. strange: some name is declared by nothing, or is a special register.
-    misplaced: the operand whose symbol cannot stand there, and what would be right. is_call: arguments
+    misplaced: the operand whose symbol is not allowed there, and what would be right. is_call: arguments
     must be looked at. rivals: other forms that the operands fit, which may take the constants that this one does not,
     each with what keeps it from being used or makes it odd. static: an offset from a variable must be looked at.
-    outgoing: the operand that is a parameter of a call, which no guard may stand before. beside_sink: all this is of
-    the instruction without the sink beside its first operand. particular: any of these.
+    outgoing: the operand that is a parameter of a call, which no guard may precede. beside_sink: all this is of
+    the instruction without the sink next to its first operand. particular: any of these.
     """
 
     match: Match | None
@@ -100,11 +102,13 @@ class MatchCache:
                 found is None
                 or found.match is None
                 or found.misplaced is not None
-                or any(each.certain for each in found.problems)
+                or any(each.is_error for each in found.problems)
             ):
                 continue
-            reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('misplaced_brackets')}"
-            warning = Problem("PTX104", reason, None, found.match.form, certain=False)
+            reason = ptx1xx.OPCODE_TOLERATED(
+                opcode=instruction.opcode, tolerance=table().tolerance("misplaced_brackets")
+            )
+            warning = Problem(reason, None, found.match.form, severity=Severity.WARNING)
             return CachedMatch(
                 None,
                 (warning,),
@@ -114,7 +118,7 @@ class MatchCache:
         return None
 
     def _without_sink(self, instruction: Instruction, scope: NameScope) -> CachedMatch | None:
-        """The answer for the instruction without a sink beside its result, with a warning; None where that is no
+        """The answer for the instruction without a sink next to its result, with a warning; None where that is no
         better, and for calls, which assemblers read in their own way."""
         other = without_sink(instruction)
         if other is None:
@@ -122,8 +126,8 @@ class MatchCache:
         found = self._match_operands(other, tuple(typed_shape(operand, scope) for operand in other.operands))
         if found.match is None or found.is_call:
             return None
-        reason = f"`{instruction.opcode}` is tolerated: {table().tolerance('sink_beside_result')}"
-        warning = Problem("PTX104", reason, 0, found.match.form, certain=False)
+        reason = ptx1xx.OPCODE_TOLERATED(opcode=instruction.opcode, tolerance=table().tolerance("sink_beside_result"))
+        warning = Problem(reason, 0, found.match.form, severity=Severity.WARNING)
         return replace(found, problems=(warning, *found.problems), ignores_sink=True, needs_checks=True)
 
     def _class_number(self, operand: Operand, scope: NameScope) -> int:
@@ -157,7 +161,7 @@ class MatchCache:
             if not accept_shapes(match.operands, shapes):
                 continue
             found = _type_problem(match, typed)
-            if found is not None and found.certain:
+            if found is not None and found.is_error:
                 wrong = wrong or found
                 continue
             misplacement = find_misplaced(match, typed)
@@ -172,7 +176,7 @@ class MatchCache:
                 others = candidates[:place] + candidates[place + 1 :] if has_limits(match) else ()
                 rivals = tuple(self._find_alternatives(instruction, others, shapes, typed))
                 return _cached_match(match, _tolerance_warnings(instruction, match, found), typed, rivals)
-            if not (match.tolerated and wrong):  # nobody should want the version or target that tolerates it
+            if not (match.tolerated and wrong):  # the version or target that tolerates it is no advice
                 locked = locked or _gate_problem(match, closed, self._version, self._target)
         if elsewhere is not None and locked is None:
             return _misplaced_match(*elsewhere, typed)
@@ -196,7 +200,7 @@ class MatchCache:
             if misplacement is not None and not misplacement[2]:
                 continue
             found = _type_problem(match, typed)
-            if found is not None and found.certain:
+            if found is not None and found.is_error:
                 continue
             closed = unmet_gates(match.gates, self._version, self._target)
             if closed:
@@ -208,9 +212,13 @@ class MatchCache:
     def _mismatch(self, instruction: Instruction) -> Problem:
         found = self._table.match(instruction)
         assert isinstance(found, Mismatch), instruction
-        code = {"unknown-opcode": "PTX102", "modifiers": "PTX103", "operands": "PTX104"}[found.kind]
+        code = {
+            "unknown-opcode": ptx1xx.UNKNOWN_OPCODE,
+            "modifiers": ptx1xx.WRONG_MODIFIERS,
+            "operands": ptx1xx.WRONG_OPERANDS,
+        }[found.kind]
         help_ = f"the nearest form is `{found.nearest.syntax.removeprefix('form ')}`" if found.nearest else None
-        return Problem(code, found.message, found.operand, found.nearest, help_)
+        return Problem(ptx1xx.NO_MATCHING_FORM(reason=found.message).under(code), found.operand, found.nearest, help_)
 
 
 @lru_cache(maxsize=64)
@@ -233,7 +241,7 @@ def _cached_match(
 
 
 def _misplaced_match(match: Match, wrong: tuple[int, str], typed: tuple[TypedShape, ...]) -> CachedMatch:
-    """The answer for a symbol that cannot stand where it does, in the only forms that the operands fit."""
+    """The answer for a symbol that is not allowed where it is, in the only forms that the operands fit."""
     return CachedMatch(
         match,
         (),
@@ -253,8 +261,8 @@ def _tolerance_warnings(instruction: Instruction, match: Match, found: Problem |
 
 
 def _find_unwritable(shape: object, *, takes_sink: bool, inside: bool = False, second: bool = False) -> str | None:
-    """What stands in a result, or among its elements, that cannot be written; a special register inside a vector is
-    tolerated (`oddity`) where the sink may stand, and a predicate as the second of a pair."""
+    """What is written in a result, or among its elements, that cannot be written; a special register inside a vector is
+    tolerated (`oddity`) where the sink is allowed, and a predicate as the second of a pair."""
     if not isinstance(shape, tuple):
         return None
     if shape[0] == "v":
@@ -294,40 +302,46 @@ def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None
         if wrong is None:
             strange = None if tolerated else tolerated_oddity(operand, shape, is_result=is_result)
             if strange is not None:
-                reason = f"operand {index + 1} of `{match.canonical}` is tolerated: {table().tolerance(strange)}"
-                tolerated = Problem("PTX104", reason, index, match.form, certain=False, has_known_form=True)
+                reason = ptx1xx.OPERAND_TOLERATED(
+                    operand=index + 1, opcode=match.canonical, tolerance=table().tolerance(strange)
+                )
+                tolerated = Problem(reason, index, match.form, severity=Severity.WARNING, has_known_form=True)
             continue
         help_ = f"it must be {describe_operand(operand)}"
-        message = f"operand {index + 1} of `{match.canonical}` {wrong}"
+        message = ptx1xx.OPERAND_WRONG(operand=index + 1, opcode=match.canonical, reason=wrong)
         lenient = mismatch_tolerance(operand, shape, is_result=is_result)
         if is_tolerated_operand(operand, shape, is_result=is_result):
             lenient = "loose_operand"
         if lenient is None:
-            return Problem("PTX104", message, index, match.form, help_, has_known_form=True)
-        reason = f"{message}{tolerance_reason(lenient)}"
-        tolerated = tolerated or Problem("PTX104", reason, index, match.form, help_, certain=False, has_known_form=True)
+            return Problem(message, index, match.form, help_, has_known_form=True)
+        reason = ptx1xx.OPERAND_WRONG_BUT_TOLERATED(problem=message, tolerance=tolerance_reason(lenient))
+        tolerated = tolerated or Problem(
+            reason, index, match.form, help_, severity=Severity.WARNING, has_known_form=True
+        )
     return tolerated
 
 
 def _overlooked_warning(match: Match, index: int, words: str, tolerance: str) -> Problem:
     """A warning where assemblers do not look what a symbol is."""
-    reason = f"operand {index + 1} of `{match.canonical}` {words}{tolerance_reason(tolerance)}"
-    return Problem("PTX203", reason, index, match.form, certain=False, has_known_form=True)
+    reason = ptx2xx.SYMBOL_TOLERATED(
+        operand=index + 1, opcode=match.canonical, reason=words, tolerance=tolerance_reason(tolerance)
+    )
+    return Problem(reason, index, match.form, severity=Severity.WARNING, has_known_form=True)
 
 
 def _tolerated_warning(instruction: Instruction, match: Match) -> Problem:
     """A warning where assemblers take what the manual does not have."""
     help_ = f"write `{match.canonical}`" if match.canonical != instruction.opcode else None
-    message = f"`{instruction.opcode}` is tolerated: {match.tolerated}"
-    return Problem("PTX103", message, None, match.form, help_, certain=False)
+    message = ptx1xx.MODIFIERS_TOLERATED(opcode=instruction.opcode, tolerance=match.tolerated)
+    return Problem(message, None, match.form, help_, severity=Severity.WARNING)
 
 
 def _gate_problem(match: Match, closed: list[Gate], version: tuple[int, int] | None, target: Target | None) -> Problem:
     needed = suggest_target(closed, version, target)
     subjects = ", ".join(dict.fromkeys(f"`{gate.subject}`" for gate in closed))
     have = target_words(version, target)
-    message = f"`{match.canonical}` needs {needed} (for {subjects}), and the module has {have}"
-    return Problem("PTX801", message, None, match.form, f"raise the module to {needed}")
+    message = ptx8xx.OPCODE_NEEDS_HEADING(opcode=match.canonical, needed=needed, subjects=subjects, have=have)
+    return Problem(message, None, match.form, f"raise the module to {needed}", payload=needed)
 
 
 def tolerance_reason(tolerance: str) -> str:

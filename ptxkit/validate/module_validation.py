@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from ptxkit.diagnostics import Diagnostic, Label, Severity, Verdict
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.targets import canonical_target, parse_target
 from ptxkit.source import SourceFile, Span
@@ -13,13 +14,13 @@ from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Block, Body, Directive, Function, Instruction, Module
 from ptxkit.validate.backslash import backslash_diagnostic, backslashed_instructions, find_backslashes
 from ptxkit.validate.declarations import DeclarationChecker
+from ptxkit.validate.gate_checker import GateChecker
 from ptxkit.validate.instructions import InstructionChecker
 from ptxkit.validate.name_problems import redeclared_problem
 from ptxkit.validate.nul_characters import nul_diagnostics
-from ptxkit.validate.problem import Problem
+from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.redeclarations import ModuleScope
 from ptxkit.validate.scopes import NameScope, enter_parameters
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem
 from ptxkit.validate.target_lists import list_problems
 
 # The newest version whose instructions the table describes: beyond it, what has no form may be new.
@@ -55,12 +56,12 @@ class _ModuleValidation:
 
     def diagnostics(self) -> Iterator[Diagnostic]:
         yield from nul_diagnostics(self.source)
-        yield from map(self._statement_diagnostic, self.declarations.check_module())
+        yield from map(self._diagnostic, self.declarations.check_module())
         scope = self.scope
         for item, start in self.module.located():
             for problem in scope.enter_item(item, start):
-                yield self._problem_diagnostic(problem, start)
-            yield from map(self._statement_diagnostic, self.declarations.check_item(item, start, scope))
+                yield self._diagnostic(problem, start)
+            yield from map(self._diagnostic, self.declarations.check_item(item, start, scope))
             if isinstance(item, Function) and item.body is not None:
                 yield from self._check_function(item, NameScope(scope), start)
         for name, (problem, start) in self.first_unknown.items():
@@ -68,7 +69,7 @@ class _ModuleValidation:
 
     def _check_function(self, function: Function, scope: NameScope, start: int) -> Iterator[Diagnostic]:
         for clash in enter_parameters(function, scope, start):
-            yield self._problem_diagnostic(redeclared_problem(clash), start)
+            yield self._diagnostic(redeclared_problem(clash), start)
         if function.body is not None:
             self.checker.enter(function)
             yield from self._check_body(function.body, scope, function)
@@ -87,12 +88,10 @@ class _ModuleValidation:
             else:
                 if not isinstance(statement, Directive) or statement.label is not None:
                     for clash in scope.enter(statement, start):
-                        yield self._problem_diagnostic(redeclared_problem(clash), start)
-                yield from map(
-                    self._statement_diagnostic, self.declarations.check_statement(statement, function, start, scope)
-                )
+                        yield self._diagnostic(redeclared_problem(clash), start)
+                yield from map(self._diagnostic, self.declarations.check_statement(statement, function, start, scope))
         for problem, start in list_problems(body, scope):
-            yield self._problem_diagnostic(problem, start)
+            yield self._diagnostic(problem, start)
         for instruction, place in (
             backslashed_instructions(body, self.source, self.backslashes) if self.backslashes else ()
         ):
@@ -102,59 +101,55 @@ class _ModuleValidation:
     def _check_nested_function(self, function: Function, scope: NameScope, start: int) -> Iterator[Diagnostic]:
         """A function that is declared in the body of another: its name is one of the module's."""
         for problem in self.scope.enter_item(function, start):
-            yield self._problem_diagnostic(problem, start)
+            yield self._diagnostic(problem, start)
         scope.clear_memo()
-        yield from map(self._statement_diagnostic, self.declarations.check_nested_function(function, start, scope))
+        yield from map(self._diagnostic, self.declarations.check_nested_function(function, start, scope))
 
     def _report(self, instruction: Instruction, problem: Problem, start: int) -> Iterator[Diagnostic]:
-        if problem.code == "PTX102":
+        if problem.code == ptx1xx.UNKNOWN_OPCODE:
             self.unknown[instruction.name] += 1
             self.first_unknown.setdefault(instruction.name, (problem, start))
             return
-        may_be_new = self.is_newer and problem.code in ("PTX103", "PTX104") and not problem.has_known_form
-        uncertain = may_be_new or not problem.certain
-        properties = {"opcode": instruction.opcode}
-        yield self._problem_diagnostic(problem, start, Severity.WARNING if uncertain else Severity.ERROR, properties)
+        may_be_new = (
+            self.is_newer
+            and problem.code in (ptx1xx.WRONG_MODIFIERS, ptx1xx.WRONG_OPERANDS)
+            and not problem.has_known_form
+        )
+        problem = replace(problem, severity=Severity.WARNING) if may_be_new else problem
+        yield self._diagnostic(problem, start, {"opcode": instruction.opcode})
 
-    def _problem_diagnostic(
-        self,
-        problem: Problem,
-        start: int,
-        severity: Severity = Severity.ERROR,
-        properties: Mapping[str, object] | None = None,
+    def _diagnostic(
+        self, problem: Problem, start: int = 0, properties: Mapping[str, object] | None = None
     ) -> Diagnostic:
-        """The diagnostic of a problem of the statement or item that begins at `start`."""
-        spans = statement_spans(self.source, start) if self.source.text else None
-        span, opcode = Span(start, start), ""
-        if spans is not None:
-            span = spans.opcode or spans.statement
-            opcode = self.source.text[span.start : span.end] if spans.opcode else ""
-            if problem.operand is not None and problem.operand < len(spans.operands):
-                span = spans.operands[problem.operand]
+        """The diagnostic of a problem. start: of its statement or item, where the problem does not name it."""
+        span, opcode = self._locate(problem, start)
         section = problem.section or (problem.form.section if problem.form is not None else None)
         return Diagnostic(
             problem.code,
-            severity,
-            problem.message,
+            problem.severity or problem.code.severity,
+            str(problem.message),
             self.source,
             span,
             labels=self._problem_labels(problem),
             help=problem.help,
             isa=(section,) if section else (),
             properties=properties or {},
+            payload=problem.payload,
             wording=f"{opcode}: {problem.message}" if opcode else "",
         )
 
-    def _statement_diagnostic(self, finding: StatementProblem) -> Diagnostic:
-        return Diagnostic(
-            finding.code,
-            finding.severity,
-            finding.message,
-            self.source,
-            finding.span(self.source),
-            help=finding.help,
-            isa=(finding.section,) if finding.section else (),
-        )
+    def _locate(self, problem: Problem, start: int) -> tuple[Span, str]:
+        """Where a problem is, and the opcode of the instruction that it is about; empty where it is about none."""
+        if isinstance(problem.location, WordLocation):
+            return problem.location.span(self.source), ""
+        if not self.source.text:
+            return Span(start, start), ""
+        spans = statement_spans(self.source, start)
+        span = spans.opcode or spans.statement
+        opcode = self.source.text[span.start : span.end] if spans.opcode else ""
+        if problem.location is not None and problem.location < len(spans.operands):
+            span = spans.operands[problem.location]
+        return span, opcode
 
     def _problem_labels(self, problem: Problem) -> tuple[Label, ...]:
         if problem.related is None or not self.source.text:
@@ -168,7 +163,7 @@ class _ModuleValidation:
         spans = statement_spans(self.source, start) if self.source.text else None
         span = (spans.opcode or spans.statement) if spans else Span(start, start)
         return Diagnostic(
-            "PTX102",
+            ptx1xx.UNKNOWN_OPCODE,
             Severity.NOTE if self.is_newer else Severity.ERROR,
             f"{problem.message}{times}" + ("; it is not checked" if self.is_newer else ""),
             self.source,

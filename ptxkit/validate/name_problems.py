@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa import table
 from ptxkit.isa.wording import clip_text
 from ptxkit.validate.problem import Problem
@@ -65,8 +66,9 @@ def undeclared_problem(name: str, scope: NameScope, operand: int | None = None, 
         count, named = numbered
         last = f"`{clip_text(match[1])}0` to `{clip_text(match[1])}{count - 1}`" if count else "no register"
         return Problem(
-            "PTX106",
-            f"{role}`{shown}` is not declared: `{clip_text(match[1])}<{count}>` declares {last}",
+            ptx1xx.REGISTER_BEYOND_COUNT(
+                role=role, name=shown, register=clip_text(match[1]), count=count, declared=last
+            ),
             operand,
             help=f"raise the number in `{clip_text(match[1])}<{count}>`, or use one of its registers",
             related=(named, "declared here"),
@@ -76,8 +78,7 @@ def undeclared_problem(name: str, scope: NameScope, operand: int | None = None, 
     if hiding is not None:
         whole = clip_text(name.rpartition(".")[0])
         return Problem(
-            "PTX106",
-            f"{role}`{shown}` is not declared: `{whole}` is {describe_class(hiding.kind)}, which has no such element",
+            ptx1xx.ELEMENT_NOT_DECLARED(role=role, name=shown, whole=whole, kind=describe_class(hiding.kind)),
             operand,
             help=f"give what is declared as `{whole}` another name" if table().special(name) is not None else None,
             related=(hiding, "declared here"),
@@ -88,19 +89,18 @@ def undeclared_problem(name: str, scope: NameScope, operand: int | None = None, 
     )
     found = scope.find(near[0]) if near else None
     related = (found, f"{describe_class(found.kind)} of a like name") if found is not None else None
-    return Problem("PTX106", f"{role}`{shown}` is not declared", operand, help=help_, related=related)
+    return Problem(ptx1xx.NAME_NOT_DECLARED(role=role, name=shown), operand, help=help_, related=related)
 
 
 def redeclared_problem(clash: NameClash) -> Problem:
     """The problem of a name that its block already has."""
     earlier = describe_class(clash.earlier.kind)
-    message = f"`{clip_text(clash.display_name)}` is declared twice in one block: it is {earlier} already"
+    message = ptx1xx.DECLARED_TWICE_IN_BLOCK(name=clip_text(clash.display_name), earlier=earlier)
     if clash.later.kind == LABEL:
-        message = f"the label `{clip_text(clash.display_name)}` stands twice in one block"
+        message = ptx1xx.LABEL_TWICE_IN_BLOCK(name=clip_text(clash.display_name))
         if clash.earlier.kind != LABEL:
-            message = f"the label `{clip_text(clash.display_name)}` has a name that is taken: it is {earlier}"
+            message = ptx1xx.LABEL_NAME_TAKEN(name=clip_text(clash.display_name), earlier=earlier)
     return Problem(
-        "PTX110",
         message,
         help="rename one of them, or give one a block `{ ... }` of its own",
         related=(clash.earlier, "the name is taken here"),

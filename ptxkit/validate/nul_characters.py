@@ -1,6 +1,6 @@
-"""A NUL behind a text, or in a comment of it, which the grammar takes and ptxas does not.
+"""A NUL after a text, or in a comment of it, which the grammar takes and ptxas does not.
 
-Source: what ptxas does: to it the file ends there, and unexpectedly so. NVRTC counts the NUL behind the text that it
+Source: what ptxas does: to it the file ends there, and unexpectedly so. NVRTC counts the NUL after the text that it
 returns, and who writes as many bytes writes it too. The driver, which takes a text up to its NUL, does not see it.
 """
 
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.source import SourceFile, Span
 
 
@@ -19,7 +20,7 @@ def nul_diagnostics(source: SourceFile) -> Iterator[Diagnostic]:
     if not runs:
         return
     yield Diagnostic(
-        "PTX101",
+        ptx1xx.SYNTAX_ERROR,
         Severity.ERROR,
         "a NUL ends the text for an assembler, which takes none in a file",
         source,

@@ -106,7 +106,7 @@ def _lax_result_tolerance(operand: OperandForm, shape: TypedShape) -> str | None
 
 
 def _vector_sum_tolerance(operand: OperandForm, shape: TypedShape) -> str | None:
-    """The tolerance of a name with a constant behind it that stands for a vector, or is one of words."""
+    """The tolerance of a name with a constant after it that stands for a vector, or is one of words."""
     if _is_vector_of_words(shape):
         return "special_of_words" if _passes_for_vector(operand) else None
     is_single = operand.own and operand.more and not operand.braced
@@ -124,7 +124,7 @@ def _is_policy(shape: TypedShape) -> bool:
 
 
 def _indexed_address_tolerance(operand: OperandForm, shape: TypedShape) -> str | None:
-    """The tolerance by which an assembler takes an address with something behind a comma."""
+    """The tolerance by which an assembler takes an address with something after a comma."""
     if operand.long or (isinstance(operand.space, ConstantExpr) and operand.space.value in _NUMERIC_SPACES):
         return None
     if _is_unusual_base(shape[1]) and not _first_mismatch(operand, shape[2:]):
@@ -150,7 +150,7 @@ def _has_as_many_words(operand: OperandForm, shape: TypedShape) -> bool:
 
 
 def _is_vector_of_words(shape: TypedShape) -> bool:
-    """Whether something is a special register of four words with a constant behind it."""
+    """Whether something is a special register of four words with a constant after it."""
     return shape[:2] == ("+", SPECIAL) and str(shape[2]).startswith("v4.")
 
 
@@ -167,9 +167,9 @@ def _passes_for_vector(operand: OperandForm) -> bool:
 
 
 def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
-    """Whether an assembler takes a register with a constant behind it where its type is the operand's own."""
+    """Whether an assembler takes a register with a constant after it where its type is the operand's own."""
     wanted, found = str(wanted_type(operand)), str(shape[1])
-    if found == SPECIAL:  # with a constant behind it an untyped one
+    if found == SPECIAL:  # with a constant after it an untyped one
         found = "pred" if shape[2] == "pred" else as_bits(str(shape[2])) if is_type(str(shape[2])) else found
     if operand.nameless or (operand.immediates is None and operand.scalar):
         return False
@@ -178,7 +178,7 @@ def _is_own_sum(operand: OperandForm, shape: TypedShape) -> bool:
 
 
 def _is_any_width(operand: OperandForm, shape: tuple[object, ...]) -> bool:
-    """Whether an assembler takes a register with a constant behind it, whose width it does not look at.
+    """Whether an assembler takes a register with a constant after it, whose width it does not look at.
 
     Packed and alternate types are untyped registers to it.
     """
@@ -212,7 +212,7 @@ def _is_unusual_base(base: object) -> bool:
 
 
 def _function_index_tolerance(operand: OperandForm, parts: Sequence[object]) -> str | None:
-    """The tolerance by which an assembler takes a function's name behind the comma of an address; None where something
+    """The tolerance by which an assembler takes a function's name after the comma of an address; None where something
     else is wrong there, too."""
     pairs = zip(operand.elements, parts, strict=False)
     wrong = [(element, part) for element, part in pairs if type_mismatch(element, part) is not None]  # type: ignore[arg-type]
@@ -222,12 +222,12 @@ def _function_index_tolerance(operand: OperandForm, parts: Sequence[object]) -> 
 
 
 def _is_converted(operand: OperandForm) -> bool:
-    """Whether an assembler converts what is wider, and looks at registers with a constant behind them, too."""
+    """Whether an assembler converts what is wider, and looks at registers with a constant after them, too."""
     return operand.upto64 and operand.typed
 
 
 def _takes_code(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
-    """Whether an assembler takes the name of a function for a value, or that of a label with a constant behind it."""
+    """Whether an assembler takes the name of a function for a value, or that of a label with a constant after it."""
     if is_result or (operand.scalar and operand.immediates is None):
         return False
     if operand.typed if shape[0] == "r" else operand.nameless or _is_converted(operand):
@@ -244,7 +244,7 @@ def _first_mismatch(operand: OperandForm, parts: Sequence[object], *, inside: bo
         wrong = type_mismatch(operand.elements[1], parts[1], inside=True)  # type: ignore[arg-type]
         return wrong or element_mismatch(operand.elements[0], (parts[0], ("r", "b32"), *parts[2:]))
     if inside and _begins_with_index(operand):
-        # Beside an index of its own type, the others are a vector to ptxas.
+        # With an index of its own type, the others are a vector to ptxas.
         first, *others = operand.elements
         wrong = type_mismatch(first, parts[0], inside=True)  # type: ignore[arg-type]
         if others[0].exact:
@@ -300,7 +300,7 @@ def tolerated_oddity(operand: OperandForm, shape: TypedShape, *, is_result: bool
 
 
 def _has_element(shape: object, asked: Callable[[tuple[object, ...]], bool]) -> bool:
-    """Whether something of a kind is among the elements of a vector, be it alone, in a pair or behind an address."""
+    """Whether something of a kind is among the elements of a vector, be it alone, in a pair or after an address."""
     if not isinstance(shape, tuple) or shape[0] not in ("v", "p", "a"):
         return False
     return any(
@@ -318,7 +318,7 @@ def _is_special(shape: tuple[object, ...]) -> bool:
 
 
 def _whole_vector_mismatch(operand: OperandForm, shape: TypedShape) -> str | None:
-    """A name where a vector stands: that of a vector register, or, where that is allowed, of a single one."""
+    """A name in place of a vector: that of a vector register, or, where that is allowed, of a single one."""
     if operand.more and not operand.braced and not str(shape[1]).startswith(VECTORS):
         return type_mismatch(replace(operand, kind="register", narrower=False), shape)
     if shape[0] == "s" and not operand.special:
@@ -349,7 +349,7 @@ def _base_mismatch(operand: OperandForm, base: object) -> str | None:
         return f"is an address, and a .{found} register is another operand to assemblers"
     least = 64 if operand.long else 32 if operand.wide else 8
     if operand.long and operand.elements and not operand.in_register and bits(found) == least:
-        return None  # nobody looks what they are where a variable may stand
+        return None  # assemblers do not check what they are where a variable is allowed
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
         return f"is an address, and a .{found} register cannot hold one"
     return None
@@ -377,7 +377,7 @@ def _bare_address_mismatch(operand: OperandForm, shape: tuple[object, ...]) -> s
 
 
 def _counts_as_bare(operand: OperandForm, found: str) -> bool:
-    """Whether an assembler takes a special register of that type with a constant behind it for an address."""
+    """Whether an assembler takes a special register of that type with a constant after it for an address."""
     if operand.wide:
         return is_type(found) and bits(found) >= 32
     return not found.startswith(VECTORS)

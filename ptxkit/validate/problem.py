@@ -1,26 +1,75 @@
-"""What is wrong with one instruction or declaration, before its place in the text is known."""
+"""What is wrong with an instruction, a declaration or another part of a module.
+
+A problem names its location by the offset of the statement, and an operand or a word in it: its place in the text is
+looked up only when the problem is reported.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.forms import Form
+from ptxkit.source import SourceFile, Span
+from ptxkit.syntax import statement_tokens
 from ptxkit.validate.scopes import NameBinding
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong. operand: the index of the operand to point at, None for the opcode or the whole statement.
+class WordLocation:
+    """A word of the statement or item at the offset `start`: the first one of that spelling, or the one numbered `nth`;
+    the whole statement where `word` is None."""
 
-    certain: an assembler refuses it; otherwise it is a warning. typed: the form is known, and a register or constant
-    of the wrong type stands in it. related: the declaration that a reader wants to see beside it, and what it is.
+    start: int
+    word: str | None = None
+    nth: int = 0
+
+    def span(self, source: SourceFile) -> Span:
+        """The text of the word, or of the whole statement; empty in a tree that has no text."""
+        if not source.text:
+            return Span(self.start, self.start)
+        whole, places = _word_spans(source, self.start)
+        same = places.get(self.word) if self.word is not None else None
+        return same[min(self.nth, len(same) - 1)] if same else whole
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong. location: the index of an operand, or a word; None for the opcode, or the whole statement.
+
+    severity: where it is not the default of the code; what an assembler tolerates is a warning. has_known_form: the
+    form is known, and a register or constant of the wrong type is in it. related: the declaration that is shown with
+    it, and what it is. section: the title of the manual's section, where it is not that of the form. payload: as that
+    of a diagnostic.
     """
 
-    code: str
-    message: str
-    operand: int | None = None
+    message: Message
+    location: int | WordLocation | None = None
     form: Form | None = None
     help: str | None = None
-    certain: bool = True
+    severity: Severity | None = None
     has_known_form: bool = False
     related: tuple[NameBinding, str] | None = None
     section: str | None = None
+    payload: object = None
+
+    @property
+    def code(self) -> DiagnosticCode:
+        """The code of its message."""
+        return self.message.code
+
+    @property
+    def is_error(self) -> bool:
+        """Whether an assembler refuses it."""
+        return (self.severity or self.code.severity) is Severity.ERROR
+
+
+@lru_cache(maxsize=2)
+def _word_spans(source: SourceFile, start: int) -> tuple[Span, dict[str, list[Span]]]:
+    """Where a statement is, and each of its words. Kept, since a header may be long and have much wrong with it."""
+    found: dict[str, list[Span]] = {}
+    words = statement_tokens(source, start)
+    for text, span in words:
+        found.setdefault(text, []).append(span)
+    return (Span(words[0][1].start, words[-1][1].end) if words else Span(start, start)), found

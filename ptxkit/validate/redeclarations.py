@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Item
-from ptxkit.validate.arguments import alignment_of
+from ptxkit.validate.arguments import argument_alignment
 from ptxkit.validate.name_problems import redeclared_problem
 from ptxkit.validate.problem import Problem
 from ptxkit.validate.scopes import NameBinding, NameClash, NameScope, function_binding
@@ -66,14 +67,14 @@ class ModuleScope(NameScope):
 
 
 def _redeclaration_problem(clash: NameClash, wrong: str) -> Problem:
-    message = f"`{clip_text(clash.display_name)}` is declared again, and {wrong}"
+    message = ptx1xx.REDECLARATION_DIFFERS(name=clip_text(clash.display_name), difference=wrong)
     help_ = "make both declarations say the same, or rename one"
-    return Problem("PTX110", message, help=help_, related=(clash.earlier, "declared here first"), section=_SECTION)
+    return Problem(message, help=help_, related=(clash.earlier, "declared here first"), section=_SECTION)
 
 
 def _extern_body_problem(item: Function) -> Problem:
-    message = f"`{clip_text(item.name)}` is `.extern`, and has a body"
-    return Problem("PTX110", message, help="remove `.extern`, or the body", section=_SECTION)
+    message = ptx1xx.EXTERN_WITH_BODY(name=clip_text(item.name))
+    return Problem(message, help="remove `.extern`, or the body", section=_SECTION)
 
 
 def _variable_difference(first: Declaration, name: Declarator, second: Declaration, again: Declarator) -> str | None:
@@ -131,6 +132,6 @@ def _parameter_difference(first: Declaration, second: Declaration) -> str | None
     one, other = first.declarators[0], second.declarators[0]
     if (first.type, first.vector, one.dimensions) != (second.type, second.vector, other.dimensions):
         return "has another type"
-    if alignment_of(first) != alignment_of(second):
-        return f"is aligned to {alignment_of(second)} bytes, not {alignment_of(first)}"
+    if argument_alignment(first) != argument_alignment(second):
+        return f"is aligned to {argument_alignment(second)} bytes, not {argument_alignment(first)}"
     return None

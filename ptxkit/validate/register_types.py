@@ -1,4 +1,4 @@
-"""Whether a register, name or constant has a type that the place where it stands takes.
+"""Whether a register, name or constant has a type that its place takes.
 
 Source: PTX ISA, "Operand Size Exceeding Instruction-Type Size" and "Type Conversion"; held to ptxas by the agreement
 test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only when it is certainly wrong.
@@ -55,7 +55,7 @@ def single_mismatch(operand: OperandForm, shape: TypedShape, *, inside: bool = F
 
 
 def negation_mismatch(operand: OperandForm, shape: object, inside: bool) -> str | None:
-    """What is wrong with what a minus sign stands before: a pair of halves has none, though it has 32 bits."""
+    """What is wrong with what a minus sign precedes: a pair of halves has none, though it has 32 bits."""
     assert isinstance(shape, (str, tuple))
     wrong = single_mismatch(operand, shape, inside=inside)
     if wrong is None and shape[0] == "r" and is_type(str(shape[1])) and kind(str(shape[1])) == "f":
@@ -66,7 +66,7 @@ def negation_mismatch(operand: OperandForm, shape: object, inside: bool) -> str 
 
 
 def wanted_type(operand: OperandForm) -> str | None:
-    """The type that an operand's form asks for, where it asks for a register of one."""
+    """The type that an operand's form requires, where it requires a register of one."""
     wanted = operand.type.value if isinstance(operand.type, ConstantExpr) else None
     if operand.kind not in ("register", "vector") or not isinstance(wanted, str) or not is_type(wanted):
         return None
@@ -90,7 +90,7 @@ def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> str
 
 
 def sum_mismatch(operand: OperandForm, found: str, types: Sequence[object]) -> str | None:
-    """A name with a constant behind it: that of a variable is a constant, that of code at most an address.
+    """A name with a constant after it: that of a variable is a constant, that of code at most an address.
 
     types: those of a special register. Only integers are counted on from; with others `tolerance` is asked.
     """
@@ -183,7 +183,7 @@ def is_compatible_type(found: str, wanted: str, operand: OperandForm, inside: bo
     if asked in ("u", "s"):
         if found == "f16x2":  # to ptxas such a register is an integer one
             return not operand.integer
-        return held in ("u", "s") and "x" not in wanted  # packed integers stand in untyped registers
+        return held in ("u", "s") and "x" not in wanted  # packed integers are held in untyped registers
     return inside and held in ("u", "s") and have == need and "x" not in wanted
 
 

@@ -24,8 +24,8 @@ from ptxkit.syntax.tree import (
     Prototype,
     Statement,
 )
+from ptxkit.validate.limits import MAX_U32_DIGITS
 
-_MAX_DIGITS = 10
 _COMPONENTS = frozenset("xyzwrgba")
 _PARTS = re.compile(r"b[0-7]{1,4}|h[0-3]{1,2}")  # of a register in a video instruction
 _PREDEFINED = frozenset({"WARP_SZ", "_"})
@@ -52,7 +52,7 @@ def _split_number(name: str) -> tuple[str, int]:
     """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
     prefix = name.rstrip("0123456789")
     digits = name[len(prefix) :]
-    return (prefix, int(digits)) if 0 < len(digits) <= _MAX_DIGITS else ("", 0)
+    return (prefix, int(digits)) if 0 < len(digits) <= MAX_U32_DIGITS else ("", 0)
 
 
 def is_symbol(kind: str) -> bool:
@@ -311,6 +311,6 @@ def function_scope(function: Function, outer: NameScope) -> NameScope:
 
 
 def ignore_clashes(clashes: Iterable[NameClash]) -> None:
-    """Let names be entered where nobody asks for the clashes."""
+    """Let names be entered where the clashes are not needed."""
     for _ in clashes:
         pass

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Body, Directive
 from ptxkit.validate.name_problems import describe_class, undeclared_problem
@@ -42,5 +43,5 @@ def list_problems(body: Body, scope: NameScope) -> Iterator[tuple[Problem, int]]
             elif kind not in allowed:
                 named = scope.find(name)
                 related = (named, "declared here") if named is not None else None
-                message = f"{rule}: `{clip_text(name)}` is {describe_class(kind)}"
-                yield Problem("PTX104", message, help=help_, related=related, section=section), start
+                message = ptx1xx.TARGET_OF_WRONG_KIND(rule=rule, name=clip_text(name), kind=describe_class(kind))
+                yield Problem(message, help=help_, related=related, section=section), start

@@ -1,4 +1,4 @@
-"""Instructions of textures and surfaces whose brackets stand elsewhere: assemblers only look what follows what.
+"""Instructions of textures and surfaces whose brackets are elsewhere: assemblers only look at the order.
 
 `tex.1d.v4.s32.s32 {...}, [texture, sampler], {%x};` is to them `[texture, sampler, {%x}]`.
 """
@@ -40,7 +40,7 @@ def regroup_brackets(
 
 
 def _without_brackets(match: Match) -> Match:
-    """A form whose operands stand one by one; what is in brackets elsewhere may be a constant here."""
+    """A form whose operands are written one by one; what is in brackets elsewhere may be a constant here."""
     found: list[OperandForm] = []
     for operand in match.operands:
         if _is_reference(operand):
@@ -51,21 +51,21 @@ def _without_brackets(match: Match) -> Match:
 
 
 def _unbracketed_form(element: OperandForm) -> OperandForm:
-    """What stands behind a comma in brackets, when it stands outside: nothing keeps it from being a constant there, or
+    """What follows a comma in brackets, when it is written outside: nothing keeps it from being a constant there, or
     a part of a vector."""
     return replace(element, immediates=Immediates()) if element.more and element.immediates is None else element
 
 
 def _has_readable_brackets(operands: Sequence[Operand]) -> bool:
-    """Whether an assembler reads the brackets at all: something stands behind a comma in them."""
-    inside = [behind for operand in operands if (behind := _index_operands(operand))]
-    return bool(inside) and all(_is_readable(behind) for behind in inside)
+    """Whether an assembler reads the brackets at all: something follows a comma in them."""
+    inside = [index for operand in operands if (index := _index_operands(operand))]
+    return bool(inside) and all(_is_readable(index) for index in inside)
 
 
-def _is_readable(behind: Sequence[Operand]) -> bool:
-    """Whether an assembler reads these behind the first comma in brackets: a name or elements in braces, or a name and
+def _is_readable(index: Sequence[Operand]) -> bool:
+    """Whether an assembler reads these after the first comma in brackets: a name or elements in braces, or a name and
     one of these, and then elements once more."""
-    first, *others = behind
+    first, *others = index
     if not others:
         return isinstance(first, Vector) or _is_whole_name(first)
     return (
@@ -76,7 +76,8 @@ def _is_readable(behind: Sequence[Operand]) -> bool:
 
 
 def _is_whole_name(operand: Operand) -> bool:
-    """Whether an operand is a name, and no component of a vector, nor a number, which nobody reads in brackets."""
+    """Whether an operand is a name, and no component of a vector, nor a number, which no assembler reads in
+    brackets."""
     return isinstance(operand, Name) and operand.text != "WARP_SZ" and "." not in operand.text
 
 
@@ -84,20 +85,20 @@ def _lone_bracket_positions(operands: Sequence[Operand]) -> set[int]:
     """The places of operands alone in brackets, and of an address that the instruction begins with."""
     found, place = set(), 0
     for operand in operands:
-        behind = _index_operands(operand)
-        if isinstance(operand, Address) and (place == 0 or not behind):
+        index = _index_operands(operand)
+        if isinstance(operand, Address) and (place == 0 or not index):
             found.add(place)
-        place += 1 + len(behind)
+        place += 1 + len(index)
     return found
 
 
 def _reference_positions(layout: Sequence[int]) -> set[int]:
-    """The places where a texture or surface stands in a form."""
+    """The places of textures and surfaces in a form."""
     return {sum(layout[:index]) for index, size in enumerate(layout) if size > 1}
 
 
 def _group_sizes(match: Match) -> tuple[int, ...] | None:
-    """How many operands stand together in each place of a form, all without the brackets; None where there are none."""
+    """How many operands are together in each place of a form, all without the brackets; None where there are none."""
     there = [_is_reference(operand) for operand in match.operands]
     sizes = (1 + len(operand.elements) if yes else 1 for yes, operand in zip(there, match.operands, strict=True))
     return tuple(sizes) if any(there) else None
@@ -108,7 +109,7 @@ def _is_reference(operand: OperandForm) -> bool:
 
 
 def _index_operands(operand: Operand) -> tuple[Operand, ...]:
-    """What stands behind a comma in the operand's brackets."""
+    """What follows a comma in the operand's brackets."""
     return operand.index if isinstance(operand, Address) else ()
 
 

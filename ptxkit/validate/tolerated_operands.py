@@ -3,7 +3,7 @@
 The fragments of a matrix may have constants among their elements, the sink and special registers among results, and a
 vector register for all of them; of a register that only describes a matrix, an assembler sees nothing but the width.
 The manual has registers in braces, and untyped registers; compilers write constants of the elements' type among them,
-which nobody need be told of. Held to ptxas by the agreement test.
+which needs no warning. Held to ptxas by the agreement test.
 """
 
 from __future__ import annotations

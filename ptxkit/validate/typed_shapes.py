@@ -1,11 +1,11 @@
-"""What stands in an operand's place, with the types of its registers: the key under which answers are kept.
+"""What is in an operand's place, with the types of its registers: the key under which answers are kept.
 
 `("r", "b32")` is a name of that class, `("n", "pred")` a negated one, `("n", "special", "pred", ...)` a special
 register that is negated, `("s", "u32", ...)` one with the types it may be read as, `("c", "i")` a constant with the
 kind of its value (`validate.constants`), `("v", ...)` a vector, `("a", base, ...)` an address, `("e", base, index,
 wrong)` an element of an array and what keeps it from being one, `("+", "b32")` a name with constants added to it and
 `("+", "special", "u32", ...)` a special register so, `("p", ...)` a pair, `("m", ...)` what has a minus sign; a plain
-word is anything else. Behind the type of a register may follow the part that a selector or component names.
+word is anything else. The type of a register may be followed by the part that a selector or component names.
 
 Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; what can be an index is as ptxas has it.
 """
@@ -38,19 +38,19 @@ from ptxkit.validate.scopes import SPECIAL, UNKNOWN, NameScope, is_code, is_symb
 TypedShape: TypeAlias = str | tuple[object, ...]
 
 ELEMENT = "element"
-"""The class of a component of a vector where only a whole name can stand."""
+"""The class of a component of a vector where only a whole name is allowed."""
 
 
 COMPONENT = "component"
-"""Behind the types of a special register: it is one of the components of a larger one, such as `%tid.x`."""
+"""After the types of a special register: it is one of the components of a larger one, such as `%tid.x`."""
 
 
 MEMORY = "memory"
-"""Behind the type of a variable, or of a component of one, whose name stands in braces: a register to assemblers."""
+"""After the type of a variable, or of a component of one, whose name is in braces: a register to assemblers."""
 
 
 ARRAY = "[]"
-"""What stands behind the class of a base that is an array of opaque references."""
+"""What follows the class of a base that is an array of opaque references."""
 
 OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 """The classes of textures, samplers and surfaces."""
@@ -110,7 +110,7 @@ def _name_shape(name: str, scope: NameScope) -> TypedShape:
 
 
 def _sum_shape(operand: Binary, scope: NameScope) -> TypedShape:
-    """A name with integers added behind it; no assembler computes with names in any other way."""
+    """A name with integers added to it; no assembler computes with names in any other way."""
     first: Operand = operand
     while isinstance(first, Binary) and first.operator == "+" and kind_of(first.right) == INTEGER:
         first = first.left
@@ -168,7 +168,7 @@ def has_unresolved_name(shapes: tuple[object, ...]) -> bool:
 
 
 def names_in(operand: Operand) -> Iterator[str]:
-    """Every name that stands in an operand, from left to right."""
+    """Every name that occurs in an operand, from left to right."""
     match operand:
         case Name(text):
             yield text

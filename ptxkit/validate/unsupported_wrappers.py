@@ -2,7 +2,7 @@
 
 libcu++ declares, for each of its PTX wrappers, a function `__cuda_ptx_<op>_is_not_supported_before_<targets>__` that
 nothing defines, and calls it where the target lacks the instruction. ptxas refuses a whole program that calls one
-(`Unresolved extern function`); in a relocatable one the linker does. A declaration that nobody calls does no harm.
+(`Unresolved extern function`); in a relocatable one the linker does. A declaration that is never called does no harm.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import re
 from collections.abc import Iterator
 
 from ptxkit.diagnostics import Severity
-from ptxkit.syntax.tree import Block, Body, Function, Instruction, Module, Name
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem
+from ptxkit.diagnostics.catalogue import ptx8xx
+from ptxkit.syntax.tree import Body, Function, Instruction, Module, Name
+from ptxkit.validate.gate_checker import GateChecker
+from ptxkit.validate.problem import Problem, WordLocation
 
 _NAME = r"__cuda_ptx_(\w+?)_is_not_supported_before_((?:SM_\w+?_)+)_"
 
 
-def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[StatementProblem]:
+def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[Problem]:
     """One finding for each such function: at its first call, or at its declaration where nothing calls it."""
     for item, start in module.located():
         if not isinstance(item, Function) or item.body is not None or not item.name.startswith("__cuda_ptx_"):
@@ -32,31 +34,23 @@ def wrong_target_problems(module: Module, gates: GateChecker) -> Iterator[Statem
 
 
 def _call_offsets(body: Body, name: str) -> Iterator[int]:
-    for statement, start in body.located():
-        if isinstance(statement, Block):
-            yield from _call_offsets(statement.body, name)
-        elif isinstance(statement, Instruction) and Name(name) in statement.operands:
+    for statement, start in body.flattened():
+        if isinstance(statement, Instruction) and Name(name) in statement.operands:
             yield start
 
 
-def _wrapper_problem(
-    name: str, match: re.Match[str], uses: list[int], start: int, gates: GateChecker
-) -> StatementProblem:
+def _wrapper_problem(name: str, match: re.Match[str], uses: list[int], start: int, gates: GateChecker) -> Problem:
     targets = [f"sm_{each}" for each in re.findall(r"SM_(\w+?)_", match[2])]
     *others, last = targets
     wanted = f"{', '.join(others)} or {last}" if others else last if last[-1].isalpha() else f"{last} or later"
     have = f", and was compiled for {gates.target}" if gates.target else ""
-    message = f"`cuda::ptx::{match[1]}` needs the target {wanted}{have}: "
+    facts = {"wrapper": match[1], "target": wanted, "actual": have}
+    message = ptx8xx.WRAPPER_DECLARED(**facts)
     if uses:
-        times = f", {len(uses)} times" if len(uses) > 1 else ""
-        message += f"it became a call{times}, of a function that nothing defines, so no linker takes the module"
-    else:
-        message += "its stand-in is declared here, and would not link if it were called"
-    return StatementProblem(
-        "PTX802",
+        message = ptx8xx.WRAPPER_CALLED(**facts, times=f", {len(uses)} times" if len(uses) > 1 else "")
+    return Problem(
         message,
-        uses[0] if uses else start,
-        name,
+        WordLocation(uses[0] if uses else start, name),
         help=f"compile for {targets[0]} (`nvcc -arch={targets[0]}`), or guard the call with `NV_IF_TARGET`",
         severity=Severity.ERROR if uses else Severity.WARNING,
         section="PTX Module Directives: .target",

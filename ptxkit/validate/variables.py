@@ -12,20 +12,22 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa import table
-from ptxkit.isa.functions import bits, is_type
+from ptxkit.isa.functions import is_type
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.layout import scalar_bits
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
 from ptxkit.validate.directives import attribute_problems, directive_forms, linkage_problems
+from ptxkit.validate.gate_checker import GateChecker, module_forms
+from ptxkit.validate.limits import MAX_ALIGNMENT, MAX_PARAMETER_ALIGNMENT
+from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.scopes import OPAQUE_TYPES
-from ptxkit.validate.statement_problem import GateChecker, StatementProblem, module_forms
 
 _VECTOR_BITS = 128
 _LANES = {"v2": 2, "v4": 4}
-_MAX_ALIGNMENT = (1 << 32) - 1
-_MAX_PARAMETER_ALIGNMENT = 128
 _SMALL_PARAMETERS, _ALL_PARAMETERS = 4352, 32764
 """Bytes of kernel parameters: what every version and target has, and the most there can be."""
 
@@ -53,9 +55,7 @@ def data_types() -> dict[str, DataType]:
     return {each.name: each for each in module_forms().types}
 
 
-def variable_problems(
-    declaration: Declaration, where: str, start: int, gates: GateChecker
-) -> Iterator[StatementProblem]:
+def variable_problems(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with a declaration, its initial values left out.
 
     where: `module`, `body`, `kernel_parameter`, or `input` and `output` of a function.
@@ -64,21 +64,31 @@ def variable_problems(
         yield _unknown_directive(declaration.type, start)
         return
     if not declaration.declarators and where == "body" and declaration.type in OPAQUE_TYPES:
-        message = f"`.{declaration.type}` cannot stand in the body of a function"
-        yield StatementProblem("PTX108", message, start, f".{declaration.type}", help="move it outside of the function")
+        message = ptx1xx.TYPE_IN_FUNCTION_BODY(type=declaration.type)
+        yield Problem(
+            message,
+            WordLocation(start, f".{declaration.type}"),
+            help="move it outside of the function",
+        )
     elif not declaration.declarators:
-        message = "this declares nothing, as only some assemblers take"
-        yield StatementProblem(
-            "PTX108", message, start, help="name a variable, or remove it", severity=Severity.WARNING
+        message = ptx1xx.DECLARES_NOTHING()
+        yield Problem(
+            message,
+            WordLocation(start),
+            help="name a variable, or remove it",
+            severity=Severity.WARNING,
         )
     if where == "module":
         place = "global_variable" if declaration.space == "global" else "variable"
         yield from linkage_problems(declaration.linkage, place, start, gates)
     elif declaration.linkage:
-        message = f"`.{declaration.linkage[0]}` cannot stand {_WHERE[where]}"
+        message = ptx1xx.LINKAGE_IN_WRONG_PLACE(word=declaration.linkage[0], place=_WHERE[where])
         help_ = "move the declaration outside of the function, or remove the word"
-        yield StatementProblem(
-            "PTX107", message, start, f".{declaration.linkage[0]}", help=help_, section="Linking Directives"
+        yield Problem(
+            message,
+            WordLocation(start, f".{declaration.linkage[0]}"),
+            help=help_,
+            section="Linking Directives",
         )
     if declaration.attributes:
         place = "global_variable" if declaration.space == "global" and where in ("module", "body") else "variable"
@@ -95,13 +105,13 @@ def _is_of_variables(word: str) -> bool:
     return word in data_types() or _is_narrow_float(word)
 
 
-def _unknown_directive(word: str, start: int) -> StatementProblem:
-    message = f"`.{clip_text(word)}` is no directive that can stand here"
-    help_ = "directives are listed in the manual under Directives; an opcode has no dot in front"
-    return StatementProblem("PTX107", message, start, f".{word}", help=help_, section="Directives")
+def _unknown_directive(word: str, start: int) -> Problem:
+    message = ptx1xx.NO_DIRECTIVE_HERE(word=clip_text(word))
+    help_ = "directives are listed in the manual under Directives; an opcode does not begin with a dot"
+    return Problem(message, WordLocation(start, f".{word}"), help=help_, section="Directives")
 
 
-def _check_declared(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def _check_declared(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     """The type and the names of a declaration that has some."""
     data_type = data_types().get(declaration.type)
     wrong = list(_check_type(declaration, start))
@@ -122,7 +132,7 @@ def _check_declared(declaration: Declaration, where: str, start: int, gates: Gat
         yield from _check_lengths(declaration, declarator, where, start)
 
 
-def _check_type(declaration: Declaration, start: int, *, is_empty: bool = False) -> Iterator[StatementProblem]:
+def _check_type(declaration: Declaration, start: int, *, is_empty: bool = False) -> Iterator[Problem]:
     """The type of a declaration and its `.v2` or `.v4`. is_empty: nothing is declared, and less is looked at."""
     data_type = data_types().get(declaration.type)
     if data_type is None:
@@ -134,7 +144,7 @@ def _check_type(declaration: Declaration, start: int, *, is_empty: bool = False)
         yield _variable_problem(wrong[0], start, f".{declaration.vector}", wrong[1], "Vectors")
 
 
-def parameter_problems(function: Function, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def parameter_problems(function: Function, start: int, gates: GateChecker) -> Iterator[Problem]:
     """What is wrong with the parameters and results of a function."""
     is_kernel = function.kind == "entry"
     if is_kernel and function.body is None:
@@ -146,7 +156,7 @@ def parameter_problems(function: Function, start: int, gates: GateChecker) -> It
     yield from _check_results(function.results, start)
     for declaration in function.parameters[:-1]:
         if not is_kernel and _is_unsized(declaration.declarators[0]):
-            message = "only the last parameter of a function can be an array of open length"
+            message = ptx1xx.OPEN_ARRAY_PARAMETER()
             yield _variable_problem(
                 message, start, declaration.declarators[0].name, "give it a length, or move it to the end"
             )
@@ -158,7 +168,7 @@ def parameter_problems(function: Function, start: int, gates: GateChecker) -> It
             yield from gates.check_feature("variadic", start, function.parameters[-1].declarators[0].name)
 
 
-def prototype_parameter_problems(prototype: Prototype, start: int) -> Iterator[StatementProblem]:
+def prototype_parameter_problems(prototype: Prototype, start: int) -> Iterator[Problem]:
     """What is wrong with the parameters of a call prototype; no more than their spaces is looked at."""
     for declaration in (*prototype.results, *prototype.parameters):
         if declaration.space not in _SPACES["input"]:
@@ -170,24 +180,24 @@ def prototype_parameter_problems(prototype: Prototype, start: int) -> Iterator[S
 
 
 def _variable_problem(
-    message: str, start: int, word: str, help_: str | None = None, section: str = "Variables"
-) -> StatementProblem:
-    return StatementProblem("PTX108", message, start, word, help=help_, section=section)
+    message: Message, start: int, word: str, help_: str | None = None, section: str = "Variables"
+) -> Problem:
+    return Problem(message, WordLocation(start, word), help=help_, section=section)
 
 
-def _check_results(results: tuple[Declaration, ...], start: int) -> Iterator[StatementProblem]:
+def _check_results(results: tuple[Declaration, ...], start: int) -> Iterator[Problem]:
     wrong = next((each for each in results if each.space != "reg"), None) if len(results) > 1 else None
     if wrong is not None:
-        message = "a function with several results returns them in registers"
+        message = ptx1xx.RESULTS_NOT_IN_REGISTERS()
         help_ = "declare them `.reg`, or return one `.param` array"
         yield _variable_problem(
             message, start, wrong.declarators[0].name, help_, "Function Declarations and Definitions"
         )
 
 
-def _wrong_space(declaration: Declaration, where: str, start: int) -> StatementProblem:
+def _wrong_space(declaration: Declaration, where: str, start: int) -> Problem:
     spaces = " or ".join(f".{each}" for each in _SPACES[where])
-    message = f"a .{declaration.space} variable cannot be declared {_WHERE[where]}"
+    message = ptx1xx.SPACE_NOT_ALLOWED(space=declaration.space, place=_WHERE[where])
     return _variable_problem(message, start, f".{declaration.space}", f"there it is {spaces}", "State Spaces")
 
 
@@ -196,33 +206,33 @@ def _is_narrow_float(name: str) -> bool:
     return is_type(name) and _INSTRUCTION_ONLY_TYPES.fullmatch(name) is not None
 
 
-def _unknown_type(name: str, start: int) -> StatementProblem:
+def _unknown_type(name: str, start: int) -> Problem:
     near = get_close_matches(name[:80], list(data_types()), 1)
     if is_type(name):
-        message = f"`.{name}` is a type of instructions only: no variable has it"
+        message = ptx1xx.INSTRUCTION_TYPE_OF_VARIABLE(type=name)
         help_ = "declare an untyped variable of its width, such as .b32"
     else:
-        message = f"`.{clip_text(name)}` is no type of a variable"
+        message = ptx1xx.NO_VARIABLE_TYPE(type=clip_text(name))
         help_ = f"did you mean `.{near[0]}`?" if near else "types of variables are .b32, .u64, .f32, .pred and the like"
     return _variable_problem(message, start, f".{name}", help_, "Types")
 
 
-def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[str, str] | None:
+def _wrong_vector(declaration: Declaration, data_type: DataType) -> tuple[Message, str] | None:
     """Why there are no such vectors, and what to do; None where there are, and for what is no vector."""
     if declaration.vector is None:
         return None
     lanes = _LANES.get(declaration.vector)
     if lanes is None or not (data_type.vectors or bits_of(data_type) == _VECTOR_BITS):
-        return f"there are no .{declaration.vector} vectors of .{declaration.type} variables", "vectors are .v2 or .v4"
+        return ptx1xx.NO_SUCH_VECTOR(vector=declaration.vector, type=declaration.type), "vectors are .v2 or .v4"
     if lanes * bits_of(data_type) > _VECTOR_BITS:
-        message = f"a vector has at most {_VECTOR_BITS} bits: {lanes} times .{declaration.type} is more"
+        message = ptx1xx.VECTOR_TOO_WIDE(limit=_VECTOR_BITS, lanes=lanes, type=declaration.type)
         return message, "use a smaller one, or an array"
     return None
 
 
 def _check_shape(
     declaration: Declaration, declarator: Declarator, data_type: DataType, where: str, start: int
-) -> Iterator[StatementProblem]:
+) -> Iterator[Problem]:
     """Single, array or vector: whether the type has such in this space and scope."""
     name, space = declaration.type, declaration.space
     what, spaces = f".{name} variable", data_type.spaces
@@ -237,11 +247,17 @@ def _check_shape(
             help_ = f"registers are numbered: write `{clip_text(declarator.name)}<{declarator.dimensions[0] or 1}>`"
         article = "an" if what[0] == "a" else "a"
         place = f"in .{space} space" if space not in spaces else _WHERE[where]
-        yield _variable_problem(f"{article} {what} cannot be {place}", start, declarator.name, help_, data_type.section)
+        yield _variable_problem(
+            ptx1xx.VARIABLE_NOT_ALLOWED(article=article, kind=what, place=place),
+            start,
+            declarator.name,
+            help_,
+            data_type.section,
+        )
 
 
 def _is_opaque_elsewhere(data_type: DataType, declarator: Declarator, where: str) -> bool:
-    """Textures, samplers and surfaces stand outside of functions, and are parameters of kernels only."""
+    """Textures, samplers and surfaces are declared outside of functions, and are parameters of kernels only."""
     if not data_type.fields:
         return False
     return where == "body" or (where in ("input", "output") and not declarator.dimensions)
@@ -249,49 +265,54 @@ def _is_opaque_elsewhere(data_type: DataType, declarator: Declarator, where: str
 
 def bits_of(data_type: DataType) -> int:
     """The width of one variable of a type; 64 of a texture, sampler or surface."""
-    return bits(data_type.name) if is_type(data_type.name) else 64
+    return scalar_bits(data_type.name)
 
 
-def _check_alignment(declaration: Declaration, where: str, start: int) -> Iterator[StatementProblem]:
+def _check_alignment(declaration: Declaration, where: str, start: int) -> Iterator[Problem]:
     for alignment in (declaration.alignment, declaration.pointer_alignment):
         if alignment is None:
             continue
-        if alignment <= 0 or alignment & (alignment - 1) or alignment > _MAX_ALIGNMENT:
+        if alignment <= 0 or alignment & (alignment - 1) or alignment > MAX_ALIGNMENT:
             help_ = "write 1, 2, 4, 8, 16 and so on"
             yield _variable_problem(
-                f"an alignment is a power of two, and {alignment} is none", start, ".align", help_, "Alignment"
+                ptx1xx.ALIGNMENT_NOT_POWER_OF_TWO(alignment=alignment), start, ".align", help_, "Alignment"
             )
-        elif where in ("input", "output") and alignment > _MAX_PARAMETER_ALIGNMENT:
-            message = f"a parameter of a function is aligned to at most {_MAX_PARAMETER_ALIGNMENT} bytes"
-            yield _variable_problem(message, start, ".align", f"write `.align {_MAX_PARAMETER_ALIGNMENT}`", "Alignment")
+        elif where in ("input", "output") and alignment > MAX_PARAMETER_ALIGNMENT:
+            message = ptx1xx.PARAMETER_ALIGNMENT_TOO_LARGE(limit=MAX_PARAMETER_ALIGNMENT)
+            yield _variable_problem(message, start, ".align", f"write `.align {MAX_PARAMETER_ALIGNMENT}`", "Alignment")
 
 
-def _check_pointer(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def _check_pointer(declaration: Declaration, where: str, start: int, gates: GateChecker) -> Iterator[Problem]:
     if declaration.pointer is None:
         return
     form = directive_forms()["ptr"]
     if where != "kernel_parameter":
-        message = "`.ptr` describes a parameter of a kernel, and nothing else"
-        yield StatementProblem("PTX107", message, start, ".ptr", help="remove it", section=form.section)
+        message = ptx1xx.PTR_OF_OTHER_PARAMETER()
+        yield Problem(message, WordLocation(start, ".ptr"), help="remove it", section=form.section)
         return
     yield from gates.check(form.gates, "`.ptr`", start, ".ptr", form.section)
     for word in declaration.pointer:
         if word not in _POINTER_SPACES:
-            message = f"a pointer does not point to .{word} space"
+            message = ptx1xx.PTR_TO_OTHER_SPACE(word=word)
             help_ = f"write {', '.join(f'.{each}' for each in _POINTER_SPACES)}, or nothing for a generic pointer"
-            yield StatementProblem("PTX107", message, start, f".{word}", 1, help_, section=form.section)
+            yield Problem(
+                message,
+                WordLocation(start, f".{word}", 1),
+                help=help_,
+                section=form.section,
+            )
 
 
-def _check_name(declarator: Declarator, where: str, start: int) -> Iterator[StatementProblem]:
+def _check_name(declarator: Declarator, where: str, start: int) -> Iterator[Problem]:
     name = declarator.name
     if name == "_" and where == "kernel_parameter":
         return
     if where == "module" and table().special(name) is not None:
         yield _variable_problem(
-            f"`{clip_text(name)}` is a special register", start, name, "choose another name", "Identifiers"
+            ptx1xx.NAME_OF_SPECIAL_REGISTER(name=clip_text(name)), start, name, "choose another name", "Identifiers"
         )
     if name == "_" or "." in name:
-        wrong = "`_` is the sink, and no name" if name == "_" else f"a name has no dot: `{clip_text(name)}`"
+        wrong = ptx1xx.NAME_IS_SINK() if name == "_" else ptx1xx.NAME_WITH_DOT(name=clip_text(name))
         yield _variable_problem(wrong, start, name, "choose another name", "Identifiers")
 
 
@@ -299,30 +320,28 @@ def _is_unsized(declarator: Declarator) -> bool:
     return bool(declarator.dimensions) and not declarator.dimensions[0]
 
 
-def _check_lengths(
-    declaration: Declaration, declarator: Declarator, where: str, start: int
-) -> Iterator[StatementProblem]:
+def _check_lengths(declaration: Declaration, declarator: Declarator, where: str, start: int) -> Iterator[Problem]:
     """Arrays of open length, numbers of registers, and initial values where none can be."""
     name = clip_text(declarator.name)
     if where not in ("module", "body") and declarator.initialiser is not None:
-        yield _variable_problem(f"the parameter `{name}` cannot have an initial value", start, declarator.name)
+        yield _variable_problem(ptx1xx.PARAMETER_WITH_INITIAL_VALUE(name=name), start, declarator.name)
     if any(length is None for length in declarator.dimensions[1:]):
-        message = f"only the first length of `{name}` may be left open"
+        message = ptx1xx.LENGTH_LEFT_OPEN(name=name)
         yield _variable_problem(message, start, declarator.name, "write all other lengths", "Array Declarations")
     if not _is_unsized(declarator) or where == "input":
         return
     if where in ("kernel_parameter", "output"):
-        message = f"{_WHERE[where].removeprefix('as ')}, `{name}` needs a length"
+        message = ptx1xx.LENGTH_NEEDED(place=_WHERE[where].removeprefix("as "), name=name)
         yield _variable_problem(message, start, declarator.name, "write the number of elements in the brackets")
     elif "extern" not in declaration.linkage:
         filled = isinstance(declarator.initialiser, Vector) and declarator.initialiser.elements
         if not filled or declarator.dimensions[0] == 0:
-            message = f"`{name}` has no length: only `.extern` variables and initialised ones can leave it open"
+            message = ptx1xx.ARRAY_WITHOUT_LENGTH(name=name)
             help_ = "write a length, initial values, or `.extern`"
             yield _variable_problem(message, start, declarator.name, help_, "Array Declarations")
 
 
-def _check_total_size(function: Function, start: int, gates: GateChecker) -> Iterator[StatementProblem]:
+def _check_total_size(function: Function, start: int, gates: GateChecker) -> Iterator[Problem]:
     size = 0
     for declaration in function.parameters:
         data_type = data_types().get(declaration.type)
@@ -337,9 +356,7 @@ def _check_total_size(function: Function, start: int, gates: GateChecker) -> Ite
             count *= length or 1
         size = (size + alignment - 1) // alignment * alignment + element * count
     if size > _ALL_PARAMETERS:
-        message = (
-            f"the parameters of `{clip_text(function.name)}` take {size} bytes, and {_ALL_PARAMETERS} are the most"
-        )
+        message = ptx1xx.PARAMETERS_TOO_LARGE(name=clip_text(function.name), size=size, limit=_ALL_PARAMETERS)
         yield _variable_problem(message, start, function.name, "pass a pointer to the data", "Parameter State Space")
     elif size > _SMALL_PARAMETERS:
         yield from gates.check_feature("large_parameters", start, function.name)

@@ -32,7 +32,7 @@ def element_mismatch(element: OperandForm, parts: Sequence[object]) -> str | Non
     if wrong is not None:
         return f"{wrong}; each must be a .{wanted} register"
     types = _types_of(tagged)
-    is_counted = parts[0] == "_" if "_" in parts else element.own  # behind a sink a constant says how wide all are
+    is_counted = parts[0] == "_" if "_" in parts else element.own  # after a sink a constant says how wide all are
     if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, wanted, tagged):
         return f"must be a .{wanted} register, and all are integer constants"
     if _has_two_precisions(element, tagged):
@@ -47,7 +47,7 @@ def element_mismatch(element: OperandForm, parts: Sequence[object]) -> str | Non
     untyped = next((each for each in sorted(types) if kind(each) == "b"), None) or _common_untyped(types)
     if untyped is not None:
         return name_mismatch(element, untyped, inside=True)
-    if tagged and tagged[0][0] != "c":  # the first element has said what the constants behind it are
+    if tagged and tagged[0][0] != "c":  # the first element decides what the constants after it are
         parts = [part for part in parts if not isinstance(part, tuple) or part[0] != "c"]
     return next((found for part in parts if (found := single_mismatch(element, part, inside=True))), None)  # type: ignore[arg-type]
 
@@ -67,7 +67,7 @@ def _common_untyped(types: set[str]) -> str | None:
 
 
 def _passes_for_integers(element: OperandForm, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
-    """Whether a constant of the other precision behind floating-point registers hides from an assembler that these are
+    """Whether a constant of the other precision after floating-point registers hides from an assembler that these are
     no integers, or not untyped where nothing else may be."""
     wanted = str(wanted_type(element))
     is_other = kind(wanted) in ("u", "s") or (kind(wanted) == "b" and (element.exact or element.halves))
@@ -111,7 +111,7 @@ def _typed_incoherence(tagged: Sequence[tuple[object, ...]]) -> str | None:
 
 
 def mixes_component_and_constant(parts: Sequence[object]) -> bool:
-    """Whether a component of a vector stands beside a constant, as in no vector of an assembler."""
+    """Whether a component of a vector occurs with a constant, as in no vector of an assembler."""
     tagged = [part for part in parts if isinstance(part, tuple)]
     return any(part[0] == "c" for part in tagged) and any(
         part[0] in ("r", "s") and _is_component(part) for part in tagged
@@ -136,7 +136,7 @@ def _leading_constant_mismatch(wanted: str | None, tagged: Sequence[tuple[object
 
 
 def _deciding_type(tagged: Sequence[tuple[object, ...]], wanted: str, element: OperandForm) -> str | None:
-    """The type of the last element that has one, where it is what counts behind a constant: of a floating-point one
+    """The type of the last element that has one, where it is what counts after a constant: of a floating-point one
     that differs from it, or where the type is not the instruction's. None elsewhere."""
     first = str(tagged[0][1])
     found = [_element_type(part) for part in tagged if part != ("c", INTEGER)]
@@ -164,7 +164,7 @@ def _is_integer_tail(named: Sequence[str], wanted: str) -> bool:
 
 
 def _mismatch_after_constant(element: OperandForm, wanted: str, last: str) -> str | None:
-    """Behind a constant the last element says how wide all are; of what kind they are is nothing to an assembler."""
+    """After a constant the last element says how wide all are; of what kind they are is nothing to an assembler."""
     have, need = _element_bits(last), bits(wanted)
     if have == need or (have > need and element.wider and kind(wanted) in ("u", "s")):
         return None
@@ -182,13 +182,12 @@ def _is_of_constants(wanted: str | None, tagged: Sequence[tuple[object, ...]], t
 
 
 def _counts_from_integers(wanted: str | None, tagged: Sequence[tuple[object, ...]], types: set[str]) -> bool:
-    """Whether integers with a constant behind them hide from an assembler that halves are asked for."""
+    """Whether integers with a constant after them hide from an assembler that halves are asked for."""
     return ("c", INTEGER) in tagged and all(kind(each) != "b" and bits(each) == bits(str(wanted)) for each in types)
 
 
 def _are_too_wide(element: OperandForm, wanted: str, tagged: Sequence[tuple[object, ...]]) -> bool:
-    """Whether integer constants stand alone where something narrower is wanted; of a single one that may be narrower
-    nobody minds."""
+    """Whether integer constants are alone where something narrower is wanted; a single one may be narrower."""
     if not tagged or not _are_integer_constants(tagged) or bits(wanted) == _WIDTH_OF_INTEGERS:
         return False
     return not (element.narrower and len(tagged) == 1)
@@ -231,7 +230,7 @@ def is_mixed(operand: OperandForm, shape: TypedShape) -> bool:
     wanted = wanted_type(operand)
     is_exact = wanted is not None and kind(wanted) in ("u", "s") and not (operand.wider or operand.narrower)
     if shape[0] == "v" and wanted is not None and (kind(wanted) == "f" or is_exact):
-        types.add(wanted if not is_narrow(wanted) else as_bits(wanted))  # widths behind a constant are not compared
+        types.add(wanted if not is_narrow(wanted) else as_bits(wanted))  # widths after a constant are not compared
     return len({_type_class(each) for each in types} - {"b"}) > 1 or len({_element_bits(each) for each in types}) > 1
 
 

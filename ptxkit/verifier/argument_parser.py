@@ -17,8 +17,8 @@ import numpy
 
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass, field, replace
-from ptxkit.limits import MAX_ARGUMENT_BYTES
 from ptxkit.verifier import image_arguments
+from ptxkit.verifier.limits import MAX_ARGUMENT_BYTES
 
 TYPES = {
     **{f"{kind}{bits}": f"{name}{bits}" for kind, name in (("u", "uint"), ("s", "int")) for bits in (8, 16, 32, 64)},
@@ -61,7 +61,7 @@ class ArgumentSpec:
     image: str = ""
 
     def make_value(self, chance: numpy.random.Generator) -> Any:
-        """The argument: a number, an array that is nobody else's, a tensor map of one, or a list of these."""
+        """The argument: a number, an array of its own, a tensor map of one, or a list of these."""
         if self.value is not None:
             return self.value.copy() if isinstance(self.value, numpy.ndarray) else self.value
         return [self._make_one(chance) for _ in range(self.count)] if self.count else self._make_one(chance)
@@ -156,7 +156,7 @@ def _parse_shape(text: str, extents: str) -> tuple[int, ...]:
 def _parse_map_fields(
     text: str, says: Sequence[tuple[str, str, str]], type_: str, shape: tuple[int, ...]
 ) -> dict[str, int | str | tuple[int, ...]]:
-    """What is said of a tensor map, tried at once: an error is better told before anything has run."""
+    """What is given of a tensor map, tried at once: an error is better reported before anything has run."""
     if not says:
         return {}
     known = _IM2COL_FIELDS if any(name == "pixels" for name, _, _ in says) else _TILED_FIELDS

@@ -8,10 +8,8 @@ counts in any run.
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx
 from ptxkit.emulator import Violation
-from ptxkit.emulator.actions.cp_async_bulk_tensor import NO_MAP_PREFIX
-from ptxkit.emulator.actions.textures import NO_OBJECT_PREFIX
-from ptxkit.emulator.engine.machine import DEADLOCK_PREFIX
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.verifier.assumption_reasons import (
     DEGENERATE_REASON,
@@ -23,24 +21,40 @@ from ptxkit.verifier.assumption_reasons import (
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.launch_evidence import LaunchEvidence
 
-_OUT_OF_BOUNDS, _UNALIGNED, _WRONG_WINDOW = "PTX207", "PTX205", "PTX202"
-_BOX_SIZE_CODES = ("PTX503", "PTX304", "PTX205", "PTX206", "PTX207")
+_BOX_SIZE_CODES = (
+    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx3xx.OVERLAPPING_COPIES,
+    ptx2xx.MISALIGNED_ADDRESS,
+    ptx2xx.NUMBER_OUT_OF_RANGE,
+    ptx2xx.OUT_OF_BOUNDS,
+)
 """Codes of what comes of a box that is another one than the host's."""
 
-_CONFLICT_CODES = ("PTX304", "PTX621")
+_CONFLICT_CODES = (ptx3xx.OVERLAPPING_COPIES, ptx6xx.SHARED_MEMORY_RACE)
 """Codes of two accesses to the same bytes."""
 
-_OPERAND_CODES = (_OUT_OF_BOUNDS, _UNALIGNED, _WRONG_WINDOW, "PTX201", "PTX206", "PTX208")
+_OPERAND_CODES = (
+    ptx2xx.OUT_OF_BOUNDS,
+    ptx2xx.MISALIGNED_ADDRESS,
+    ptx2xx.SPACE_OFFSET_AS_GENERIC,
+    ptx2xx.GENERIC_ADDRESS_IN_SPACE,
+    ptx2xx.NUMBER_OUT_OF_RANGE,
+    ptx2xx.ADDRESS_OF_ANOTHER_SPACE,
+)
 """Codes of faults that an instruction makes by itself, by where its operands point or by their values."""
 
-_COPY_CONFLICT_CODES = ("PTX302", "PTX303")
+_COPY_CONFLICT_CODES = (ptx3xx.READ_BEFORE_WAIT, ptx3xx.SOURCE_REUSED_IN_FLIGHT)
 """Codes of two accesses of which one is a copy's: where rows lie that it brings is a matter of numbers, too."""
 
-_THREAD_COUNT_CODES = ("PTX206", "PTX505")
+_THREAD_COUNT_CODES = (ptx2xx.NUMBER_OUT_OF_RANGE, ptx5xx.MBARRIER_EXCESS_ARRIVALS)
 """Codes of counts of threads that are not there."""
 
-_REMOTE_CTA_CODE = "PTX210"
-"""The code of other CTAs of a cluster that are not there."""
+
+NO_TENSOR_MAP_TEMPLATES = (ptx4xx.NO_TENSOR_MAP, ptx4xx.NO_TENSOR_MAP_OF_MODE)
+"""What is reported where no tensor map is at the address that a copy takes one from."""
+
+_WRONG_ARGUMENT_TEMPLATES = (*NO_TENSOR_MAP_TEMPLATES, ptx2xx.NO_OBJECT_WITH_HANDLE)
+"""What is reported where an argument is no tensor map, or no texture, surface or sampler."""
 
 _GLOBAL = ("global", "generic")
 DISTINCT_CONTENTS = "iota"
@@ -48,7 +62,7 @@ DISTINCT_CONTENTS = "iota"
 
 @dataclass(frozen=True, slots=True)
 class LaunchAssumptions:
-    """What of the launch nobody said. values: the size of blocks, or numbers; contents: of memory; boxes: of maps;
+    """What of the launch was not given. values: the size of blocks, or numbers; contents: of memory; boxes: of maps;
     images: textures and surfaces.
 
     grid, block: how many CTAs there are, and threads in each; some kernels want one only. cluster: CTAs of one.
@@ -59,8 +73,8 @@ class LaunchAssumptions:
 
     laneless: the instructions that name Tensor Memory by constants, of which the rules do not mind the lanes.
 
-    influence: what decides the instructions of the kernel; None where nobody asks. evidence: what its code shows of its
-    launches. exhausted: whether blocks of all sizes were tried without success.
+    influence: what decides the instructions of the kernel; None where it is not needed. evidence: what its code shows
+    of its launches. exhausted: whether blocks of all sizes were tried without success.
     """
 
     values: bool = False
@@ -82,7 +96,7 @@ class LaunchAssumptions:
         if (finding.code, finding.offset) in self.proven_violations:
             return True
         if finding.code not in _OPERAND_CODES or (
-            self.boxes and finding.code == _OUT_OF_BOUNDS
+            self.boxes and finding.code == ptx2xx.OUT_OF_BOUNDS
         ):  # the box says how many bytes
             return False
         return self.fault_dependence is not None and self.fault_dependence.is_kernel_fault(finding)
@@ -93,28 +107,30 @@ class LaunchAssumptions:
             return False
         where = {each.space for each in finding.witnesses[:1]}
         if self.boxes and (
-            finding.code in _BOX_SIZE_CODES or finding.message.startswith(DEADLOCK_PREFIX) or self._is_conflict(finding)
+            finding.code in _BOX_SIZE_CODES or finding.content.template == ptx6xx.DEADLOCK or self._is_conflict(finding)
         ):
             return True
         if (self.block and finding.code == _THREAD_COUNT_CODES[0]) or (
-            self.cluster and finding.code == _REMOTE_CTA_CODE
+            self.cluster and finding.code == ptx2xx.OTHER_HOME
         ):
             return True
         if self._may_need_cluster and finding.code in _OPERAND_CODES:
             return True
         if self.values and (
-            not finding.code.startswith("PTX") or finding.message.startswith((NO_MAP_PREFIX, NO_OBJECT_PREFIX))
+            finding.code == ptx6xx.STOPPED_ITSELF or finding.content.template in _WRONG_ARGUMENT_TEMPLATES
         ):
             return True
         if self.images and finding.code == _THREAD_COUNT_CODES[0]:
             return True
-        if self.values and finding.code == _WRONG_WINDOW:  # such as what a structure of zeros points to
+        if (
+            self.values and finding.code == ptx2xx.SPACE_OFFSET_AS_GENERIC
+        ):  # such as what a structure of zeros points to
             return True
         if not (self.values or self.contents):
             return False
-        if finding.code == _UNALIGNED:
+        if finding.code == ptx2xx.MISALIGNED_ADDRESS:
             return self.values or not where or bool(where & {"", *_GLOBAL})
-        return finding.code == _OUT_OF_BOUNDS
+        return finding.code == ptx2xx.OUT_OF_BOUNDS
 
     @property
     def _may_need_cluster(self) -> bool:
@@ -125,7 +141,7 @@ class LaunchAssumptions:
         """Whether a run shows by a finding that the kernel is meant for other blocks or boxes."""
         if self.boxes and (self.shows_wrong_arguments(finding) or self.requires_several_ctas(finding)):
             return True
-        return self.block and (finding.code in _THREAD_COUNT_CODES or finding.message.startswith(DEADLOCK_PREFIX))
+        return self.block and (finding.code in _THREAD_COUNT_CODES or finding.content.template == ptx6xx.DEADLOCK)
 
     def undecided_reason(self, finding: Violation, contents: str, *, is_degenerate: bool = False) -> str:
         """Why a finding by itself may come only of what was chosen; empty where it does not. contents: the numbers in

@@ -1,4 +1,4 @@
-"""Whether a kernel's own code asks for such a launch as was chosen, or a finding may come of the choice alone.
+"""Whether a kernel's own code requires such a launch as was chosen, or a finding may come of the choice alone.
 
 A kernel that compares one number as it was passed is made for either outcome, and a finding counts. A finding is an
 open question if the kernel computes with chosen numbers on the path to it, or needs several that are consistent.
@@ -37,7 +37,7 @@ def assumption_reason(
     finding: Violation, open_: AssumedInputs, influence: FaultDependence, *, is_degenerate: bool
 ) -> str:
     """Why a finding of a run with numbers, or a block, that were chosen may come of these; empty where the kernel's
-    code asks for them."""
+    code requires them."""
     if is_degenerate:
         return DEGENERATE_REASON
     return _number_reason(finding, open_, influence) or _size_reason(finding, open_, influence)

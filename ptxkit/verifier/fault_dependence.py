@@ -14,6 +14,7 @@ from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.values.scenario import launch_config_of
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator import Violation, Witness
 from ptxkit.emulator.core.address_windows import RANK_SHIFT
 from ptxkit.isa.effects import Access
@@ -21,11 +22,11 @@ from ptxkit.isa.expressions import OperandRole
 from ptxkit.syntax.tree import Address, Operand
 from ptxkit.verifier.sync_dependence import SyncDependence
 
-_OPERAND_SPACE_CODES = ("PTX202", "PTX205", "PTX207")
+_OPERAND_SPACE_CODES = (ptx2xx.SPACE_OFFSET_AS_GENERIC, ptx2xx.MISALIGNED_ADDRESS, ptx2xx.OUT_OF_BOUNDS)
 """Codes of faults whose witness names the state space that the instruction accesses, and not the one that it meets."""
 _ANY_SPACE = "any"
 """Stands for all state spaces that an instruction accesses."""
-_ADDRESS_CODES = ("PTX201", "PTX208")
+_ADDRESS_CODES = (ptx2xx.GENERIC_ADDRESS_IN_SPACE, ptx2xx.ADDRESS_OF_ANOTHER_SPACE)
 """Codes of faults that are about an address, whatever space it should be in."""
 
 _DATA_SOURCES = ("memory", "unknown")
@@ -85,11 +86,11 @@ class FaultDependence:
 
     def _is_remote_cta_fault(self, finding: Violation, witness: Witness) -> bool:
         """Whether a fault is about another CTA of the cluster, which may be there in a larger one."""
-        if finding.code == "PTX207":
+        if finding.code == ptx2xx.OUT_OF_BOUNDS:
             return bool(witness.start >> RANK_SHIFT)
         step = self._steps.get(finding.offset)
         accesses = [each for each in step.effects if isinstance(each, Access)] if step is not None else []
-        return finding.code == "PTX206" and any(each.multicast is not None for each in accesses)
+        return finding.code == ptx2xx.NUMBER_OUT_OF_RANGE and any(each.multicast is not None for each in accesses)
 
     @staticmethod
     def _witness_space(code: str, witness: Witness) -> str:
@@ -144,7 +145,7 @@ class FaultDependence:
         return frozenset(found)
 
     def depends_on_memory(self, finding: Violation) -> bool:
-        """Whether what stands in memory may decide that the accesses of a finding happen, or where."""
+        """Whether the contents of memory may decide that the accesses of a finding happen, or where."""
         leaves = self.statement_sources(finding.offset, finding.witnesses[0].space if finding.witnesses else "")
         places = self.address_sources(finding)
         return leaves is None or places is None or any(leaf.kind in _DATA_SOURCES for leaf in leaves | places)

@@ -17,6 +17,7 @@ from ptxkit.analysis.dataflow.texture_params import ImageUse, image_parameters
 from ptxkit.analysis.ir.program import Program
 from ptxkit.emulator import Sampler, Surface, Texture
 from ptxkit.emulator.state.textures import OpaqueObject
+from ptxkit.verifier.limits import MAX_IMAGES
 
 IMAGE_KINDS = ("texture", "surface", "sampler")
 _SAMPLER_FIELDS = ("filter", "address", "normalized")
@@ -41,7 +42,6 @@ _TEXTURE_EXTENTS = {
 """The extents of a texture that was not specified, layers first."""
 _SURFACE_EXTENTS = {"1d": (4096,), "2d": (64, 2048), "3d": (8, 8, 2048), "a1d": (8, 2048), "a2d": (8, 8, 2048)}
 """What a surface has: its rows are long enough for a number, or some bytes, of each thread."""
-_MAX_IMAGES = 16
 
 InferredImages: TypeAlias = "dict[str, tuple[OpaqueObject, str]]"
 """By parameter: an object, and words for it."""
@@ -72,7 +72,7 @@ def _infer_texture(use: ImageUse) -> tuple[Texture, str]:
 
 
 def _infer_surface(use: ImageUse) -> tuple[Surface, str]:
-    octets = min(use.access_bytes, _MAX_IMAGES)
+    octets = min(use.access_bytes, MAX_IMAGES)
     channels = max(octets // 4, 1)
     size = octets // channels
     shape = _SURFACE_EXTENTS[use.geometry]
@@ -86,7 +86,7 @@ def _default_contents(shape: tuple[int, ...], type_: str) -> Any:
 
 
 def parse_fields(kind: str, says: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
-    """What is said of an object, by the names of its fields. Raises ValueError, whose message says what is known."""
+    """What is given of an object, by the names of its fields. Raises ValueError, whose message says what is known."""
     made: dict[str, Any] = {}
     for name, _, value in says:
         if name not in _FIELDS_OF_KIND[kind]:

@@ -27,9 +27,9 @@ _GLOBAL_SPACES = ("global", "generic")
 
 @dataclass(frozen=True, slots=True)
 class LaunchEvidence:
-    """axes: of the grid, 0 to 2, along which the kernel asks where its CTA is. shares: whether it draws numbers from
-    global memory, or polls a word there. meets: whether it has barriers for the warps of a CTA. clusters: whether it
-    has instructions for the CTAs of a cluster.
+    """axes: of the grid, 0 to 2, along which the kernel reads where its CTA is. shares_global_memory: whether it draws
+    numbers from global memory, or polls a word there. has_cta_barriers: whether it has barriers for the warps of a CTA.
+    uses_clusters: whether it has instructions for the CTAs of a cluster.
     """
 
     axes: tuple[int, ...] = ()

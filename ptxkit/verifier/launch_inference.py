@@ -20,26 +20,25 @@ from ptxkit.emulator import POLICIES, TensorMapArgument
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument
-from ptxkit.emulator.state.symbols import VariableSymbol
 from ptxkit.emulator.state.textures import OpaqueObject
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.functions import bits, kind
+from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Integer, Unary
 from ptxkit.verifier.argument_parser import make_filled_array
 from ptxkit.verifier.integer_guesses import IntegerGuesses
 from ptxkit.verifier.launch_evidence import LaunchEvidence
+from ptxkit.verifier.limits import MAX_SIZE_HINTS
 from ptxkit.verifier.request import Shape, VerifyRequest
 
-DEFAULT_BLOCK, WARP_SIZE, MAX_THREADS = 128, 32, 1024
-MAX_HINTS = 3
-"""Numbers in a kernel that are taken for hints at the size of its blocks."""
+DEFAULT_BLOCK, WARP_SIZE = 128, 32
+
 
 BUFFER_BYTES, _POINTER_BYTES = 1 << 20, 8
 """Bytes of a buffer that stands for a pointer, and of a pointer in a structure."""
 
-MAX_SHARED_BYTES = 227 << 10
-"""Bytes of shared memory that a CTA has at most: a kernel with launch-sized memory gets all that is left."""
 
 SCHEDULES = ("late", "torn", "eager", "random")
 CONTENTS = ("iota", "random", "zeros")
@@ -48,7 +47,7 @@ CONTENTS = ("iota", "random", "zeros")
 
 @dataclass(frozen=True, slots=True)
 class VerifierRun:
-    """One run. arguments: in the order of the parameters; told: in words. policy, seed: of the machine.
+    """One run. arguments: in the order of the parameters; assumptions: in words. policy, seed: of the machine.
 
     contents: of memory that was chosen. number: which run. is_degenerate: a number that was chosen is 0 or 1, with
     which rows may lie on top of each other.
@@ -83,7 +82,7 @@ def infer_plans(
 ) -> list[LaunchPlan]:
     """Return the geometry of a kernel's runs, and alternatives to try where it leads to a deadlock.
 
-    The grid has two CTAs, or clusters, along the first axis on which the kernel asks for its place.
+    The grid has two CTAs, or clusters, along the first axis on which the kernel reads its place.
     """
     required, most = _declared_extents(entry, "reqntid"), _declared_extents(entry, "maxntid")
     known = request.block or required or most
@@ -121,9 +120,11 @@ def _other_blocks(instructions: Iterable[Instruction]) -> list[Shape]:
         plain = [operand.operand if isinstance(operand, Unary) else operand for operand in each.operands]
         seen.update({operand.value for operand in plain if isinstance(operand, Integer)})
     hints = [
-        number for number, _ in seen.most_common() if number % WARP_SIZE == 0 and WARP_SIZE <= number < MAX_THREADS
+        number for number, _ in seen.most_common() if number % WARP_SIZE == 0 and WARP_SIZE <= number < MAX_CTA_THREADS
     ]
-    sizes = dict.fromkeys([*hints[:MAX_HINTS], *(each + WARP_SIZE for each in hints[:MAX_HINTS]), 2 * DEFAULT_BLOCK])
+    sizes = dict.fromkeys(
+        [*hints[:MAX_SIZE_HINTS], *(each + WARP_SIZE for each in hints[:MAX_SIZE_HINTS]), 2 * DEFAULT_BLOCK]
+    )
     return [(size,) for size in sizes if size != DEFAULT_BLOCK]
 
 
@@ -145,12 +146,12 @@ def generate_runs(
     """Runs of a kernel, without end. maps: what to pass for tensor maps and images, and words for it."""
     for number in count():
         chance = numpy.random.default_rng((request.seed, number))
-        arguments, told = [], []
+        arguments, texts = [], []
         for place, (_, symbol) in enumerate(program.parameters):
             given = request.arguments.get(symbol.name) or request.arguments.get(f"#{place}")
             if given is not None:
                 arguments.append(given.make_value(chance))
-                told.append(f"{symbol.name}={given.text}")
+                texts.append(f"{symbol.name}={given.text}")
                 continue
             mapped = maps.get(symbol.name)
             value, text = mapped or _infer_argument(symbol, number, pointers, chance, guesses)
@@ -159,11 +160,11 @@ def generate_runs(
                 value = StructArgument(value.data, {**other.pointers, **value.pointers})
                 text += more.removeprefix(f"{symbol.size} bytes of 0")
             arguments.append(value)
-            told.append(f"{symbol.name}={text}")
+            texts.append(f"{symbol.name}={text}")
         policy = SCHEDULES[number % len(SCHEDULES)]
         assert policy in POLICIES
         seed, degenerate = request.seed + number, guesses.is_degenerate(number)
-        yield VerifierRun(tuple(arguments), tuple(told), policy, seed, _contents_of_run(number), number, degenerate)
+        yield VerifierRun(tuple(arguments), tuple(texts), policy, seed, _contents_of_run(number), number, degenerate)
 
 
 def unspecified_parameters(program: Executable, request: VerifyRequest) -> list[str]:
@@ -177,8 +178,7 @@ def has_unspecified_structures(program: Executable, request: VerifyRequest, know
     """Whether anything is left to be chosen that has parts, and is none of the known: most of it is zeros then."""
     left = unspecified_parameters(program, request)
     return any(
-        symbol.size > symbol.element_size and symbol.name in left and symbol.name not in known
-        for _, symbol in program.parameters
+        symbol.is_aggregate and symbol.name in left and symbol.name not in known for _, symbol in program.parameters
     )
 
 
@@ -191,14 +191,14 @@ def has_unspecified_values(program: Executable, pointers: Collection[tuple[str, 
     """Whether anything but pointers is left to be chosen: then a kernel may be run as its host never would."""
     left = unspecified_parameters(program, request)
     return any(
-        (symbol.name, 0) not in pointers or symbol.size > symbol.element_size
+        (symbol.name, 0) not in pointers or symbol.is_aggregate
         for _, symbol in program.parameters
         if symbol.name in left
     )
 
 
 def _infer_argument(
-    symbol: VariableSymbol,
+    symbol: DeclaredVariable,
     number: int,
     pointers: Collection[tuple[str, int]],
     chance: numpy.random.Generator,
@@ -211,12 +211,12 @@ def _infer_argument(
     def buffer() -> Any:
         return make_filled_array("f32" if contents == "random" else "u32", (BUFFER_BYTES // 4,), contents, chance)
 
-    if symbol.size > symbol.element_size:
+    if symbol.is_aggregate:
         inside = [offset for offset in places if offset + _POINTER_BYTES <= symbol.size]
-        told = "".join(f", {memory} at {offset}" for offset in inside)
+        texts = "".join(f", {memory} at {offset}" for offset in inside)
         return StructArgument(
             bytes(symbol.size), {each: buffer() for each in inside}
-        ), f"{symbol.size} bytes of 0{told}"
+        ), f"{symbol.size} bytes of 0{texts}"
     if 0 in places:
         return buffer(), memory
     if kind(symbol.type) == "f":

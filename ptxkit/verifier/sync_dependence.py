@@ -1,7 +1,8 @@
 """What decides how the threads of a kernel synchronize: whether they reach barriers and copies, and what these count.
 
-A kernel that compares one number with another asks for launches with either outcome. One that computes with a number,
-or reads it together with others, may rely on what only its host knows: a count of tiles, or a divisor and its inverse.
+A kernel that compares one number with another is made for launches with either outcome. One that computes with a
+number, or reads it together with others, may rely on what only its host knows: a count of tiles, or a divisor and its
+inverse.
 """
 
 from __future__ import annotations

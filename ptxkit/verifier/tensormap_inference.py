@@ -15,11 +15,12 @@ from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, expec
 from ptxkit.analysis.ir.program import Program
 from ptxkit.emulator import InvalidLaunchError, TensorMapArgument
 from ptxkit.emulator.engine.launch_args import StructArgument
-from ptxkit.emulator.state.symbols import variable_bytes
 from ptxkit.emulator.state.tensor_maps import ALIGNMENT, MAP_BYTES
+from ptxkit.semantics.layout import variable_of
+from ptxkit.verifier.limits import MAX_BOX_EXTENT
 
-ROW_ELEMENTS, ELEMENT_BYTES, MAX_BOX_EXTENT = 64, 2, 256
-"""Elements of a row of 128 bytes; bytes of an element; elements of a box in each dimension."""
+ROW_ELEMENTS, ELEMENT_BYTES = 64, 2
+"""Elements of a row of 128 bytes, and bytes of an element."""
 COPIES_PER_PHASE = (1, 2, 4)
 """Copies by one map that may share the bytes of a phase."""
 
@@ -59,14 +60,14 @@ def infer_maps(program: Program) -> list[InferredMaps]:
 
 
 def is_expected(program: Program) -> bool:
-    """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it go on."""
+    """Whether an mbarrier expects the bytes of the boxes that are brought: boxes of one size only let it continue."""
     return bool(expected_bytes(program)) and any(use.is_loaded for use in tensor_map_locations(program).values())
 
 
 def _parameter_sizes(program: Program) -> dict[str, int]:
     """The bytes of each parameter."""
     parameters = program.function.parameters
-    return {each.name: variable_bytes(declared, each) for declared in parameters for each in declared.declarators}
+    return {each.name: variable_of(declared, each).size for declared in parameters for each in declared.declarators}
 
 
 def _place_in_parameters(

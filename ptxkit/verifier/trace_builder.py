@@ -13,6 +13,7 @@ from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecordi
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.model.trace import Dim3, FindingRole, FindingTrace, StepKind, ThreadColumn, TraceBar, TraceStep
 from ptxkit.source import SourceFile
+from ptxkit.verifier.limits import MAX_THREAD_RANGES, MAX_TRACE_BARS, MAX_TRACE_COLUMNS
 from ptxkit.verifier.trace_rows import TraceRow, TraceRows, rows_of
 from ptxkit.verifier.trace_slice import (
     ACCESSES,
@@ -23,11 +24,7 @@ from ptxkit.verifier.trace_slice import (
     values_of,
 )
 
-MAX_COLUMNS = 12
-MAX_BARS = 6
 WARP_SIZE = 32
-_MAX_RANGES = 2
-"""Ranges of threads that a column's name lists."""
 
 
 def build_trace(
@@ -105,7 +102,7 @@ def _thread_columns(rows: Sequence[TraceRow], focus: TraceSlice, block: Dim3) ->
 def _select_columns(classes: Sequence[_ThreadColumn]) -> list[_ThreadColumn]:
     """The columns that have room: those of the finding, then those that use its bytes, then the fullest."""
     best = sorted(classes, key=lambda each: (not each.part, 2 not in each.activity, -len(each.threads)))
-    kept = best[:MAX_COLUMNS]
+    kept = best[:MAX_TRACE_COLUMNS]
     return [each for each in classes if each in kept]
 
 
@@ -119,7 +116,7 @@ def _column_label(threads: Sequence[int], block: Dim3) -> str:
     if len(ranges) == 1 and not threads[0] % WARP_SIZE and not len(threads) % WARP_SIZE:
         first, last = threads[0] // WARP_SIZE, threads[-1] // WARP_SIZE
         return f"warp {first}" if first == last else f"warps {first}-{last}"
-    if len(ranges) > _MAX_RANGES:
+    if len(ranges) > MAX_THREAD_RANGES:
         return f"{len(threads)} of threads {threads[0]}-{threads[-1]}"
     return "threads " + ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
 
@@ -200,7 +197,7 @@ def _make_bars(
                     is_complete=end is not None,
                 )
             )
-    best = sorted(found, key=lambda each: (not each.role, each.first))[:MAX_BARS]
+    best = sorted(found, key=lambda each: (not each.role, each.first))[:MAX_TRACE_BARS]
     return [each for each in found if each in best], len(found) - len(best)
 
 
@@ -230,7 +227,7 @@ def _omission_notes(chosen: TraceRows, columns: int, silent: int, bars: int) -> 
     counted = [
         (chosen.omitted_before, "step before the first one shown", "steps before the first one shown"),
         (between, "step in between", "steps in between"),
-        (chosen.omitted_after, "step behind the last one shown", "steps behind the last one shown"),
+        (chosen.omitted_after, "step after the last one shown", "steps after the last one shown"),
         (columns, "group of threads", "groups of threads"),
         (silent, "thread that does nothing in these steps", "threads that do nothing in these steps"),
         (bars, "asynchronous operation", "asynchronous operations"),

@@ -13,9 +13,9 @@ import numpy
 from ptxkit.emulator.races.event_recorder import RecordedEvent, ViolationRecording
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.trace import Dim3, FindingRole, StepKind
+from ptxkit.verifier.limits import MAX_TRACE_STEPS
 from ptxkit.verifier.trace_slice import ACCESSES, TraceSlice
 
-MAX_STEPS = 24
 STEPS_BEFORE, STEPS_AFTER = 4, 5
 """The number of steps shown before the first access of a finding and after the last."""
 STEPS_ALONE = 12
@@ -43,7 +43,7 @@ class TraceRow:
 
 @dataclass(frozen=True, slots=True)
 class TraceRows:
-    """The steps of a trace. before, behind: the number of relevant steps omitted at both ends."""
+    """The steps of a trace. omitted_before, omitted_after: the number of relevant steps omitted at both ends."""
 
     rows: Sequence[TraceRow]
     omitted_before: int
@@ -134,7 +134,7 @@ def _limit_rows(rows: Sequence[TraceRow], focus: TraceSlice) -> TraceRows:
         return at not in must, aside and distance > STEPS_BEFORE, not _has_thread(row, named), distance
 
     near = sorted({*range(low, high + 1), *must}, key=rank)
-    shown = sorted(near[:MAX_STEPS])
+    shown = sorted(near[:MAX_TRACE_STEPS])
     previous = shown[0]
     for at in shown:
         rows[at].omitted_events = max(at - previous - 1, 0)

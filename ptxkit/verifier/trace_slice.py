@@ -12,10 +12,9 @@ from ptxkit.emulator.state.byte_transfers import NO_OFFSET
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.model.trace import Dim3, FindingRole, StepKind, TraceAccess
 from ptxkit.source import SourceFile
+from ptxkit.verifier.limits import MAX_SHOWN_BYTES
 
 ACCESSES = frozenset({StepKind.READ, StepKind.WRITE, StepKind.UPDATE})
-MAX_SHOWN_BYTES = 16
-"""Bytes of a value that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +196,7 @@ def values_of(event: RecordedEvent, thread: int, where: BufferRange | None) -> t
 
 
 def _copied_values(event: RecordedEvent, where: BufferRange | None) -> tuple[str | None, str | None]:
-    """Of an asynchronous operation: what stood in the bytes when it began, and what it brings."""
+    """Of an asynchronous operation: what the bytes were when it began, and what it brings."""
     if where is None or event.pool is not where.pool or event.old is None:
         return None, None
     wanted = numpy.arange(where.start, where.start + where.size)

@@ -11,13 +11,13 @@ from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.inventory.tensormap_params import tensor_map_locations
 from ptxkit.analysis.ir.program import flatten
 from ptxkit.analysis.tensor.absolute_tmem import find_absolute_tmem_steps
-from ptxkit.diagnostics import Diagnostic, Severity, Undecided, Verdict
+from ptxkit.diagnostics import Diagnostic, Message, Severity, Undecided, Verdict
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator import InvalidLaunchError, RunBudget, RunResult, Violation, run
-from ptxkit.emulator.actions.cp_async_bulk_tensor import NO_MAP_PREFIX
+from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads, find_uninitialized_dependence
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import StructArgument, to_dim3
-from ptxkit.emulator.races.uninitialized_registers import UninitializedRead
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.linter import (
     apply_overrides,
@@ -32,7 +32,7 @@ from ptxkit.results import FileResult, KernelRun
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import PTXSyntaxError, parse
 from ptxkit.syntax.tree import Function, Module
-from ptxkit.verifier.assumption_filter import LaunchAssumptions
+from ptxkit.verifier.assumption_filter import NO_TENSOR_MAP_TEMPLATES, LaunchAssumptions
 from ptxkit.verifier.fault_dependence import FaultDependence
 from ptxkit.verifier.image_arguments import infer_images
 from ptxkit.verifier.integer_guesses import IntegerGuesses
@@ -49,7 +49,6 @@ from ptxkit.verifier.launch_inference import (
 from ptxkit.verifier.request import VerifyRequest
 from ptxkit.verifier.tensormap_inference import InferredMaps, infer_maps, is_expected
 from ptxkit.verifier.violation_diagnostics import (
-    ABORTED_CODE,
     ARGUMENTS_NOTE,
     GRID_NOTE,
     launch_text,
@@ -58,10 +57,9 @@ from ptxkit.verifier.violation_diagnostics import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.races.event_recorder import EventRecorder
+    from ptxkit.emulator.threads.machine_observer import MachineObserver
     from ptxkit.model.trace import FindingTrace
 
-UNREACHED_CODE = "PTX300"
 _PROBE_SECONDS, _PROBE_SHARE = 5.0, 0.5
 """Seconds for finding out whether a size of blocks will do; the share of all seconds that such questions may take."""
 
@@ -105,9 +103,9 @@ def verify_source(
     except Exception as error:
         return crash_result(source.path, error)
     result = FileResult.of(source.path, left)
-    told = tuple(run_.run for run_ in runs if run_.run is not None)
+    recorded = tuple(run_.run for run_ in runs if run_.run is not None)
     traces = _sort_traces([each for run_ in runs for each in run_.traces], left.diagnostics)
-    return replace(result, runs=told, traces=traces, suppressed=hidden)
+    return replace(result, runs=recorded, traces=traces, suppressed=hidden)
 
 
 def _select_entries(module: Module, request: VerifyRequest) -> list[Function]:
@@ -152,13 +150,13 @@ def _verify_kernel(
         if name not in images and offset + program.address_size // 8 <= sizes[name]  # others are offsets
     }
     chosen = has_unspecified_values(program, pointers, request)
-    ways = infer_maps(flat) if chosen else [{}]
+    choices = infer_maps(flat) if chosen else [{}]
     deadline = time.thread_time() + request.seconds
 
     evidence = find_launch_evidence(flat)
     plans = infer_plans(entry, program, request, [step.instruction for step in flat.steps], evidence)
     wide: list[LaunchPlan] = []
-    if request.grid is None and ways[0] and not evidence.shares_global_memory:
+    if request.grid is None and choices[0] and not evidence.shares_global_memory:
         # With boxes of another size, CTAs may interfere with each other: then one cluster is run alone.
         wide = plans if evidence.axes else []
         plans = [replace(each, grid=each.cluster) for each in plans]
@@ -166,16 +164,14 @@ def _verify_kernel(
     has_cluster = request.cluster is not None or entry.directive("reqnctapercluster") is not None
     has_block = request.block is not None or entry.directive("reqntid") is not None
     unsaid = unspecified_parameters(program, request)
-    whole = [name for name, (value, _) in ways[0].items() if not isinstance(value, StructArgument)]
+    whole = [name for name, (value, _) in choices[0].items() if not isinstance(value, StructArgument)]
     influence = FaultDependence(
         flat,
         has_block=has_block,
         has_cluster=has_cluster or request.grid is not None,
         chosen=[name for name in unsaid if name not in images and name not in whole],
         pointers=pointers,
-        structures=[
-            e.name for _, e in program.parameters if e.size > e.element_size and e.name in {*unsaid} - {*whole}
-        ],
+        structures=[e.name for _, e in program.parameters if e.is_aggregate and e.name in {*unsaid} - {*whole}],
     )
 
     def session_of(plan: LaunchPlan, maps: InferredMaps, *, exhausted: bool = False) -> _Session:
@@ -196,7 +192,7 @@ def _verify_kernel(
         )
         return _Session(module, source, entry.name, plan, fit, traces=request.trace, strict=request.policy == "strict")
 
-    candidates = [(plan, maps) for plan in (*wide, *plans) for maps in ways]
+    candidates = [(plan, maps) for plan in (*wide, *plans) for maps in choices]
 
     def first_of(maps: InferredMaps) -> VerifierRun:
         return next(generate_runs(program, pointers, request, {**images, **maps}, IntegerGuesses()))
@@ -205,7 +201,7 @@ def _verify_kernel(
     if len(candidates) > 1:
         enough = deadline - (1 - _PROBE_SHARE) * request.seconds
         found = _fitting(candidates, session_of, first_of, enough, exact=is_expected(flat))
-    maps = found[1] if found else ways[0]
+    maps = found[1] if found else choices[0]
     session = found[0] if found else session_of(plans[0], maps, exhausted=len(candidates) > 1)
     guesses, left = IntegerGuesses(), request.schedules
     for trial in generate_runs(program, pointers, request, {**images, **maps}, guesses):
@@ -271,7 +267,7 @@ class _Session:
         self._diagnostics: dict[tuple[str, int], Diagnostic] = {}
         self._open_questions: dict[str, Undecided] = {}
         self._undecided: dict[tuple[str, int], Undecided] = {}
-        self._wrong_arguments: list[str] = []
+        self._wrong_arguments: list[Message] = []
         self._assumption_texts: dict[str, None] = {}
         self._completed_runs = self._runs = self._steps = 0
         self._reached_offsets: set[int] = set()
@@ -340,8 +336,10 @@ class _Session:
         self.is_crowded = is_whole and all(self._assumptions.requires_several_ctas(each) for each in unfit)
         return False
 
-    def _run_trial(self, trial: VerifierRun, seconds: float, order: EventRecorder | None = None) -> RunResult:
-        return run(self._module, self._kernel, order=order, **self._launch_arguments(trial, seconds))
+    def _run_trial(
+        self, trial: VerifierRun, seconds: float, observers: Sequence[MachineObserver] | None = None
+    ) -> RunResult:
+        return run(self._module, self._kernel, observers=observers, **self._launch_arguments(trial, seconds))
 
     def _launch_arguments(self, trial: VerifierRun, seconds: float) -> dict[str, Any]:
         """Return the launch arguments of a run."""
@@ -362,17 +360,18 @@ class _Session:
     def _record_traces(self, findings: Sequence[Violation], trial: VerifierRun, seconds: float) -> None:
         """Run once more with the same seed, and record what led to findings."""
         from ptxkit.emulator.races.event_recorder import EventRecorder
+        from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
         from ptxkit.verifier.trace_builder import build_trace
 
-        recorder = EventRecorder([(each.code, each.offset) for each in findings], strict=self._strict)
-        self._run_trial(trial, seconds, recorder)
+        recorder = EventRecorder([(each.code, each.offset) for each in findings])
+        self._run_trial(trial, seconds, recorder.around(HappensBeforeMonitor(strict=self._strict).observers))
         recorder.capture()
         kept = {(each.finding.code, each.finding.offset): each for each in recorder.recordings}
         block = to_dim3(self._plan.block, "block")
-        told = (launch_text(self._plan), *trial.assumptions, f"policy {trial.policy}", f"seed {trial.seed}")
+        recorded = (launch_text(self._plan), *trial.assumptions, f"policy {trial.policy}", f"seed {trial.seed}")
         for each in findings:
             key = (each.code, each.offset)
-            self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, told))
+            self._traces.append(build_trace(self._diagnostics[key], each, kept.get(key), block, recorded))
 
     def _add_result(self, outcome: RunResult, trial: VerifierRun) -> list[Violation]:
         """Record the results of a run; return the findings that are new."""
@@ -380,7 +379,7 @@ class _Session:
             self.add_question(f"the machine cannot run it: {outcome.unsupported_reason}")
         elif outcome.incomplete_reason:
             self.add_question(outcome.incomplete_reason)
-        unfit = [each.message for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
+        unfit = [each.content for each in outcome.findings if self._assumptions.shows_wrong_arguments(each)]
         self._wrong_arguments += unfit
         if unfit:
             return []  # what comes of it is the fault of the arguments
@@ -408,21 +407,21 @@ class _Session:
     def add_question(self, reason: str) -> None:
         """Record an open question."""
         text = f"{self._kernel}: {reason}"
-        self._open_questions.setdefault(text, Undecided(UNREACHED_CODE, text, self._source, self._kernel_span()))
+        self._open_questions.setdefault(text, Undecided(ptx3xx.NOT_REACHED, text, self._source, self._kernel_span()))
 
     def result(self, maps: Mapping[str, int], places: frozenset[int]) -> _KernelResult:
         """What all runs showed. maps: parameters that hold unspecified tensor maps, and how many.
 
-        places: where the instructions of the kernel stand.
+        places: where the instructions of the kernel are.
         """
         reached = len(self._reached_offsets & places)
         if self._wrong_arguments and not self._completed_runs and not self._diagnostics:
-            why = self._wrong_arguments[0]
+            why: object = self._wrong_arguments[0]
             wanted = " ".join(
                 f"--arg '{name}={f'{count}*' * (count > 1)}f16[256,256]:box=64x64'" for name, count in maps.items()
             )
             wanted = wanted or "--arg"
-            if why.startswith(NO_MAP_PREFIX) and maps:
+            if self._wrong_arguments[0].template in NO_TENSOR_MAP_TEMPLATES and maps:
                 why = f"{', '.join(maps)}: tensor maps, of which only the host knows what they describe"
             self.add_question(f"no run came to its end with the arguments that were chosen ({why}): give {wanted}")
         elif (
@@ -433,12 +432,12 @@ class _Session:
             count = f"{reached} of {len(places)} instructions"
             self.add_question(f"the arguments that were chosen lead to {count} only: give --arg")
         launch, arguments = launch_text(self._plan), tuple(self._assumption_texts)
-        told = KernelRun(
+        recorded = KernelRun(
             self._kernel, launch, arguments, self._runs, self._completed_runs, self._steps, reached, len(places)
         )
         doubted = [each for key, each in self._undecided.items() if key not in self._diagnostics]
         return _KernelResult(
-            list(self._diagnostics.values()), [*self._open_questions.values(), *doubted], told, self._traces
+            list(self._diagnostics.values()), [*self._open_questions.values(), *doubted], recorded, self._traces
         )
 
     def _kernel_span(self) -> Span:
@@ -447,7 +446,7 @@ class _Session:
 
 
 def _sort_traces(traces: Sequence[FindingTrace], found: Sequence[Diagnostic]) -> tuple[FindingTrace, ...]:
-    """Pictures of what is found, as severe as what is said of their line, errors first."""
+    """Pictures of what is found, as severe as the findings of their line, errors first."""
     severities = {(each.code, each.source.position(each.span.start)[0]): each.severity for each in found}
     known = [
         replace(each, severity=str(severities[each.code, each.line]))
@@ -468,4 +467,4 @@ def _merge_diagnostics(static: Sequence[Diagnostic], seen: Sequence[Diagnostic])
     return tuple(sorted([*found, *shown.values()], key=lambda each: (each.span.start, each.code)))
 
 
-__all__ = ["ABORTED_CODE", "verify_source"]
+__all__ = ["verify_source"]

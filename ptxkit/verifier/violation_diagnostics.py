@@ -7,10 +7,6 @@ from ptxkit.emulator import Violation, Witness
 from ptxkit.source import SourceFile
 from ptxkit.verifier.launch_inference import LaunchPlan, VerifierRun
 
-ABORTED_CODE = "PTX650"
-"""The code of what ends a kernel though no rule is broken: a trap, a failed assertion, a stack that is too small."""
-
-
 ARGUMENTS_NOTE = "these arguments were chosen: where no host passes such, give --arg, --block or --shared"
 GRID_NOTE = (
     "the grid was chosen, as the kernel's code shows that several CTAs run it: where one alone does, give --grid 1"
@@ -33,7 +29,7 @@ def make_diagnostic(
     if chosen:
         notes.append(chosen)
     return Diagnostic(
-        code=finding.code if finding.code.startswith("PTX") else ABORTED_CODE,
+        code=finding.code,
         severity=Severity.ERROR if not chosen and finding.severity == "error" else Severity.WARNING,
         message=finding.message,
         source=source,
@@ -47,10 +43,9 @@ def make_diagnostic(
 def make_undecided(
     finding: Violation, source: SourceFile, kernel: str, plan: LaunchPlan, trial: VerifierRun, reason: str
 ) -> Undecided:
-    """A finding of one run that may come only of what was chosen for it. reason: of what, and what would tell."""
-    code = finding.code if finding.code.startswith("PTX") else ABORTED_CODE
+    """A finding of one run that may come only of what was chosen for it. reason: of what, and what would decide it."""
     text = f"{finding.message}; but {reason}: {_describe_run(kernel, plan, trial)}"
-    return Undecided(code, text, source, source.statement_span(finding.offset))
+    return Undecided(finding.code, text, source, source.statement_span(finding.offset))
 
 
 def _describe_run(kernel: str, plan: LaunchPlan, trial: VerifierRun) -> str:

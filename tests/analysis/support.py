@@ -11,6 +11,7 @@ from ptxkit.analysis.ir.shared_window import SharedWindow
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram
 from ptxkit.analysis.symexec.executor import LockstepExecutor
 from ptxkit.analysis.symexec.explorer import Explorer, compile_program
+from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.scenario import Scenario, launch_config_of
@@ -50,14 +51,14 @@ def kernel_of(module: Module) -> KernelFacts:
 class Walk:
     """One thread's walk, with what it left in its registers."""
 
-    walker: LockstepExecutor
+    state: GroupState
 
     @property
     def trace(self) -> ThreadTrace:
-        return self.walker.trace.for_thread(self.walker.tids[0])
+        return self.state.trace.for_thread(self.state.tids[0])
 
     def __getitem__(self, register: str) -> Value | None:
-        held = self.walker.registers.get(register)
+        held = self.state.registers.get(register)
         assert not isinstance(held, LaneValues)
         return held
 
@@ -76,15 +77,15 @@ def walk(module: Module, tid: int = 0, *, sample: int = 512, rank: int = 0, scen
     program = program_of(module)
     code = compile_program(program, whole=True)
     taken = scenario or Scenario(launch_config_of(program), sample, rank)
-    walker = LockstepExecutor(code, taken, (tid,), SymbolicValueTable(), LaneExchange(), pointer_parameters(program))
-    walker.run()
-    return Walk(walker)
+    state = GroupState(code, taken, (tid,), SymbolicValueTable(), LaneExchange(), pointer_parameters(program))
+    LockstepExecutor(state).run()
+    return Walk(state)
 
 
 def computed(line: str, **registers: Value) -> Value | None:
     """What one instruction leaves in its destination, `%rd9`, `%r9` or `%p9`, given registers such as `r1=5`."""
     program = program_of(module_of(line))
-    walker = LockstepExecutor(
+    state = GroupState(
         CompiledProgram(program, lambda _: None, whole=True),
         Scenario(launch_config_of(program), 0),
         (0,),
@@ -93,9 +94,9 @@ def computed(line: str, **registers: Value) -> Value | None:
         frozenset(),
     )
     for name, value in registers.items():
-        walker.registers.set(f"%{name}", value)
-    walker.run()
-    read = map(walker.registers.get, ("%rd9", "%r9", "%h9", "%p9"))
+        state.registers.set(f"%{name}", value)
+    LockstepExecutor(state).run()
+    read = map(state.registers.get, ("%rd9", "%r9", "%h9", "%p9"))
     found = [held for held in read if held is not None]
     if not found:
         return None

@@ -8,9 +8,7 @@ import time
 
 from ptxkit.batch import job, worker
 from ptxkit.batch.job import Job, JobResult
-
-PROGRAM = "import sys; sys.path[:] = {path!r}; from tests.batch.planted import serve; serve()"
-"""In the place of `ptxkit.batch.supervised_process.WORKER_PROGRAM`."""
+from ptxkit.processes.child_process import ParentChannel
 
 HANGS, SLEEPS, DIES, EXITS, FILLS, PRINTS, BREAKS = (
     f"// {word}" for word in ("hangs", "sleeps", "dies", "exits", "fills", "prints", "breaks")
@@ -37,6 +35,7 @@ def answered(asked: Job) -> JobResult:
     return job.run_job(asked)
 
 
-def serve() -> None:
+def serve(channel: ParentChannel) -> None:
+    """In the place of `ptxkit.batch.supervised_checker.WORKER`."""
     worker.run_job = answered  # type: ignore[attr-defined]
-    worker.serve()
+    worker.serve(channel)

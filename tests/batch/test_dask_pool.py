@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PLANTED = """\
 import sys
 sys.path.insert(0, {root!r})
-from ptxkit.batch import supervised_process
+from ptxkit.batch import supervised_checker
 from tests.batch import planted
-supervised_process.WORKER_PROGRAM = planted.PROGRAM
+supervised_checker.WORKER = planted.serve
 """
 """In the workers, too: Python runs it when it starts."""
 

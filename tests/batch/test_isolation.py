@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.batch import cpu_time, supervised_process, worker
-from ptxkit.batch.cpu_time import CpuUsage
+from ptxkit.batch import supervised_checker, worker
 from ptxkit.batch.failure_results import out_of_memory_result
 from ptxkit.batch.in_process import InProcessRunner
 from ptxkit.batch.job import Job, JobResult, JobSlot
 from ptxkit.batch.local_pool import LocalRunner
 from ptxkit.batch.result_codec import decode_result
-from ptxkit.batch.supervised_process import SupervisedChecker
+from ptxkit.batch.supervised_checker import SupervisedChecker
 from ptxkit.linter import lint_source
+from ptxkit.processes import cpu_time
+from ptxkit.processes.cpu_time import CpuUsage
 from ptxkit.results import FileResult, Status
 from ptxkit.settings.model import DEFAULT
 from ptxkit.source import SourceFile
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[SupervisedChecker]:
     """A process in which comments of a text do harm."""
-    monkeypatch.setattr(supervised_process, "WORKER_PROGRAM", planted.PROGRAM)
+    monkeypatch.setattr(supervised_checker, "WORKER", planted.serve)
     monkeypatch.syspath_prepend(str(ROOT))
     one = SupervisedChecker(0.5)
     yield one
@@ -84,7 +85,7 @@ def test_a_process_that_is_not_let_run_has_its_processor_time(
     process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a machine with too much to do: by the clock its time is over at once."""
-    monkeypatch.setattr(supervised_process, "WALL_TIME_FACTOR", 0.01)
+    monkeypatch.setattr(supervised_checker, "WALL_TIME_FACTOR", 0.01)
     monkeypatch.setattr(cpu_time, "cpu_usage_of", lambda _: CpuUsage(0.0, is_runnable=True))
     [item] = of(process, CLEAN + planted.HANGS).diagnostics
     assert "in answered" in str(item.properties["stack"])
@@ -93,7 +94,7 @@ def test_a_process_that_is_not_let_run_has_its_processor_time(
 def test_a_process_that_waits_for_ever_is_ended_by_the_clock(
     process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervised_process, "WALL_TIME_FACTOR", 4)
+    monkeypatch.setattr(supervised_checker, "WALL_TIME_FACTOR", 4)
     assert "took longer than 0.5 seconds" in message(of(process, CLEAN + planted.SLEEPS))
 
 
@@ -111,14 +112,14 @@ def test_the_same_process_goes_on_after_an_ordinary_text(process: SupervisedChec
 def test_a_process_with_much_memory_makes_place_for_another(
     process: SupervisedChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(supervised_process, "MAX_RETAINED_MEMORY", 1)
+    monkeypatch.setattr(supervised_checker, "MAX_RETAINED_MEMORY", 1)
     assert of(process, CLEAN).status is Status.CLEAN
     assert process._process is None
     assert of(process, CLEAN).status is Status.CLEAN
 
 
 def test_among_many_texts_only_those_that_do_harm_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervised_process, "WORKER_PROGRAM", planted.PROGRAM)
+    monkeypatch.setattr(supervised_checker, "WORKER", planted.serve)
     monkeypatch.syspath_prepend(str(ROOT))
     harms = {2: planted.DIES, 3: planted.HANGS, 7: planted.EXITS}
     items = [JobSlot(n, asked(CLEAN + harms.get(n, ""), f"{n}.ptx")) for n in range(9)]
@@ -192,9 +193,9 @@ def test_a_process_whose_parent_was_killed_ends_though_its_check_hangs(tmp_path:
     path.write_text(CLEAN + planted.HANGS)
     script = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from ptxkit.batch import supervised_process; from tests.batch import planted\n"
-        "supervised_process.WORKER_PROGRAM = planted.PROGRAM\n"
-        "from ptxkit.batch.supervised_process import SupervisedChecker; from ptxkit.batch.job import "
+        "from ptxkit.batch import supervised_checker; from tests.batch import planted\n"
+        "supervised_checker.WORKER = planted.serve\n"
+        "from ptxkit.batch.supervised_checker import SupervisedChecker; from ptxkit.batch.job import "
         "Job; import threading\n"
         "from tests.batch.test_isolation import asked, CLEAN\n"
         "one = SupervisedChecker(100)\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.batch.longest_first_queue import MAX_OVERTAKEN, LongestFirstQueue
+from ptxkit.batch.limits import MAX_OVERTAKEN
+from ptxkit.batch.longest_first_queue import LongestFirstQueue
 
 
 def order(*lengths: int) -> list[int]:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit import cache
 from ptxkit.batch import result_cache
 from ptxkit.batch.job import Job, JobMode, JobResult, run_job
 from ptxkit.batch.result_cache import ResultCache, UnusableCacheError, result_folder
+from ptxkit.content_store import ContentStore
 from ptxkit.diagnostics import Severity
 from ptxkit.settings.model import DEFAULT, CodeSelection, Settings
 from ptxkit.source import SourceFile
@@ -97,16 +97,6 @@ def test_nothing_is_kept_when_ptxkit_was_changed_meanwhile(folder: Path, monkeyp
     assert entries(folder) == []
 
 
-def test_a_file_of_ptxkit_that_is_touched_makes_another_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "rule.py").write_text("1")
-    monkeypatch.setattr(cache, "PACKAGE", str(tmp_path))
-    before = cache._installation_state()
-    assert cache._installation_state() == before
-    os.utime(tmp_path / "inner" / "rule.py", (1, 1))
-    assert cache._installation_state() != before
-
-
 @pytest.mark.parametrize("damage", [b"", b"ptxkit", b"\0" * 500])
 def test_a_damaged_entry_counts_as_missing_and_is_written_again(folder: Path, damage: bytes) -> None:
     answer = filled(folder, asked())
@@ -146,7 +136,7 @@ def test_a_folder_that_cannot_be_written_is_no_harm(folder: Path, monkeypatch: p
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(result_cache, "write_entry", full)
+    monkeypatch.setattr(ContentStore, "write", full)
     filled(folder, asked())
     assert entries(folder) == []
 

@@ -76,7 +76,7 @@ def test_a_call_with_too_few_arguments_is_told_by_python(k: Kernel) -> None:
 
 
 def test_right_arguments_are_not_looked_at_and_signatures_stay(k: Kernel) -> None:
-    assert list(inspect.signature(Kernel.memcpy_async).parameters)[:4] == ["self", "destination", "source", "size"]
+    assert list(inspect.signature(Kernel.memcpy_async).parameters)[:4] == ["k", "destination", "source", "size"]
     with k.if_(k.tid.x < 3):
         k.mov_u32(1)
     p = k.register(pred)

@@ -49,7 +49,7 @@ def staged(
 
 CHOICES = [
     ("sm_90", 16, 4096, True, ("bulk", 0, "both addresses and the size are multiples of 16 bytes")),
-    ("sm_90", 16, 4096, False, ("cp.async", 16, "no barrier is given, which a bulk copy would tell of its end")),
+    ("sm_90", 16, 4096, False, ("cp.async", 16, "no barrier is given to which a bulk copy could report its end")),
     ("sm_90", 16, 4104, True, ("cp.async", 8, "addresses and size are multiples of 8 bytes, and bulk copies need 16")),
     ("sm_90", 4, 4096, True, ("cp.async", 4, "addresses and size are multiples of 4 bytes, and bulk copies need 16")),
     ("sm_80", 16, 4096, True, ("cp.async", 16, "bulk copies need sm_90, and the kernel is for sm_80")),
@@ -168,7 +168,7 @@ def test_no_mbarrier_waits_for_a_copy_out(tmp_path: Path) -> None:
     target, tile = k.param(Global[f32], "target", align=16), k.shared(f32, 128, align=16)
     copy = k.memcpy_async(target, tile, 512, group=k.this_cta(), barrier=k.mbarrier("bar"))
     assert (copy.mechanism, copy.unit) == ("ld/st", 16)
-    assert copy.reason == "no mbarrier is told of the end of a bulk copy to global memory: wait for the copy instead"
+    assert copy.reason == "a bulk copy to global memory reports its end to no mbarrier: wait for the copy instead"
     assert "ld.shared.v2.b64" in str(k)
     assert_ptxas_accepts(str(k), tmp_path)
 

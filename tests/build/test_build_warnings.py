@@ -222,7 +222,7 @@ def test_the_line_is_that_of_the_commit() -> None:
     bulk(c, wait=False)
     (found,) = warned(c.k.assembled)
     assert found.lineno == marked("bytes are announced").line
-    assert str(found.message) == "mbarrier `full` is told of what is brought here, and no thread waits for it"
+    assert str(found.message) == "mbarrier `full` tracks what is copied here, and no thread waits for it"
 
 
 def test_printing_an_unfinished_kernel_tells_nothing() -> None:
@@ -270,7 +270,7 @@ def test_what_the_verifier_warns_of_is_a_warning_at_the_users_line() -> None:
     [found] = warned(past_the_end(96).verify)
     assert found.category is FindingWarning
     assert str(found.message) == (
-        "PTX207: uses 4 bytes from byte 380 on: begins 124 bytes behind the end of `shared_0`, which has 256 bytes; "
+        "PTX207: uses 4 bytes from byte 380 on: begins 124 bytes after the end of `shared_0`, which has 256 bytes; "
         "keep the 4 bytes within `shared_0`, or declare it larger"
     )
     assert (found.filename, found.lineno) == (__file__, marked("each its own").line)

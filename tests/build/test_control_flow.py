@@ -262,7 +262,7 @@ def test_one_of_two_values_is_taken(k: Kernel, tmp_path: Path) -> None:
 
 def test_two_constants_do_not_tell_their_type(k: Kernel) -> None:
     p = k.param(u32, "n") > 3
-    with pytest.raises(BuildTypeError, match=r"say it, `k\.selected\(1, 0, p, u32\)`"):
+    with pytest.raises(BuildTypeError, match=r"give it, `k\.selected\(1, 0, p, u32\)`"):
         k.selected(1, 0, p)
     with pytest.raises(BuildTypeError, match="they have one type"):
         k.selected(k.register(u32), k.register(f32), p)

@@ -118,7 +118,7 @@ REFUSED: list[tuple[Callable[[Kernel, Shared[f32], Global[f32]], object], type[B
     (
         lambda k, t, s: k.copy_async(t, s, when=k.tid.x < 3, src_size=4),
         BuildError,
-        "said once: by `when`, `src_size` or `ignore_src`",
+        "one of `when`, `src_size` and `ignore_src` limits what is copied",
     ),
 ]
 

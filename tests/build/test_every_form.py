@@ -58,7 +58,7 @@ def test_every_form_is_written_by_its_name_and_spelled_out(name: str) -> None:
         k.emit(wanted.opcode, *wanted.operands)
         operands = list(given(each.match.operands, wanted.operands, find_result_roles(each.match)))
         k.instruction(to_name_part(wanted.opcode), operands)
-        spelled_out, by_name = (entry.statement for entry in k.body)
+        spelled_out, by_name = (entry.statement for entry in k.recorder.body)
         assert spelled_out == wanted
         assert isinstance(by_name, tree.Instruction)
         said = set(by_name.opcode.split("."))

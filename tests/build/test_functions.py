@@ -322,7 +322,7 @@ def test_a_tensor_map_is_passed_by_address_and_its_bytes_are_counted(tmp_path: P
     verdict = k.verify()
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
     assert_ptxas_accepts(str(k), tmp_path)
-    with pytest.raises(VerificationError, match="the copies bring 2048") as caught:
+    with pytest.raises(VerificationError, match="the copies complete 2048") as caught:
         bringing(1024).verify()
     assert caught.value.blames[0].location == marked("announced")
 

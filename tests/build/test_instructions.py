@@ -109,7 +109,7 @@ def test_a_result_may_go_to_a_given_register(k: Kernel) -> None:
 
 
 def test_a_result_does_not_go_to_a_register_of_another_type(k: Kernel) -> None:
-    with pytest.raises(BuildTypeError, match=r"gives \.u32, and %f0: \.f32 shall receive it"):
+    with pytest.raises(BuildTypeError, match=r"gives \.u32, and %f0: \.f32 is to receive it"):
         k.add(k.register(u32), 5, into=k.register(f32))
 
 
@@ -189,7 +189,7 @@ def test_a_name_that_stops_too_early_says_what_could_follow(k: Kernel) -> None:
 
 
 def test_a_type_that_nothing_tells_is_asked_for(k: Kernel) -> None:
-    with pytest.raises(BuildTypeError, match="do not tell its type; say it in the name"):
+    with pytest.raises(BuildTypeError, match="do not determine its type; write it in the name"):
         k.mov(5)
     assert k.mov_u32(5).type is u32
 

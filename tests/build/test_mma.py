@@ -175,7 +175,7 @@ def test_what_no_tile_can_be_is_refused() -> None:
         Tile(k, 16, 8, f64)
     with pytest.raises(BuildValueError, match="a multiple of 16 rows, not 8"):
         k.mma_a(left, 0, 0, count=8)
-    with pytest.raises(BuildTypeError, match=r"only elements of 16 bits are transposed on their way, not .b8"):
+    with pytest.raises(BuildTypeError, match=r"only elements of 16 bits are transposed as they are loaded, not .b8"):
         k.mma_b(left, 0, 0, transposed=True)
     with pytest.raises(BuildTypeError, match="from rows in shared memory"):
         k.mma_a(left.place, 0, 0)  # type: ignore[arg-type]

@@ -154,7 +154,7 @@ def test_bits_in_other_registers_cannot_be_reinterpreted(k: Kernel) -> None:
     with pytest.raises(BuildTypeError, match=r"in other registers .* k\.mov_b32\(value, into=k\.register\(f32\)\)"):
         k.register(u32).reinterpret(f32)
     assert k.mov_b32(k.register(u32), into=k.register(f32)).type is f32
-    with pytest.raises(BuildTypeError, match=r"stand in other registers .* say \.convert\(u16\) for the value"):
+    with pytest.raises(BuildTypeError, match=r"are in other registers .* say \.convert\(u16\) for the value"):
         k.register(u32).reinterpret(u16)
 
 

@@ -15,21 +15,21 @@ STUB = ROOT / "ptxkit" / "build" / "methods.pyi"
 
 
 @pytest.fixture(scope="module")
-def signatures() -> object:
+def stub_generator() -> object:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
-        return importlib.import_module("signatures")
+        return importlib.import_module("script_lib.stub_generator")
     finally:
         sys.path.remove(str(ROOT / "scripts"))
 
 
 def defined(name: str) -> list[str]:
-    """The lines of signatures that begin so."""
+    """The lines of the stub that begin so."""
     return [line for line in STUB.read_text().splitlines() if line.startswith(f"    def {name}")]
 
 
-def test_they_are_what_the_table_gives(signatures: object) -> None:
-    assert STUB.read_text() == signatures.stub(), "run scripts/stubs"  # type: ignore[attr-defined]
+def test_they_are_what_the_table_gives(stub_generator: object) -> None:
+    assert STUB.read_text() == stub_generator.render_stub(), "run scripts/stubs"  # type: ignore[attr-defined]
 
 
 def test_every_method_in_them_is_there() -> None:

@@ -132,8 +132,8 @@ def announcing(size: int, *, debug: bool = False) -> Kernel:
 def test_the_verifier_knows_the_bytes_of_a_box(debug: bool) -> None:
     verdict = announcing(2048, debug=debug).verify()
     assert (verdict.diagnostics, verdict.undecided) == ((), ())
-    for size, what in ((2064, "the phase never ends"), (1024, "the phase ends before all the data is there")):
-        with pytest.raises(VerificationError, match=f"the copies bring 2048: {what}") as caught:
+    for size, what in ((2064, "the phase never ends"), (1024, "the phase ends before all the data has arrived")):
+        with pytest.raises(VerificationError, match=f"the copies complete 2048: {what}") as caught:
             announcing(size, debug=debug).verify()
         (blame,) = caught.value.blames
         assert (blame.diagnostic.code, blame.location) == ("PTX503", marked("announced"))

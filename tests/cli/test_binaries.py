@@ -187,7 +187,7 @@ def test_a_fault_in_the_reading_of_one_file_is_that_files_failure(
     def crash(*_: object) -> None:
         raise KeyError("sections")
 
-    monkeypatch.setattr("ptxkit.inputs.elf_sections.elf_sections", crash)
+    monkeypatch.setattr("ptxkit.elf.ElfFile.sections", crash)
     (files / "k.ptx").write_text(CLEAN)
     result = ptxkit("lint", "--format", "json", "libfoo.so", "k.ptx")
     assert (result.exit_code, paths(result)) == (2, {"libfoo.so": "failed", "k.ptx": "clean"})

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from ptxkit.batch import local_pool, supervised_process
+from ptxkit.batch import local_pool, supervised_checker
 from ptxkit.report import progress
 from tests.batch import planted
 from tests.cli.support import BROKEN, CLEAN, shell
@@ -137,7 +137,7 @@ def test_options_that_contradict_each_other_are_told(files: Path, ptxkit: Run, o
 def test_harmful_texts_among_others_fail_and_the_status_is_2(
     files: Path, ptxkit: Run, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    monkeypatch.setattr(supervised_process, "WORKER_PROGRAM", planted.PROGRAM)
+    monkeypatch.setattr(supervised_checker, "WORKER", planted.serve)
     monkeypatch.syspath_prepend(str(ROOT))
     Path("c1.ptx").write_text(CLEAN + planted.DIES)
     Path("c3.ptx").write_text(CLEAN + planted.HANGS)
@@ -173,7 +173,7 @@ def test_small_inputs_begin_no_process(files: Path, ptxkit: Run, monkeypatch: py
     def begins(*_: object) -> None:
         pytest.fail("a process was begun")
 
-    monkeypatch.setattr(supervised_process.subprocess, "Popen", begins)  # type: ignore[attr-defined]
+    monkeypatch.setattr("subprocess.Popen", begins)
     assert ptxkit("lint", "c0.ptx", "c1.ptx").exit_code == 0
     Path("large.ptx").write_text(CLEAN + "// large\n" * local_pool.MAX_IN_PROCESS_CHARS)
     assert ptxkit("lint", "large.ptx").exit_code == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit import cache
 from ptxkit.build import Global, Kernel, VerificationError, f32
+from ptxkit.content_store import user_cache_folder
 from ptxkit.device import compile as compile_kernel
 from ptxkit.device import compiler, cubin_cache
 
@@ -18,7 +18,7 @@ from ptxkit.device import compiler, cubin_cache
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing compiled is there; the table and the grammar are, which a process takes seconds to make."""
-    made, own = cache.user_cache_folder(), tmp_path / "ptxkit"
+    made, own = user_cache_folder(), tmp_path / "ptxkit"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for path in Path(made).iterdir() if made is not None else ():
         if path.name.startswith(("lark.", "syntax.", "table.")):
@@ -88,7 +88,7 @@ def test_where_nothing_can_be_kept_all_works_as_before(monkeypatch: pytest.Monke
 
 
 def test_the_oldest_entries_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cubin_cache, "_MAX_ENTRIES", 2)
+    monkeypatch.setattr(cubin_cache, "MAX_CACHED_CUBINS", 2)
     for value in (1.0, 2.0, 3.0):
         compile_kernel(kernel(value))
     assert len(entries(folder)) == 2

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ptxkit.build import BuildTypeError, Global, Kernel, f32
-from ptxkit.build.launchable import Launchable
 from ptxkit.device import LaunchError, OtherContextError, Signature, launch_binding, launch_failures
-from ptxkit.device.launch_binding import Launch
+from ptxkit.device.launch_binding import Launch, Launcher
 from tests.device.test_arguments import Fake
 from tests.device.test_loaded_kernel import FakeKernel, FakeStream, Limits
 
@@ -47,7 +46,7 @@ class Maker:
 @pytest.fixture
 def maker(monkeypatch: pytest.MonkeyPatch) -> Maker:
     found = Maker()
-    monkeypatch.setattr(Launchable, "loaded", lambda kernel: found)
+    monkeypatch.setattr(Launcher, "loaded", lambda kernel: found)
     return found
 
 
@@ -87,7 +86,7 @@ def test_a_binding_that_fails_is_tried_again(maker: Maker, monkeypatch: pytest.M
     k = kernel()
     k[4](Fake())
     maker.context = 2
-    monkeypatch.setattr(Launchable, "loaded", lambda kernel: pytest.fail("no device"))
+    monkeypatch.setattr(Launcher, "loaded", lambda kernel: pytest.fail("no device"))
     for _ in range(2):
         with pytest.raises(pytest.fail.Exception, match="no device"):
             k[4](Fake())

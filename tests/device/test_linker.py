@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ptxkit import parse
+from ptxkit import elf, parse
 from ptxkit.build import Function, Global, Kernel, VerificationError, f32, u32
 from ptxkit.device import (
     ArgumentError,
@@ -216,7 +216,7 @@ def test_kernels_of_the_builder_are_linked_with_the_rest() -> None:
 
 
 def test_intermediate_code_alone_is_one_program() -> None:
-    assert link([intermediate()], "sm_90").cubin.code.startswith(cubin_reader.MAGIC)
+    assert link([intermediate()], "sm_90").cubin.code.startswith(elf.MAGIC)
 
 
 def test_a_kernel_in_machine_code_tells_its_parameters() -> None:

@@ -56,8 +56,8 @@ def test_partial_sums_are_handed_on_again_and_again(cluster: int) -> None:
 def test_e4m3_products_are_scaled() -> None:
     torch = pytest.importorskip("torch")
     for rows, columns, depth in [(128, 256, 128), (1000, 784, 528), (4096, 4096, 2048)]:
-        a = torch.randn(rows, depth, device="cuda").steps_reaching(torch.float8_e4m3fn)
-        b = torch.randn(columns, depth, device="cuda").steps_reaching(torch.float8_e4m3fn)
+        a = torch.randn(rows, depth, device="cuda").to(torch.float8_e4m3fn)
+        b = torch.randn(columns, depth, device="cuda").to(torch.float8_e4m3fn)
         out = torch.empty(rows, columns, device="cuda", dtype=torch.bfloat16)
         scales = torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda")
         matmul(a.view(torch.uint8), b.view(torch.uint8).t(), out, *scales)
@@ -68,8 +68,8 @@ def test_e4m3_products_are_scaled() -> None:
 def test_precise_sums_of_e4m3_lose_nothing_where_all_have_one_sign() -> None:
     torch = pytest.importorskip("torch")
     for rows, columns, depth in [(128, 128, 640), (1000, 784, 528), (2048, 1920, 8192)]:
-        a = torch.rand(rows, depth, device="cuda").steps_reaching(torch.float8_e4m3fn)
-        b = torch.rand(columns, depth, device="cuda").steps_reaching(torch.float8_e4m3fn)
+        a = torch.rand(rows, depth, device="cuda").to(torch.float8_e4m3fn)
+        b = torch.rand(columns, depth, device="cuda").to(torch.float8_e4m3fn)
         out = torch.empty(rows, columns, device="cuda", dtype=torch.bfloat16)
         scales = torch.tensor([0.5], device="cuda"), torch.tensor([0.25], device="cuda")
         matmul(a.view(torch.uint8), b.view(torch.uint8).t(), out, *scales, precise=True)
@@ -82,8 +82,8 @@ def test_tensors_of_8_bit_numbers_are_taken_as_they_are(name: str) -> None:
     torch = pytest.importorskip("torch")
     kind = getattr(torch, name)
     for rows, columns, depth in [(128, 256, 128), (1000, 784, 528)]:
-        a = torch.randn(rows, depth, device="cuda").steps_reaching(kind)
-        b = torch.randn(columns, depth, device="cuda").steps_reaching(kind)
+        a = torch.randn(rows, depth, device="cuda").to(kind)
+        b = torch.randn(columns, depth, device="cuda").to(kind)
         out = torch.empty(rows, columns, device="cuda", dtype=torch.bfloat16)
         wanted = a.float() @ b.float().t()
         matmul(a, b.t(), out)

@@ -101,7 +101,7 @@ def test_an_operator_makes_its_result_and_is_seen_by_the_compiler() -> None:
         setup_context=lambda ctx, inputs, output: ctx.__dict__.update(count=inputs[1], factor=inputs[2]),
     )
     data = torch.randn(1000, device="cuda", requires_grad=True)
-    torch.registers_testing_addresses.assert_close(operator(data, 1000, 2.5), data * 2.5)
+    torch.testing.assert_close(operator(data, 1000, 2.5), data * 2.5)
     torch.library.opcheck(operator, (data, 1000, 2.5))
 
     @torch.compile(fullgraph=True)
@@ -111,9 +111,9 @@ def test_an_operator_makes_its_result_and_is_seen_by_the_compiler() -> None:
     for size in (1000, 333):
         values = torch.randn(size, device="cuda", requires_grad=True)
         result = twice(values)
-        torch.registers_testing_addresses.assert_close(result, (values * 2 + 1) * 3)
+        torch.testing.assert_close(result, (values * 2 + 1) * 3)
         result.sum().backward()
-        torch.registers_testing_addresses.assert_close(values.grad, torch.full_like(values, 6.0))
+        torch.testing.assert_close(values.grad, torch.full_like(values, 6.0))
 
 
 @needs_torch
@@ -123,7 +123,7 @@ def test_an_operator_changes_its_tensors() -> None:
     operator = torch_op("ptxkit_tests::scaled_to", scaled(), grid=8, writes=["out"])
     data, out = torch.randn(1000, device="cuda"), torch.zeros(1000, device="cuda")
     assert operator(data, out, 1000, factor=0.5) is None
-    torch.registers_testing_addresses.assert_close(out, data * 0.5)
+    torch.testing.assert_close(out, data * 0.5)
     torch.library.opcheck(operator, (data, out, 1000, 0.5))
 
     @torch.compile(fullgraph=True)
@@ -131,7 +131,7 @@ def test_an_operator_changes_its_tensors() -> None:
         operator(values, target, values.numel(), 4.0)
         return target + 1
 
-    torch.registers_testing_addresses.assert_close(step(data, out), data * 4 + 1)
-    torch.registers_testing_addresses.assert_close(out, data * 4)
+    torch.testing.assert_close(step(data, out), data * 4 + 1)
+    torch.testing.assert_close(out, data * 4)
     with pytest.raises(NotImplementedError):
         operator(data.cpu(), out.cpu(), 1000, 0.5)

@@ -1,6 +1,7 @@
 """The own kernels on the machine, with larger cases: NumPy's answers, and nothing found.
 
-Each under half of the policies; test_builder_kernels.py has the smallest cases under all, `scripts/clean` all of both.
+Each under half of the policies; test_builder_kernels.py has the smallest cases under all, `scripts/soak_emulator` all
+of both.
 """
 
 from __future__ import annotations

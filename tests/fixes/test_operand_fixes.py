@@ -127,7 +127,7 @@ def test_findings_of_one_cause_have_one_mend() -> None:
         ("PTX611_bad_relaxed_without_init_fence", "add `@%p1 fence.mbarrier_init.release.cluster;`"),
         ("PTX614_bad_retry", "add `@!%p3 ret;`"),
         ("PTX622_bad_counter_of_all_ctas", "write `atom.relaxed.gpu.global.add.u32`"),
-        ("PTX701_bad_other_number_of_columns", "give back 32 columns"),
+        ("PTX701_bad_other_number_of_columns", "deallocate 32 columns"),
         ("PTX702_bad_commit_of_a_pair", "write `.cta_group::1` in all instructions of the kernel"),
         ("PTX704_bad_other_half_of_the_lanes", "add a loop that waits for [later]"),
         ("PTX707_bad_lanes_in_bytes", "shift the warp's number by 21"),

@@ -214,7 +214,7 @@ def test_a_wait_behind_the_barrier_is_to_move() -> None:
     wait = "\tcp.async.wait_group 0;\n"
     text = ring((wait, ""), ("\tld.shared", f"{wait}\tld.shared"), text=CLUSTER)
     [item] = found(text)
-    assert item.help == "move the wait in front of line 24"
+    assert item.help == "move the wait before line 24"
 
 
 # ------------------------------------------------------------------------------------------------ parities and counts

@@ -199,7 +199,9 @@ def test_a_section_that_leaves_the_file_is_told() -> None:
     data = bytearray(elf([(".nv_fatbin", TWO)]))
     table = struct.unpack_from("<Q", data, 40)[0]
     struct.pack_into("<Q", data, table + 64 + 32, 1 << 50)
-    assert problems(bytes(data)) == [f"section '.nv_fatbin' is said to end at byte {(1 << 50) + 64:,} of {len(data):,}"]
+    assert problems(bytes(data)) == [
+        f"section '.nv_fatbin' ends at byte {(1 << 50) + 64:,}, after the end of the file at {len(data):,}"
+    ]
 
 
 def test_a_frame_of_zstd_is_not_unpacked_beyond_what_is_promised() -> None:

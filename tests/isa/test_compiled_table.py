@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit import cache
 from ptxkit.fast_dataclasses import replace
+from ptxkit.installation import grammar_files
 from ptxkit.isa import compiled_table, loader
 from ptxkit.isa.forms import InstructionSet
 from ptxkit.isa.loader import load_instructions
@@ -50,5 +50,13 @@ def test_the_second_load_reads_what_the_first_wrote(tmp_path: Path, monkeypatch:
 
 def test_the_copy_depends_on_every_chapter_and_on_the_code_that_reads_them() -> None:
     named = {Path(path).name for path in compiled_table.sources()}
-    assert {"isa.lark", "gates.isa", "loader.py", "notation.py", "forms.py", "compiled_table.py", "cache.py"} <= named
-    assert {path.name for path in (Path(cache.grammar_files("isa")[0]).parent).glob("*.isa")} <= named
+    assert {
+        "isa.lark",
+        "gates.isa",
+        "loader.py",
+        "notation.py",
+        "forms.py",
+        "compiled_table.py",
+        "compile_cache.py",
+    } <= named
+    assert {path.name for path in (Path(grammar_files("isa")[0]).parent).glob("*.isa")} <= named

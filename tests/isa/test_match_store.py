@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptxkit import cache
+from ptxkit.installation import installation_stamp
 from ptxkit.isa import match_store, table
 from ptxkit.isa.forms import Match
 from ptxkit.isa.match_store import MatchStore, load_store
@@ -104,9 +104,8 @@ def test_another_state_of_the_installation_remembers_nothing_of_this_one(
     kept.store_choices({})
     monkeypatch.setattr(match_store, "installation_stamp", lambda: "another" * 8)
     assert not load_store().opcodes
-    os.rename(
-        files(folder)[0], folder / files(folder)[0].name.replace(cache.installation_stamp()[:16], ("another" * 8)[:16])
-    )
+    [path] = files(folder)
+    os.rename(path, folder / path.name.replace(installation_stamp()[:16], ("another" * 8)[:16]))
     assert not load_store().opcodes, "a file under another's name is not believed"
 
 
@@ -120,7 +119,7 @@ def test_a_damaged_file_counts_as_none(folder: Path) -> None:
 
 
 def test_a_memory_that_grew_too_large_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(match_store, "_MAX_ENTRIES", 1)
+    monkeypatch.setattr(match_store, "MAX_MATCH_ENTRIES", 1)
     first, second = whole_table(), whole_table()
     add(first)
     first.store_choices({})

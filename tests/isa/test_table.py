@@ -12,7 +12,7 @@ import pytest
 
 from ptxkit.isa import table
 from ptxkit.syntax import parse
-from ptxkit.syntax.tree import Block, Body, Instruction
+from ptxkit.syntax.tree import Body, Instruction
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = sorted((ROOT / "corpus").rglob("*.ptx"))
@@ -20,11 +20,7 @@ READING_ROOMS = ("syntax", "isa", "validate", "analysis", "lsp")
 
 
 def opcodes(body: Body) -> Iterator[str]:
-    for statement in body.statements:
-        if isinstance(statement, Instruction):
-            yield statement.opcode
-        elif isinstance(statement, Block):
-            yield from opcodes(statement.body)
+    return (statement.opcode for statement, _ in body.flattened() if isinstance(statement, Instruction))
 
 
 def test_every_opcode_of_the_corpus_has_a_form() -> None:

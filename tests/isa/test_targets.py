@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ptxkit.diagnostics.catalogue.ptx8xx import RequiredHeading
 from ptxkit.isa.forms import Gate, Requirement
 from ptxkit.isa.targets import Target, has_features_of, is_satisfied, parse_target, suggest_target, unmet_gates
 
@@ -46,7 +47,7 @@ def test_a_removed_instruction_is_closed_later_on() -> None:
     assert unmet_gates((gate,), (6, 3), Target(75)) == []
     assert unmet_gates((gate,), (8, 0), Target(60)) == []
     assert unmet_gates((gate,), (8, 0), Target(75)) == [gate]
-    assert "before" in suggest_target([gate], (8, 0), Target(75))
+    assert "before" in suggest_target([gate], (8, 0), Target(75)).words
 
 
 @pytest.mark.parametrize(
@@ -59,10 +60,12 @@ def test_a_removed_instruction_is_closed_later_on() -> None:
 )
 def test_the_remedy_is_the_least_that_opens_the_gate(version: tuple[int, int], target: str, words: str) -> None:
     gate = Gate("", (Requirement((8, 0), 90),))
-    assert suggest_target([gate], version, parse_target(target)) == words
+    found = suggest_target([gate], version, parse_target(target))
+    assert str(found) == words
+    assert (found.version is None, found.target is None) == (".version" not in words, ".target" not in words)
 
 
 def test_of_two_ways_the_remedy_is_the_nearer() -> None:
     gate = Gate("", (Requirement((8, 6), 0, ("sm_100a",)), Requirement((8, 8), 0, ("sm_100f",))))
-    assert suggest_target([gate], (8, 0), Target(100, "a")) == "`.version 8.6`"
-    assert suggest_target([gate], (8, 8), Target(90)) == "`.target sm_100a`"
+    assert suggest_target([gate], (8, 0), Target(100, "a")) == RequiredHeading("`.version 8.6`", "8.6")
+    assert suggest_target([gate], (8, 8), Target(90)) == RequiredHeading("`.target sm_100a`", None, "sm_100a")

@@ -65,11 +65,6 @@ def test_lines_of_the_form_take_the_place_of_those_of_the_section() -> None:
     assert [each.function for each in meanings(table, "neg.f32 %r1, %r2;")] == ["fneg"]
 
 
-def test_the_names_of_all_functions_are_known() -> None:
-    table = small_table(HEAD + "form neg.s32 d:.s32, a:.s32\n  means d = one(a)\n  means d = two(a)\n")
-    assert table.semantics_names == {"one", "two"}
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

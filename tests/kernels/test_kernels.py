@@ -26,7 +26,8 @@ from ptxkit.kernels import (
     transpose,
 )
 from ptxkit.kernels.bulk_add_one import ctas
-from ptxkit.kernels.kernel_cases import CHECKED_KERNELS, MAX_ELEMENTS, CheckedKernel, draw_sizes
+from ptxkit.kernels.kernel_cases import CHECKED_KERNELS, CheckedKernel, draw_sizes
+from ptxkit.kernels.limits import MAX_RANDOM_ELEMENTS
 from ptxkit.kernels.transpose import tiles
 from tests.build.support import assert_ptxas_accepts, instructions
 from tests.kernels.removal import positions, with_replaced, without
@@ -156,7 +157,7 @@ def test_the_grid_covers_every_element_and_no_more() -> None:
 def test_the_sizes_to_check_are_of_all_magnitudes() -> None:
     sizes = draw_sizes(200, np.random.default_rng(1))
     assert min(sizes) < 100
-    assert MAX_ELEMENTS >= max(sizes) > MAX_ELEMENTS // 10
+    assert MAX_RANDOM_ELEMENTS >= max(sizes) > MAX_RANDOM_ELEMENTS // 10
     assert {subject.build for subject in CHECKED_KERNELS} == set(KERNELS)
 
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.report.graph_layering import MAX_RANKS_CROSSED, find_back_edges, layout_graph, longest_path_ranks
+from ptxkit.report.graph_layering import find_back_edges, layout_graph, longest_path_ranks
 from ptxkit.report.graph_routing import EdgeRoute, GraphLayout, NodeBox
+from ptxkit.report.limits import MAX_RANKS_CROSSED
 
 DIAMOND = [(0, 1), (0, 2), (1, 3), (2, 3)]
 LOOPS = [(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 4), (0, 4)]

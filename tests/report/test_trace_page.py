@@ -13,7 +13,8 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from ptxkit.model.trace import FindingRole, FindingTrace, StepKind, ThreadColumn, TraceAccess, TraceBar, TraceStep
-from ptxkit.report.trace_page import MAX_FINDINGS, MAX_LINES, trace_page
+from ptxkit.report.limits import MAX_TRACE_FINDINGS, MAX_TRACE_LINES
+from ptxkit.report.trace_page import trace_page
 from ptxkit.report.trace_style import SCRIPT, STYLE
 from ptxkit.source import SourceFile
 from tests.report.browser import Browser, Shown
@@ -178,7 +179,7 @@ def test_the_two_accesses_are_marked_and_what_is_missing_stands_between_them() -
 def test_the_ptx_beside_it_is_short_and_marks_the_lines() -> None:
     (pre,) = parsed(replace(TRACE, steps=tuple(replace(STEPS[1], line=5 * at) for at in range(1, 60)))).iter("pre")
     lines = [each for each in pre if each.get("data-line")]
-    assert len(lines) == MAX_LINES
+    assert len(lines) == MAX_TRACE_LINES
     marked = {each.get("data-line"): each.get("class") for each in lines if each.get("class")}
     assert marked == {"14": "fault", "10": "other"}
     assert said(next(each for each in lines if each.get("data-line") == "14")) == "14 mov.u32 %r14, 0;"
@@ -221,8 +222,8 @@ def test_a_finding_that_did_not_show_again_has_words_and_no_drawing() -> None:
 
 
 def test_many_findings_are_cut_and_said_to_be_and_none_are_said_to_be_none() -> None:
-    page = parsed(*[TRACE] * (MAX_FINDINGS + 2))
-    assert len(list(page.iter("article"))) == MAX_FINDINGS
+    page = parsed(*[TRACE] * (MAX_TRACE_FINDINGS + 2))
+    assert len(list(page.iter("article"))) == MAX_TRACE_FINDINGS
     assert "Left out: 2 more findings." in said(page)
     assert "found nothing" in said(parsed())
 

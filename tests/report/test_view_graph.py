@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from ptxkit.model.view import AsyncOpCategory, BlockView, ControlFlowEdge, EdgeKind, FunctionView
-from ptxkit.report.view_graph import COLLAPSE_THRESHOLD, MAX_NODES, draw_graph, nodes_of
+from ptxkit.report.limits import MAX_DRAWN_NODES
+from ptxkit.report.view_graph import COLLAPSE_THRESHOLD, draw_graph, nodes_of
 
 
 def function(blocks: list[BlockView], edges: list[ControlFlowEdge], name: str = "k") -> FunctionView:
@@ -35,12 +36,12 @@ def test_straight_chains_of_a_large_one_are_one_node_and_are_said_to_be() -> Non
 
 
 def test_what_is_too_large_is_told_and_not_drawn() -> None:
-    count = 2 * MAX_NODES
+    count = 2 * MAX_DRAWN_NODES
     blocks = [BlockView(at, at, 1) for at in range(1, count + 1)]
     edges = [ControlFlowEdge(at, at + step, EdgeKind.TAKEN, "@p") for at in range(count - 2) for step in (1, 2)]
     page = draw_graph(function(blocks, edges))
     assert "<svg" not in page
-    assert f"up to {MAX_NODES:,} are drawn" in page
+    assert f"up to {MAX_DRAWN_NODES:,} are drawn" in page
 
 
 def test_a_block_says_its_label_lines_instructions_and_end() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ptxkit.model.transfer import Completion, Fence, KernelTransfers, Size, Transfer, Unit, Wait
 from ptxkit.model.view import AsyncOp, AsyncOpCategory, FunctionView, LoopView
-from ptxkit.report.view_lanes import MAX_DISTANCE, MAX_LANES, MAX_ROWS, AsyncChart, build_chart
+from ptxkit.report.limits import MAX_FENCE_DISTANCE, MAX_LANES, MAX_ROWS
+from ptxkit.report.view_lanes import AsyncChart, build_chart
 
 
 def copy(
@@ -116,10 +117,10 @@ def test_bars_side_by_side_have_lanes_of_their_own_and_later_ones_the_first_that
 
 
 def test_a_fence_far_away_is_not_drawn_at_the_bar() -> None:
-    between = [happening(line) for line in range(30, 30 + 2 * MAX_DISTANCE)]
+    between = [happening(line) for line in range(30, 30 + 2 * MAX_FENCE_DISTANCE)]
     transfers = [copy(100, Wait(101), fences=(29, 99))]
     (bar,) = charted(transfers, [happening(29), *between, happening(99, AsyncOpCategory.FENCE), happening(101)]).bars
-    assert list(bar.fences) == [2 * MAX_DISTANCE + 1]
+    assert list(bar.fences) == [2 * MAX_FENCE_DISTANCE + 1]
 
 
 def test_lines_of_called_functions_are_rows_where_a_bar_needs_them() -> None:

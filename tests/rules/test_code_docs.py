@@ -45,7 +45,7 @@ def test_every_code_that_the_program_can_give_has_one_page() -> None:
 
 
 def test_names_are_used_once() -> None:
-    names = [page.name for page in PAGES] + [rule.name for rule in RULES]
+    names = [page.code.name for page in PAGES] + [rule.code.name for rule in RULES]
     assert len(names) == len(set(names))
 
 
@@ -59,7 +59,7 @@ def test_the_example_fails_with_its_code_and_the_other_one_passes(page: DocPage)
 def test_a_page_has_its_parts_and_fits_a_terminal(page: DocPage) -> None:
     [shown] = [each for each in all_pages() if each.code == page.code]
     text = as_text(shown)
-    assert text.startswith(f"{page.name}\n\n{page.code}: {page.headline}\n\nWhat it does\n    ")
+    assert text.startswith(f"{page.code.name}\n\n{page.code}: {page.headline}\n\nWhat it does\n    ")
     assert [part in text for part in ("Why it matters", "Use instead", "ISA section")] == [True] * 3
     assert ("Example" in text) == bool(page.example_context)
     assert max(map(len, text.split("\n"))) <= 100
@@ -84,7 +84,7 @@ def test_a_rule_is_printed_as_its_file_says_it() -> None:
     for rule in RULES:
         [page] = [each for each in all_pages() if each.code == rule.code]
         written = (sys.modules[rule.check.__module__].__doc__ or "").split()
-        assert as_text(page).split() == [rule.name, *written], rule.code
+        assert as_text(page).split() == [rule.code.name, *written], rule.code
 
 
 def test_a_page_in_markdown_shows_its_example_as_code() -> None:

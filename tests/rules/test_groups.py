@@ -62,7 +62,7 @@ def test_a_copy_that_is_left_behind_is_told_with_what_becomes_of_its_memory(wait
     before, _, _ = text.partition("cp.async.bulk.wait_group.read 0;")
     [found] = lint(f"{before}{wait}\njoin: ret;\n}}\n").diagnostics
     assert found.message == (
-        "the CTA may end while this bulk copy still reads its shared memory, which then goes to another CTA: " + lack
+        "the CTA may exit while this bulk copy still reads its shared memory, which another CTA may then use: " + lack
     )
 
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
-from ptxkit.diagnostics import Severity
-from ptxkit.rules import RULES, analyse
+from ptxkit.diagnostics import DiagnosticCode, Message, MessageTemplate, Severity
+from ptxkit.rules import analyse
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.verdict_builder import VerdictBuilder
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of
 
 MODULE = module_of("mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;")
-RULE = Rule("PTX999", "a-rule", ("A Section",), lambda kernel: iter(()))
+RULE = Rule(DiagnosticCode("PTX999", "a-rule", sections=("A Section",)), lambda kernel: iter(()))
 
 
 def steps() -> tuple[Step, ...]:
@@ -26,9 +26,13 @@ def steps() -> tuple[Step, ...]:
 FIRST, SECOND, THIRD, _ = steps()
 
 
+def text(words: str) -> Message:
+    return MessageTemplate(RULE.code, words)()
+
+
 def broken(step: Step = SECOND, other: Step | None = FIRST) -> Finding:
-    labels = ((other, "the other place"),) if other is not None else ()
-    return Finding(step, "line {0} after line {1}" if other else "line {0}", labels, "mend line {0}")
+    labels = ((other, text("the other place")),) if other is not None else ()
+    return Finding(step, text("line {0} after line {1}" if other else "line {0}"), labels, text("fix line {0}"))
 
 
 def judged(observed: Iterable[Observation | OpenObligation]) -> VerdictBuilder:
@@ -39,8 +43,8 @@ def judged(observed: Iterable[Observation | OpenObligation]) -> VerdictBuilder:
     return judge
 
 
-def seen(world: int, exact: bool, finding: Finding | None, threads: int = 1) -> Observation:
-    return Observation((SECOND, FIRST), world, exact, finding, threads)
+def seen(facts: int, exact: bool, finding: Finding | None, threads: int = 1) -> Observation:
+    return Observation((SECOND, FIRST), facts, exact, finding, threads)
 
 
 def outcome(*observed: Observation | OpenObligation) -> tuple[int, int]:
@@ -107,10 +111,10 @@ def test_findings_of_different_causes_are_reported_apart_in_the_order_of_the_tex
 
 def test_a_doubt_is_counted_once_for_each_place_and_reason() -> None:
     assert outcome(
-        OpenObligation(FIRST, "why"),
-        OpenObligation(FIRST, "why"),
-        OpenObligation(FIRST, "else"),
-        OpenObligation(SECOND, "why"),
+        OpenObligation(FIRST, text("why")),
+        OpenObligation(FIRST, text("why")),
+        OpenObligation(FIRST, text("else")),
+        OpenObligation(SECOND, text("why")),
     ) == (0, 3)
 
 
@@ -120,14 +124,14 @@ def test_a_finding_becomes_a_diagnostic_with_lines_in_its_words() -> None:
     line = source.position(found.span.start)[0]
     (label,) = found.labels
     assert found.message == f"line {line} after line {line - 1}"
-    assert found.help == f"mend line {line}"
+    assert found.help == f"fix line {line}"
     assert source.position(label.span.start)[0] == line - 1
     assert (found.code, found.isa, found.severity) == ("PTX999", ("A Section",), Severity.ERROR)
     assert source.text[found.span.start : found.span.end] == "mov.u32 %r2, 0;"
 
 
 def test_a_doubt_names_its_rule_and_place() -> None:
-    (doubt,) = judged([OpenObligation(THIRD, "the address comes from a call")]).undecided
+    (doubt,) = judged([OpenObligation(THIRD, text("the address comes from a call"))]).undecided
     assert (doubt.code, doubt.reason) == ("PTX999", "the address comes from a call")
     assert doubt.source.text[doubt.span.start : doubt.span.end] == "mov.u32 %r3, 0;"
 
@@ -170,16 +174,11 @@ def test_a_module_that_was_built_and_not_parsed_is_analysed_by_its_text() -> Non
     assert [found.code for found in analyse(built).diagnostics] == ["PTX202"]
 
 
-def test_the_rules_have_codes_and_names_of_their_own() -> None:
-    assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
-    assert all(rule.isa for rule in RULES)
-
-
 def test_no_more_is_heard_than_is_in_the_budget() -> None:
     """A rule may have something to say of each pair among thousands."""
     source = MODULE.source
     assert source is not None
     budget = AnalysisBudget(pair_checks=3)
-    observed = (seen(world, True, broken()) for world in itertools.count())
+    observed = (seen(facts, True, broken()) for facts in itertools.count())
     VerdictBuilder(source).add_observations(RULE, observed, (), budget)
     assert budget.is_exhausted

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ptxkit import PTXSyntaxError
-from ptxkit.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from ptxkit.source import Span
 from ptxkit.syntax import parse
+from ptxkit.syntax.limits import MAX_NESTING, MAX_SYNTAX_ERRORS
 from tests.syntax.support import HEADING, complaints, kernel
 
 FIRST = 6

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from ptxkit import PTXSyntaxError
-from ptxkit.cache import grammar_files
+from ptxkit.installation import grammar_files
 from ptxkit.syntax import parse
 from ptxkit.syntax.errors import UnexpectedTokenError
 from ptxkit.syntax.grammar import Grammar, compile_grammar, grammar

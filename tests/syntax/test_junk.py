@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from ptxkit import PTXSyntaxError
-from ptxkit.limits import MAX_SYNTAX_ERRORS
 from ptxkit.syntax import parse
+from ptxkit.syntax.limits import MAX_SYNTAX_ERRORS
 from tests.syntax.support import HEADING, kernel
 
 _SECONDS = 30.0

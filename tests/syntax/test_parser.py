@@ -181,6 +181,14 @@ def test_blocks_nest_and_may_declare_labels_again() -> None:
     assert nested.body.statements == inner
 
 
+def test_a_flattened_body_has_the_statements_of_nested_blocks_in_their_order() -> None:
+    body = parse(kernel("L1: { L2: { ret; } L3: } exit;")).function("k").body
+    assert body is not None
+    flat, starts = zip(*body.flattened(), strict=True)
+    assert flat == statements("L1: L2: ret; L3: exit;")
+    assert list(starts) == sorted(starts)
+
+
 def test_comments_may_stand_everywhere() -> None:
     text = "/* a */ add.s32 // b ; {\n a /* ; */ , b, // c\n c /* d\n e */ ; // f"
     assert statement(text) == Instruction("add.s32", names("a", "b", "c"))

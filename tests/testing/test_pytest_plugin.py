@@ -1,4 +1,7 @@
-"""The plugin of pytest, in runs of pytest of their own: what it adds, what it keeps, and what it does not load."""
+"""The plugin of pytest, in runs of pytest of their own: what it adds, what it keeps, and what it does not load.
+
+A run is within this process where nothing about processes or about what is loaded is asked.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,19 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ptxkit.content_store import user_cache_folder
 from ptxkit.device import NoDeviceError, check_device
 from tests.testing.oracles.test_assertions import DOUBLE
+
+pytest_plugins = ["pytester"]
 
 FENCED = """.version 8.0
 .target sm_90
@@ -44,14 +52,28 @@ _OTHERS = [f"no:{each.name}" for each in entry_points(group="pytest11") if each.
 """Plugins of others that happen to be installed: some take longer to load than all that is tested here."""
 
 
-def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.CompletedProcess[str]:
-    """A run of pytest in a folder with these test files."""
+@dataclass(frozen=True, slots=True)
+class PytestRun:
+    """What a run of pytest wrote and ended with."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def prepared(folder: Path, files: dict[str, str]) -> list[str]:
+    """The arguments of a run of pytest in a folder, once it has these test files."""
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
     without = [part for name in ("no:cacheprovider", *_OTHERS) for part in ("-p", name)]
-    command = [sys.executable, "-m", "pytest", *without, *_PLUGIN, *arguments]
-    return subprocess.run(
+    return [*without, *_PLUGIN]
+
+
+def pytest_in(folder: Path, *arguments: str, **files: str) -> PytestRun:
+    """A run of pytest in a folder with these test files, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", *prepared(folder, files), *arguments]
+    done = subprocess.run(
         command,
         cwd=folder,
         capture_output=True,
@@ -60,9 +82,33 @@ def pytest_in(folder: Path, *arguments: str, **files: str) -> subprocess.Complet
         timeout=900,
         env={**os.environ, "COLUMNS": "150", "NO_COLOR": "1", "PYTHONPATH": _PATH},
     )
+    return PytestRun(done.returncode, done.stdout, done.stderr)
 
 
-def outcomes(done: subprocess.CompletedProcess[str]) -> dict[str, int]:
+Here = Callable[..., PytestRun]
+
+
+@pytest.fixture
+def cache_home() -> str:
+    """The folder of compiled tables, before pytester gives this process another home, where they would be made anew."""
+    return os.path.dirname(user_cache_folder())
+
+
+@pytest.fixture
+def pytest_here(cache_home: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Here:
+    """The same as `pytest_in` in this process and in pytester's folder, which is the current one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", cache_home)
+    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def pytest_in_process(*arguments: str, **files: str) -> PytestRun:
+        done = pytester.runpytest_inprocess(*prepared(pytester.path, files), *arguments)
+        return PytestRun(int(done.ret), done.stdout.str(), done.stderr.str())
+
+    return pytest_in_process
+
+
+def outcomes(done: PytestRun) -> dict[str, int]:
     """`{"passed": 2, "failed": 1}` of the last line."""
     last = next(line for line in reversed(done.stdout.splitlines()) if " in " in line)
     return {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|skipped|error)", last)}
@@ -89,7 +135,7 @@ def test_a_run_that_uses_nothing_of_ptxkit_loads_no_dependency_of_it(tmp_path: P
     assert outcomes(pytest_in(tmp_path, test_nothing=hypothesis_itself)) == {"passed": 1}
 
 
-def test_the_machine_and_the_linter_are_fixtures(tmp_path: Path) -> None:
+def test_the_machine_and_the_linter_are_fixtures(pytest_here: Here, pytester: pytest.Pytester) -> None:
     test = f"""
 import numpy as np
 from ptxkit.testing.oracles.assertions import DeviceLaunch
@@ -106,11 +152,11 @@ def test_is_not_found(ptx_lint):
 def test_is_not_expected(ptx_lint):
     ptx_lint(DOUBLE.replace("shl.b32", "shl.f32"))
 """
-    done = pytest_in(tmp_path, test_fixtures=test)
+    done = pytest_here(test_fixtures=test)
     assert outcomes(done) == {"passed": 3, "failed": 2}, done.stdout
     assert "PTX401 is not found" in done.stdout
     assert "PTX103 error in line 7: " in done.stdout
-    kept = tmp_path / ".ptxkit" / "failures" / "test_fixtures.py-test_is_not_expected" / "kernel.ptx"
+    kept = pytester.path / ".ptxkit" / "failures" / "test_fixtures.py-test_is_not_expected" / "kernel.ptx"
     assert "shl.f32" in kept.read_text()
     assert len(kept.read_text().splitlines()) < len(DOUBLE.splitlines())
 
@@ -131,22 +177,22 @@ def test_neither():
 @pytest.mark.parametrize(
     ("use", "expected"), [("auto", {"passed": 1, "skipped": 2}), ("require", {"passed": 1, "failed": 1, "error": 1})]
 )
-def test_without_a_gpu_its_tests_are_skipped_or_fail(tmp_path: Path, use: str, expected: dict[str, int]) -> None:
-    done = pytest_in(tmp_path, f"--ptx-device={use}", test_gpu=NEEDS_GPU)
+def test_without_a_gpu_its_tests_are_skipped_or_fail(pytest_here: Here, use: str, expected: dict[str, int]) -> None:
+    done = pytest_here(f"--ptx-device={use}", test_gpu=NEEDS_GPU)
     found = outcomes(done)
     found = {"failed": 1, "error": 1, "passed": 1} if found == {"passed": 1, "error": 2} else found
     assert found == expected, done.stdout
 
 
-def test_where_no_gpu_is_wanted_its_tests_are_skipped_for_that_reason(tmp_path: Path) -> None:
-    done = pytest_in(tmp_path, "--ptx-device=none", "-rs", test_gpu=NEEDS_GPU)
+def test_where_no_gpu_is_wanted_its_tests_are_skipped_for_that_reason(pytest_here: Here) -> None:
+    done = pytest_here("--ptx-device=none", "-rs", test_gpu=NEEDS_GPU)
     assert outcomes(done) == {"passed": 1, "skipped": 2}
     assert done.stdout.count("--ptx-device=none)") == 2
 
 
 @pytest.mark.skipif(not has_gpu(), reason="there is no GPU")
-def test_with_a_gpu_they_run(tmp_path: Path) -> None:
-    assert outcomes(pytest_in(tmp_path, "--ptx-device=require", test_gpu=NEEDS_GPU)) == {"passed": 3}
+def test_with_a_gpu_they_run(pytest_here: Here) -> None:
+    assert outcomes(pytest_here("--ptx-device=require", test_gpu=NEEDS_GPU)) == {"passed": 3}
 
 
 PROPERTY = f"""
@@ -188,7 +234,7 @@ def test_a_failing_example_is_kept_and_replayed_by_one_command(tmp_path: Path) -
     assert "bytes differ" in again.stdout
 
 
-def test_a_budget_ends_a_property_that_holds(tmp_path: Path) -> None:
+def test_a_budget_ends_a_property_that_holds(pytest_here: Here) -> None:
     test = """
 import time
 from hypothesis import given, settings, strategies as st
@@ -204,13 +250,13 @@ def test_does_not(number):
     oracles.assert_round_trips(TEXT)
     assert number < 1000
 """
-    done = pytest_in(tmp_path, "--ptx-budget=1", "-rP", test_budget=test)
+    done = pytest_here("--ptx-budget=1", "-rP", test_budget=test)
     assert outcomes(done) == {"passed": 1, "failed": 1}, done.stdout
     assert re.search(r"1 s are over after \d+ examples", done.stdout)
 
 
-def test_a_budget_is_a_number_of_seconds(tmp_path: Path) -> None:
-    done = pytest_in(tmp_path, "--ptx-budget=0")
+def test_a_budget_is_a_number_of_seconds(pytest_here: Here) -> None:
+    done = pytest_here("--ptx-budget=0")
     assert done.returncode == 4
     assert "--ptx-budget" in done.stderr
 
@@ -240,10 +286,10 @@ FILES = {
 PASS = {"same_line", "line_below", "clean", "hidden"}
 
 
-def test_files_are_compared_with_what_they_say_of_themselves(tmp_path: Path) -> None:
+def test_files_are_compared_with_what_they_say_of_themselves(pytest_here: Here, pytester: pytest.Pytester) -> None:
     for name, text in FILES.items():
-        (tmp_path / f"{name}.ptx").write_text(text)
-    done = pytest_in(tmp_path, "-rA")
+        (pytester.path / f"{name}.ptx").write_text(text)
+    done = pytest_here("-rA")
     passed = set(re.findall(r"^PASSED (\w+)\.ptx::findings", done.stdout, re.MULTILINE))
     failed = set(re.findall(r"^FAILED (\w+)\.ptx::findings", done.stdout, re.MULTILINE))
     assert (passed, failed) == (PASS, FILES.keys() - PASS), done.stdout
@@ -252,16 +298,16 @@ def test_files_are_compared_with_what_they_say_of_themselves(tmp_path: Path) -> 
     assert "nothing_follows.ptx: line 16: no code follows" in done.stdout
 
 
-def test_a_file_that_fails_says_the_lines(tmp_path: Path) -> None:
-    (tmp_path / "k.ptx").write_text(ptx("mov.u32 %r2, 0; // ptxkit: expect[PTX302]"))
-    done = pytest_in(tmp_path)
+def test_a_file_that_fails_says_the_lines(pytest_here: Here, pytester: pytest.Pytester) -> None:
+    (pytester.path / "k.ptx").write_text(ptx("mov.u32 %r2, 0; // ptxkit: expect[PTX302]"))
+    done = pytest_here()
     assert "k.ptx:10: PTX302 is expected, and not found" in done.stdout
     assert "k.ptx:11: PTX401 error: " in done.stdout
 
 
-def test_files_that_say_nothing_are_no_tests(tmp_path: Path) -> None:
-    (tmp_path / "k.ptx").write_text(ptx())
-    assert pytest_in(tmp_path).returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+def test_files_that_say_nothing_are_no_tests(pytest_here: Here, pytester: pytest.Pytester) -> None:
+    (pytester.path / "k.ptx").write_text(ptx())
+    assert pytest_here().returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def test_no_file_of_the_corpus_is_a_test_by_accident() -> None:

@@ -65,7 +65,7 @@ def module(body: str, version: str = "9.0", target: str = "sm_90a") -> str:
 def test_addresses_of_either_size_are_taken(body: str) -> None:
     (found,) = diagnostics(module(body))
     assert found.severity is Severity.NOTE
-    assert found.message == "ptxas 13 checks modules with addresses of 32 bits, and makes no code of them"
+    assert found.message == "ptxas 13 checks modules with addresses of 32 bits, and generates no code for them"
 
 
 @pytest.mark.parametrize(("body", "words"), WRONG)

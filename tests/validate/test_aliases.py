@@ -43,7 +43,9 @@ PAIRS = [
     ),
     Pair(".func g(); .func f(); .alias g, f;", ".func g(); .alias g, g;", "PTX107", "an alias of itself"),
     Pair(".func g(); .func f(); .alias g, f;", ".func g(); .entry f(); .alias g, f;", "PTX107", "`f` is a kernel"),
-    Pair(".func g(); .func f(); .alias g, f;", ".func g(); .global .b32 f; .alias g, f;", "PTX107", "is no function"),
+    Pair(
+        ".func g(); .func f(); .alias g, f;", ".func g(); .global .b32 f; .alias g, f;", "PTX107", "is not a function"
+    ),
 ]
 
 

@@ -29,10 +29,10 @@ PAIRS = [
             f".loc 1 3 0\n{INLINED.format(3)}",
             f".loc 1 3 0\n{INLINED.format(2)}",
             "PTX107",
-            "`.loc 1 2 0` stands above",
+            "`.loc 1 2 0` precedes",
             "inlined_at",
         ),
-        Pair(".loc 1 3 0", ".loc 1 3 0, function_name L", "PTX107", "both of them"),
+        Pair(".loc 1 3 0", ".loc 1 3 0, function_name L", "PTX107", "both `function_name`"),
         Pair(".loc 1 WARP_SZ 0", ".loc 1 warps 0", "PTX101", "expected an integer"),
         Pair(".loc 1 0xFFFFFFFF 0", ".loc 1 0x100000000 0", "PTX107", "too large a number", "0x100000000"),
         Pair(".loc 1 3 0xFFFFFFFFFFFFFFFF", ".loc 1 3 0x7FFFFFFFFFFFFFFF", "PTX107", "too large a number"),
@@ -54,7 +54,7 @@ PAIRS = [
             f".loc 1 3 0\n{INLINED.format('0x3')}",
             ".loc 1 3 0\n.loc 1 3 0, inlined_at 1 3 0, function_name L",
             "PTX107",
-            "and then `inlined_at`",
+            "and `inlined_at`",
         ),
     ),
     Pair(
@@ -71,9 +71,9 @@ PAIRS = [
     section(".b32 4294967296", ".b32 99999999999999999999999", "PTX109", "does not fit"),
     section(".b64 L", ".b8 L", "PTX109", "needs 32 or 64 bits", ".b8"),
     section(".b64 .debug_str", ".b64 .b8", "PTX109", "a word of PTX"),
-    Pair(".section .debug_str { }", ".section .maxntid { }", "PTX107", "no name of a section", ".maxntid"),
+    Pair(".section .debug_str { }", ".section .maxntid { }", "PTX107", "not a name of a section", ".maxntid"),
     section(".b32 1", ".u32 1", "PTX108", "use .b8, .b16, .b32 or .b64", ".u32"),
-    section("L: .b32 1 M: .b32 L-M", "L: .b32 1 L: .b32 1", "PTX110", "stands twice in sections", "L"),
+    section("L: .b32 1 M: .b32 L-M", "L: .b32 1 L: .b32 1", "PTX110", "occurs twice in sections", "L"),
     section(".b32 .debug_str+4", ".b32 .debug_str-4", "PTX101", ""),
     Pair(".section .debug_str { }", "@@DWARF .byte 1\n", "PTX801", "`@@DWARF` needs a `.version` before 2.0"),
     section(".b8 1", ".b8 -1", "PTX801", "needs `.version 7.5`", version="7.4"),
@@ -106,4 +106,4 @@ def test_a_number_whose_lower_half_fits_is_a_warning(tmp_path: Path) -> None:
 
 def test_a_place_of_another_function_can_be_inlined_at() -> None:
     first, second = ".entry k() { .loc 1 3 0 ret; }", f".entry l() {{ {INLINED.format(3)} ret; }}"
-    check(Pair(f"{first} {second}", f"{second} {first}", "PTX107", "stands above this one"))
+    check(Pair(f"{first} {second}", f"{second} {first}", "PTX107", "precedes this one"))

@@ -17,8 +17,8 @@ WARNED = [
     (".entry k() { { .func (.param .b32 r) f (.param .b32 a); } ret; } .func g() { .func f(); ret; }", ""),
 ]
 REFUSED = [
-    (".entry k() { .b33; ret; }", "PTX107", "no directive that can stand here"),
-    (".entry k() { .texref; ret; }", "PTX108", "cannot stand in the body"),
+    (".entry k() { .b33; ret; }", "PTX107", "not a directive that is allowed here"),
+    (".entry k() { .texref; ret; }", "PTX108", "is not allowed in the body"),
     (".entry k() { .extern .b32; ret; }", "PTX101", "needs a state space"),
     (".entry k() { .entry f(); ret; }", "PTX101", "begins inside the body of another"),
     (".func f; .entry k() { .extern .func f; ret; }", "PTX110", "declared again"),

@@ -22,9 +22,9 @@ PAIRS = [
     heading(".version 9.5 | .target sm_90", ".version 9.6 | .target sm_90", "PTX803", "9.5 is the newest", "9.6"),
     heading(".version 8.7 | .target sm_90", ".version 8.70 | .target sm_90", "PTX803", "no PTX version 8.70"),
     heading(".version 08.7 | .target sm_90", ".version 8.7e0 | .target sm_90", "PTX803", "two numbers with a dot"),
-    heading(".version 8.7 | .target sm_90", ".version 8. | .target sm_90", "PTX803", "is no version", "8."),
+    heading(".version 8.7 | .target sm_90", ".version 8. | .target sm_90", "PTX803", "is not a version", "8."),
     heading(".version 8.7 | .target sm_90a", ".version 8.7 | .target sm_89a", "PTX803", "did you mean `sm_", "sm_89a"),
-    heading(".version 8.7 | .target sm_72", ".version 8.7 | .target sm_73", "PTX803", "is no target", "sm_73"),
+    heading(".version 8.7 | .target sm_72", ".version 8.7 | .target sm_73", "PTX803", "is not a target", "sm_73"),
     heading(
         ".version 8.7 | .target sm_90, debug | .section .debug_str { }",
         ".version 8.7 | .target sm_90, debugg",

@@ -18,11 +18,11 @@ def value(right: str, wrong: str, words: str, at: str = "", code: str = "PTX109"
 
 COUNTS = [
     value(".b32 x[2] = {5}", ".b32 x[2] = {5, 6, 7}", "has 3 values where 2 elements are", "x"),
-    value(".b32 x[2] = {}", ".b32 x[2] = 5", "stand in braces"),
+    value(".b32 x[2] = {}", ".b32 x[2] = 5", "must be in braces"),
     value(".b32 x = 5", ".b32 x = {5}", "its value has no braces"),
     value(".v2 .b32 x = {5, 6}", ".v2 .b32 x = {5}", "is 2 constants in braces"),
     value(".v2 .b32 x[2] = {{5, 6}}", ".v2 .b32 x[2] = {5, 6}", "is 2 constants in braces"),
-    value(".b32 x[2][2] = {{5}, {6, 7}}", ".b32 x[2][2] = {5, 6}", "stand in braces"),
+    value(".b32 x[2][2] = {{5}, {6, 7}}", ".b32 x[2][2] = {5, 6}", "must be in braces"),
     value(".b32 x[2][2] = {{5, 6}}", ".b32 x[2][2] = {{5, 6, 7}}", "has 3 values where 2"),
     value(".b32 x[2] = {5, 6}", ".b32 x[2] = {{5}, {6}}", "nest deeper"),
 ]
@@ -36,26 +36,26 @@ TYPES = [
     value(".f32 x[2] = {1.0, 2.0}", ".f32 x[2] = {1.0, 2}", "cannot start as an integer"),
     value(".b32 x = 1.0 > 0.5", ".b32 x = 1.0 + 1", "nor mix types"),
     value(".b32 x = 4/2", ".b32 x = 1/0", "do not divide by zero"),
-    value(".f32 x = -1.0", ".f32 x = -0f3F800000", "no initial value"),
+    value(".f32 x = -1.0", ".f32 x = -0f3F800000", "not an initial value"),
     value(".b32 x = WARP_SZ", ".b32 x = WARPS", "cannot start as an address"),
 ]
 
 ADDRESSES = [
     value(".u64 x = y", ".b64 x = y", "a .b64 variable such as `x` cannot start as an address"),
     value(".u32 x = y+4", ".u32 x = y-4", "write a constant, a symbol, `symbol+4`"),
-    value(".u64 x = y+4+4", ".u64 x = 4+y", "no initial value"),
-    value(".u64 x = generic(y)+4", ".u64 x = generic(y+4)", "no initial value"),
-    value(".u64 x = c", ".u64 x = s", "the address of `s` is no constant", "s"),
-    value(".u64 x = f", ".u64 x = f+4", "its address stands alone", "f"),
-    value(".u64 x = g", ".u64 x = generic(g)", "its address stands alone", "g"),
+    value(".u64 x = y+4+4", ".u64 x = 4+y", "not an initial value"),
+    value(".u64 x = generic(y)+4", ".u64 x = generic(y+4)", "not an initial value"),
+    value(".u64 x = c", ".u64 x = s", "the address of `s` is not a constant", "s"),
+    value(".u64 x = f", ".u64 x = f+4", "its address takes no offset", "f"),
+    value(".u64 x = g", ".u64 x = generic(g)", "its address takes no offset", "g"),
     value(".u64 x = y", ".u64 x = z", "`z` is not declared above this line", "z"),
     value(".u64 x[2] = {f, 0}", ".s64 x[2] = {f, 0}", "it takes an integer"),
-    value(".u64 x = y", ".u64 x = y*2", "no initial value"),
+    value(".u64 x = y", ".u64 x = y*2", "not an initial value"),
     value(".u64 x = y", ".u64 x = yy", "did you mean `y`?", "yy"),
     value(".u8 x = 0xFF00(generic(y)+4)", ".u8 x = 0xFF01(y)", "0xFF00, and so on", "0xFF01"),
     value(".u8 x = 0xFF(f)", ".u16 x = 0xFF(f)", "cannot start as eight bits of an address"),
     value(".b8 x = 0xFF(5)", ".b8 x = 0xFF(y)", "cannot start as eight bits"),
-    value(".u64 x = x", ".u64 x = 0xFF(y)+4", "no initial value"),
+    value(".u64 x = x", ".u64 x = 0xFF(y)+4", "not an initial value"),
 ]
 
 GATES = [
@@ -81,7 +81,7 @@ GATES = [
 
 SPACES = [
     Pair(".const .b32 x = 5;", ".shared .b32 x = 5;", "PTX109", "in .shared space", "x"),
-    Pair(".weak .global .b32 x = 5;", ".extern .global .b32 x = 5;", "PTX109", "stands where it is defined", "x"),
+    Pair(".weak .global .b32 x = 5;", ".extern .global .b32 x = 5;", "PTX109", "belongs to its definition", "x"),
     *in_body(
         Pair(".const .b32 x = 5;", ".reg .b32 x = 5;", "PTX109", "store the value in the code", "x"),
         Pair(".global .b32 x = 5;", ".local .b32 x = 5;", "PTX109", "in .local space", "x"),

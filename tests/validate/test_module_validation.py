@@ -45,7 +45,7 @@ RIGHT_AND_WRONG = [
     ("mov.u32 %r1, %ntid.y;", "mov.u32 %r1, %ntids.y;", "PTX106", "`%ntids.y` is not declared"),
     ("@%p1 bra out; out:", "@%p1 bra away; out:", "PTX106", "`away` is not declared"),
     ("@!%p1 exit;", "@!%p99 exit;", "PTX106", "the guard `%p99` is not declared"),
-    ("@%p1 exit;", "@%r1 exit;", "PTX104", "the guard `%r1` is no predicate"),
+    ("@%p1 exit;", "@%r1 exit;", "PTX104", "the guard `%r1` is not a predicate"),
     ("add.f32 %f1, %f2, 1.0;", "add.f32 %f1, %f2, 1;", "PTX104", "is an integer"),
     ("st.b32 [%rd1], 0f3F800000;", "st.u32 [%rd1], 0f3F800000;", "PTX104", "is a floating-point one"),
     ("mov.b64 %rd1, 0;", "mov.b64 %r1, 0;", "PTX104", "operand 1"),

@@ -13,7 +13,7 @@ FUNCTION = ".func f; .shared .b32 s; .entry k() {{ .reg .b32 %r<3>; .reg .b64 %r
 LINES = [
     ("bra done; done:", "bra don; done:", "PTX106", "did you mean `done`"),
     ("{ bra on; } on:", "{ on: } bra on;", "PTX106", "`on` is not declared"),
-    ("on: { on: bra on; }", "on: on:", "PTX110", "the label `on` stands twice"),
+    ("on: { on: bra on; }", "on: on:", "PTX110", "the label `on` occurs twice"),
     (".reg .b32 on; { on: bra on; }", ".reg .b32 on; on:", "PTX110", "it is a .b32 register"),
     ("on: { .reg .b32 on; }", "on: .reg .b32 on;", "PTX110", "it is a label already"),
     ("f: bra f;", "bra f;", "PTX203", "must be a label of this function: `f` is a function"),

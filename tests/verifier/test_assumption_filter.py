@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
 from ptxkit.emulator import Violation, Witness
 from ptxkit.fast_dataclasses import replace
 from ptxkit.results import FileResult, Status
@@ -89,14 +90,14 @@ def test_a_kernel_may_be_meant_for_one_cta_or_one_thread() -> None:
 
 
 def test_a_kernel_may_be_meant_for_a_cluster_though_it_does_not_say_so() -> None:
-    alone = Violation("PTX210", "the CTA has no neighbour in its cluster to make a pair with", 1, 0)
+    alone = Violation(ptx2xx.NO_CTA_PAIR(), 1, 0)
     assert LaunchAssumptions(cluster=True).shows_wrong_arguments(alone)
     assert not LaunchAssumptions(values=True).shows_wrong_arguments(alone)
 
 
 def test_copies_that_meet_in_global_memory_are_doubted_where_numbers_were_chosen() -> None:
     there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "global", 0, 4)
-    finding = Violation("PTX303", "writes 4 bytes of global memory that thread (0, 0, 0) writes, too", 7, 70, (there,))
+    finding = Violation(ptx3xx.COPY_READS_EXITED_CTA(operation="cp"), 7, 70, (there,))
     assert LaunchAssumptions(values=True, contents=True).undecided_reason(finding, "iota")
     assert not LaunchAssumptions(contents=True).undecided_reason(finding, "iota")
     assert not LaunchAssumptions(values=True, proven_violations=frozenset({("PTX303", 70)})).undecided_reason(
@@ -139,7 +140,7 @@ def test_rows_that_lie_on_top_of_each_other_by_a_number_that_was_chosen_are_no_r
 
 def test_copies_that_meet_in_shared_memory_are_of_another_box_than_the_hosts() -> None:
     there = Witness("write", 7, (0, 0, 0), (0, 0, 0), "shared", 0, 4)
-    finding = Violation("PTX304", "writes bytes that another copy writes", 7, 70, (there,))
+    finding = Violation(ptx3xx.COPIES_OVERLAP(action="cp", operation="cp", line=3), 7, 70, (there,))
     assert LaunchAssumptions(boxes=True).shows_wrong_arguments(finding)
     assert LaunchAssumptions(boxes=True).shows_wrong_launch(finding)
     assert not LaunchAssumptions(values=True).shows_wrong_arguments(finding)

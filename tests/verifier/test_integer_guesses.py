@@ -102,4 +102,4 @@ def test_an_address_that_is_made_of_zeros_is_no_fault_of_the_kernel() -> None:
     body = " ld.param.v2.u32 {%r0, %r1}, [s+8]; mov.b64 %d0, {%r0, %r1};\n"
     result = verified(".param .align 8 .b8 s[16]", body + STORE)
     assert result.diagnostics == ()
-    assert "0x800 is no address of any memory" in result.undecided[0].reason
+    assert "0x800 is not in any memory" in result.undecided[0].reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ KERNELS = Path(__file__).resolve().parents[2] / "corpus" / "kernels"
 
 def verified(text: str, **request: object) -> FileResult:
     return verify_source(SourceFile("k.ptx", text), VerifyRequest(schedules=2, **request))  # type: ignore[arg-type]
+
+
+@cache
+def chosen_maps(name: str, *kernels: str) -> FileResult:
+    """What is found of these kernels of a file, which several tests look at."""
+    return verified(text_of(name), entries=kernels)
 
 
 def text_of(name: str) -> str:
@@ -36,7 +43,7 @@ def text_of(name: str) -> str:
 def test_a_box_has_the_bytes_that_are_expected_and_the_kernel_comes_to_its_end(
     name: str, kernel: str, words: str
 ) -> None:
-    result = verified(text_of(name), entries=(kernel,))
+    result = chosen_maps(name, kernel)
     (run,) = result.runs
     assert run.arguments[0] == f"{kernel}_param_0={words}"
     assert run.whole == 2
@@ -44,10 +51,10 @@ def test_a_box_has_the_bytes_that_are_expected_and_the_kernel_comes_to_its_end(
 
 
 def test_boxes_that_were_chosen_put_no_cta_in_the_way_of_another() -> None:
-    alone = verified(text_of("tensor_copies.sm_90a"), entries=("tensor_2d",))
+    alone = chosen_maps("tensor_copies.sm_90a", "tensor_2d")
     assert alone.runs[0].launch == "grid 1, block 128"  # two would store the same rows
     assert "PTX303" not in {each.code for each in alone.undecided}
-    several = verified(text_of("multicast_cluster.sm_90a"))
+    several = chosen_maps("multicast_cluster.sm_90a", "multicast_cluster")
     assert several.runs[0].launch.startswith("grid 4, block 160, cluster 2")
 
 

@@ -9,8 +9,7 @@ import pytest
 from ptxkit.model.trace import FindingRole, FindingTrace, StepKind
 from ptxkit.source import SourceFile
 from ptxkit.verifier import VerifyRequest, verify_source
-from ptxkit.verifier.trace_builder import MAX_BARS, MAX_COLUMNS
-from ptxkit.verifier.trace_rows import MAX_STEPS
+from ptxkit.verifier.limits import MAX_TRACE_BARS, MAX_TRACE_COLUMNS, MAX_TRACE_STEPS
 from tests.verifier.traced import BULK, COPY, HEAD, RACE, TAIL, line_of, pictures
 
 
@@ -171,13 +170,13 @@ FENCES
 
 
 def test_a_long_run_shows_what_is_near_and_says_what_is_left_out() -> None:
-    copies = "\tcp.async.ca.shared.global [%r6], [%rd4], 4;\n\tcp.async.wait_all;\n" * (MAX_BARS + 2)
+    copies = "\tcp.async.ca.shared.global [%r6], [%rd4], 4;\n\tcp.async.wait_all;\n" * (MAX_TRACE_BARS + 2)
     fence = "\tsetp.lt.u32 %p1, %r1, {};\n\t@%p1 membar.cta;"
-    fences = "\n".join(fence.format(4 * at) for at in range(1, 2 * MAX_COLUMNS))
+    fences = "\n".join(fence.format(4 * at) for at in range(1, 2 * MAX_TRACE_COLUMNS))
     (found,) = pictures(LONG.replace("COPIES", copies).replace("FENCES", fences))
-    assert len(found.columns) == MAX_COLUMNS
-    assert len(found.steps) == MAX_STEPS
-    assert len(found.bars) <= MAX_BARS
+    assert len(found.columns) == MAX_TRACE_COLUMNS
+    assert len(found.steps) == MAX_TRACE_STEPS
+    assert len(found.bars) <= MAX_TRACE_BARS
     said = "; ".join(found.omissions)
     assert "steps before the first one shown" in said
     assert "group of threads" in said

@@ -136,7 +136,7 @@ def test_nothing_is_said_of_counts_where_no_size_is_known_that_fits() -> None:
 """
     result = verified(kernel(rest + STORE, directives=""))
     assert result.diagnostics == ()
-    assert "a phase cannot need 0 arrivals" in result.undecided[-1].reason
+    assert "a phase cannot expect 0 arrivals" in result.undecided[-1].reason
     assert {each.code for each in verified(kernel(rest + STORE)).diagnostics} == {"PTX206"}
 
 

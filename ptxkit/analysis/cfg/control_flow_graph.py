@@ -80,27 +80,22 @@ class ControlFlowGraph:
         A block decides if one of its successors certainly leads to the other block and another one may not.
         """
         found: list[list[int]] = [[] for _ in self.block_starts]
-        behind = self.post_dominators
+        post_dominators = self.post_dominators
         for block, following in enumerate(self.successors):
             if len(following) + (block in self.exit_blocks) < 2:
                 continue
-            stop = behind.parents[block]
+            stop = post_dominators.parents[block]
             for other in following:
                 at: int | None = other
                 while at is not None and at != stop and block not in found[at][-1:]:
                     found[at].append(block)
-                    at = behind.parents[at]
+                    at = post_dominators.parents[at]
         return [tuple(each) for each in found]
 
     def dominates(self, first: Step, step: Step) -> bool:
         """Whether every path to a step passes the position of the first one, whose guard may still disable it."""
         here, there = self.block_of(first), self.block_of(step)
         return first.index <= step.index if here == there else self.dominators.dominates(here, there)
-
-    def post_dominates(self, last: Step, step: Step) -> bool:
-        """Whether every path from a step to an end of the function passes the position of the last one."""
-        here, there = self.block_of(last), self.block_of(step)
-        return last.index >= step.index if here == there else self.post_dominators.dominates(here, there)
 
     def loop_of(self, step: Step) -> CfgLoop | None:
         """The innermost loop that contains a step."""

@@ -27,10 +27,6 @@ class CfgLoop:
     outer: CfgLoop | None = None
 
     @property
-    def is_natural(self) -> bool:
-        return len(self.entries) == 1
-
-    @property
     def depth(self) -> int:
         """The nesting depth, 1 for an outermost loop."""
         return 1 if self.outer is None else 1 + self.outer.depth

@@ -11,11 +11,9 @@ from functools import cached_property
 
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.limits import MAX_DEFINITION_SEARCH
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Name
-
-#: The maximum number of instructions that one search visits.
-MAX_SEARCH_STEPS = 4_000
 
 
 class ReachingDefinitions:
@@ -48,7 +46,7 @@ class ReachingDefinitions:
             index = waiting.pop()
             if index in seen:
                 continue
-            if len(seen) >= MAX_SEARCH_STEPS:
+            if len(seen) >= MAX_DEFINITION_SEARCH:
                 return frozenset()
             seen.add(index)
             earlier = self._program.steps[index]

@@ -1,8 +1,8 @@
 """What the CTAs of a cluster do to each other: reaches into another CTA's shared memory, and what orders them.
 
-Each rank that a kernel's clusters have is walked in worlds of its own; two of them are of one launch where sizes and
-samples agree. Across CTAs only the cluster's barrier is followed; a CTA that may be told otherwise (an mbarrier that
-another CTA signals, a flag in memory) counts as told.
+Each rank that a kernel's clusters have is executed in scenarios of its own; two of them are of one launch where sizes
+and samples agree. Across CTAs only the cluster's barrier is followed; a CTA that may be synchronized otherwise (by an
+mbarrier that another CTA signals, or by a flag in memory) counts as synchronized.
 Source: PTX ISA, "Distributed Shared Memory", "barrier.cluster", "membar / fence" (`fence.mbarrier_init`).
 """
 
@@ -44,22 +44,22 @@ class RemoteAccess:
     mbarrier: int | None
 
 
-def find_remote_accesses(world: ScenarioFacts) -> Iterator[RemoteAccess]:
-    """The reaches of a CTA's walked threads into CTAs of its cluster that there are."""
-    ranks = world.scenario.launch.cluster_size
-    for thread in world.threads.values():
+def find_remote_accesses(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
+    """The accesses of a CTA's traced threads to the other CTAs of its cluster."""
+    ranks = facts.scenario.launch.cluster_size
+    for thread in facts.threads.values():
         for position, event in thread.positions(Access, *SIGNAL_EFFECTS):
             signals = event.address if isinstance(event.effect, SIGNAL_EFFECTS) else event.barrier
             mbarrier = signals & ~_RANK_BITS if isinstance(signals, int) else None
             for rank in _target_ranks(event):
-                if rank != world.scenario.rank and rank < ranks:
+                if rank != facts.scenario.rank and rank < ranks:
                     yield RemoteAccess(thread, position, event, rank, mbarrier)
 
 
-def find_multicast_arrivals(world: ScenarioFacts) -> Iterator[RemoteAccess]:
-    """The arrivals of a CTA's walked threads at the mbarriers of several CTAs at once, in each other CTA."""
-    own, ranks = world.scenario.rank, world.scenario.launch.cluster_size
-    for thread in world.threads.values():
+def find_multicast_arrivals(facts: ScenarioFacts) -> Iterator[RemoteAccess]:
+    """The arrivals of a CTA's traced threads at the mbarriers of several CTAs at once, in each other CTA."""
+    own, ranks = facts.scenario.rank, facts.scenario.launch.cluster_size
+    for thread in facts.threads.values():
         for position, event in thread.positions(MbarrierArrive):
             if getattr(event.effect, "multicast", None) is not None:
                 for rank, mbarrier in locations_of(own, event) or ():
@@ -75,30 +75,32 @@ def _target_ranks(event: TraceEvent) -> Iterator[int]:
         yield (event.address >> CTA_BITS & 0xFF) - 1
 
 
-def scenario_of_rank(worlds: Sequence[ScenarioFacts], world: ScenarioFacts, rank: int) -> ScenarioFacts | None:
-    """The walked CTA of a rank in the cluster of another; None where none was walked."""
-    return next((other for other in _ctas_of_cluster(worlds, world) if other.scenario.rank == rank), None)
+def scenario_of_rank(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts, rank: int) -> ScenarioFacts | None:
+    """The explored CTA of a rank in the cluster of another; None where none was explored."""
+    return next((other for other in _ctas_of_cluster(scenarios, facts) if other.scenario.rank == rank), None)
 
 
-def other_ctas_of(worlds: Sequence[ScenarioFacts], world: ScenarioFacts) -> list[ScenarioFacts]:
-    """The other walked CTAs of the cluster of one, by their ranks: few, however many the cluster has."""
+def other_ctas_of(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> list[ScenarioFacts]:
+    """The other explored CTAs of the cluster of one, by their ranks: few, however many the cluster has."""
     found: dict[int, ScenarioFacts] = {}
-    for other in _ctas_of_cluster(worlds, world):
+    for other in _ctas_of_cluster(scenarios, facts):
         found.setdefault(other.scenario.rank, other)
-    return [found[rank] for rank in sorted(found) if rank != world.scenario.rank]
+    return [found[rank] for rank in sorted(found) if rank != facts.scenario.rank]
 
 
-def _ctas_of_cluster(worlds: Sequence[ScenarioFacts], world: ScenarioFacts) -> Iterator[ScenarioFacts]:
-    """The walked CTAs of the cluster of one, itself among them."""
-    own = world.scenario
-    return (other for other in worlds if (other.scenario.sample, other.scenario.launch) == (own.sample, own.launch))
+def _ctas_of_cluster(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[ScenarioFacts]:
+    """The explored CTAs of the cluster of one, itself among them."""
+    own = facts.scenario
+    return (other for other in scenarios if (other.scenario.sample, other.scenario.launch) == (own.sample, own.launch))
 
 
-def find_signalled_mbarriers(worlds: Sequence[ScenarioFacts]) -> frozenset[int]:
-    """The mbarriers, as their own CTA sees them, that some walked CTA signals in another, or in several."""
-    found = {reach.mbarrier for world in worlds for reach in find_remote_accesses(world) if reach.mbarrier is not None}
-    for world in worlds:
-        for thread in world.threads.values():
+def find_signalled_mbarriers(scenarios: Sequence[ScenarioFacts]) -> frozenset[int]:
+    """The mbarriers, as their own CTA sees them, that some explored CTA signals in another, or in several."""
+    found = {
+        reach.mbarrier for facts in scenarios for reach in find_remote_accesses(facts) if reach.mbarrier is not None
+    }
+    for facts in scenarios:
+        for thread in facts.threads.values():
             for _, event in thread.positions(*SIGNAL_EFFECTS):
                 if getattr(event.effect, "multicast", None) is not None and isinstance(event.address, int):
                     found.add(event.address & ~_RANK_BITS)
@@ -131,9 +133,9 @@ def _uses_cluster(step: Step) -> bool:
     return any(isinstance(e, Name) and e.text[0] == "%" and "cluster" in e.text for e in step.instruction.operands)
 
 
-def has_observed_cluster_start(world: ScenarioFacts, thread: ThreadView, position: int) -> bool:
+def has_observed_cluster_start(facts: ScenarioFacts, thread: ThreadView, position: int) -> bool:
     """Whether a thread has learnt before a position, of the cluster's barrier, that all CTAs have begun."""
-    return _is_after_cluster_phase(world, 1, thread, position)
+    return _is_after_cluster_phase(facts, 1, thread, position)
 
 
 def has_observed_signal(thread: ThreadView, position: int, mbarriers: frozenset[int]) -> bool:
@@ -142,9 +144,9 @@ def has_observed_signal(thread: ThreadView, position: int, mbarriers: frozenset[
 
 
 def signal_observations(thread: ThreadView, mbarriers: frozenset[int]) -> Iterator[int]:
-    """Where a thread learns that a phase is over of one of some mbarriers, or of one that nobody knows.
+    """Where a thread learns that a phase is complete of one of some mbarriers, or of an unknown one.
 
-    A wait that passes before the first phase is over tells nothing.
+    A wait that passes before the first phase is complete shows nothing.
     """
     for key, positions in thread.release_acquire_points.acquires.items():
         match key:
@@ -157,17 +159,17 @@ def signal_observations(thread: ThreadView, mbarriers: frozenset[int]) -> Iterat
 
 
 def is_init_ordered_by_cluster_barrier(
-    giver: ThreadView, since: int, world: ScenarioFacts, taker: ThreadView, until: int
+    releaser: ThreadView, since: int, facts: ScenarioFacts, acquirer: ThreadView, until: int
 ) -> bool:
     """Whether the cluster's barrier orders an initialisation of an mbarrier in one CTA before a position in another.
 
-    world: the taker's. A `fence.mbarrier_init` does before a relaxed arrival.
+    facts: of the acquiring thread. A `fence.mbarrier_init` before a relaxed arrival orders it, too.
     """
-    strict = giver.release_acquire_points.releases.get(CLUSTER_BARRIER_KEY, [])
-    fences = [at for at, e in giver.positions(MemoryFence) if _is_mbarrier_init_fence(e) and at > since]
-    for index, (arrival, ordered) in enumerate(zip(cluster_barrier_arrivals(giver), strict, strict=True)):
+    strict = releaser.release_acquire_points.releases.get(CLUSTER_BARRIER_KEY, [])
+    fences = [at for at, e in releaser.positions(MemoryFence) if _is_mbarrier_init_fence(e) and at > since]
+    for index, (arrival, ordered) in enumerate(zip(cluster_barrier_arrivals(releaser), strict, strict=True)):
         if arrival > since and (ordered >= since or bisect_left(fences, arrival)):
-            return _is_after_cluster_phase(world, index + 1, taker, until)
+            return _is_after_cluster_phase(facts, index + 1, acquirer, until)
     return False
 
 
@@ -181,13 +183,13 @@ def cluster_barrier_waits(thread: ThreadView) -> list[int]:
     return [at for at, e in thread.positions(Barrier) if _is_cluster_barrier(e, "wait")]
 
 
-def _is_after_cluster_phase(world: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
+def _is_after_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
     """Whether round `ordinal` (from 1) of the cluster's barrier is over before a position of a thread."""
-    for other in world.threads.values():
+    for other in facts.threads.values():
         acquired = other.release_acquire_points.first_acquire(CLUSTER_BARRIER_KEY, ordinal)
         if acquired is None:
             continue
-        if acquired < position if other is thread else any(world.sync_edges(other, acquired, thread, position)):
+        if acquired < position if other is thread else any(facts.sync_edges(other, acquired, thread, position)):
             return True
     return False
 

@@ -1,9 +1,9 @@
 """What makes a CTA of a cluster stay until others are done with its shared memory.
 
-Known only for clusters of which all CTAs are walked, and without a guess. Only what surely nobody waits for counts: an
-mbarrier that is waited for at all tells of the copies that complete on it, and what another thread signals may tell of
-anything. Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms for
-Asynchronous Copy Operations".
+Known only for clusters of which all CTAs are explored, and without a guess. Only what surely no thread waits for
+counts: an mbarrier that is waited for at all shows that the copies on it are complete, and a signal of another thread
+may show anything. Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "Completion Mechanisms
+for Asynchronous Copy Operations".
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ExitSafety:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether all threads of all CTAs are walked to their ends, without a guess."""
+        """Whether the traces of all threads of all CTAs reach their ends, without a guess."""
         ctas = [self._own, *self._others]
         groups = [group for cta in ctas for group in cta.groups]
         return (
@@ -73,7 +73,7 @@ class ExitSafety:
 
     @cached_property
     def _signals(self) -> list[RemoteAccess]:
-        """All that may tell the CTA of something: a signal to several CTAs at once, too."""
+        """All that may signal the CTA: a signal to several CTAs at once, too."""
         rank = self._own.scenario.rank
         several = (signal for other in self._others for signal in find_multicast_arrivals(other) if signal.rank == rank)
         return [*self._remote_accesses, *several]
@@ -155,14 +155,14 @@ class ExitSafety:
         return last
 
     def _completes_remotely(self, reach: RemoteAccess) -> bool:
-        """Whether a copy completes on mbarriers of other CTAs alone, as one for a pair of CTAs may, and somebody there
+        """Whether a copy completes on mbarriers of other CTAs alone, as one for a pair of CTAs may, and a thread there
         waits for that."""
-        told = self._completions.get((id(reach.thread), reach.event.step, reach.event.visit), ())
-        if any(rank == self._own.scenario.rank for rank, _ in told):
+        completions = self._completions.get((id(reach.thread), reach.event.step, reach.event.visit), ())
+        if any(rank == self._own.scenario.rank for rank, _ in completions):
             return False
         return any(
             mbarrier in thread.first_waits
-            for rank, mbarrier in told
+            for rank, mbarrier in completions
             for other in self._others
             if other.scenario.rank == rank
             for thread in other.threads.values()
@@ -189,10 +189,10 @@ class ExitSafety:
     def _is_awaited_signal(self, signal: RemoteAccess) -> bool:
         if signal.mbarrier is None:
             return False
-        told = self._last_awaited_phase(signal.mbarrier)
+        completions = self._last_awaited_phase(signal.mbarrier)
         if isinstance(signal.event.effect, MbarrierArrive):
-            return told >= self._arrival_numbers[(id(signal.thread), signal.position)]
-        return told > 0
+            return completions >= self._arrival_numbers[(id(signal.thread), signal.position)]
+        return completions > 0
 
     @cached_property
     def _arrival_numbers(self) -> dict[tuple[int, int], int]:
@@ -208,13 +208,13 @@ class ExitSafety:
     def _may_be_acknowledged(self, copy: TraceEvent) -> bool:
         """Whether another CTA may signal, after it has seen a copy complete, what this one waits for."""
         place = copy.barrier & ~_RANK_BITS if isinstance(copy.barrier, int) else None
-        heard = [signal for signal in self._signals if self._is_awaited_signal(signal)]
+        awaited = [signal for signal in self._signals if self._is_awaited_signal(signal)]
         return any(
             _may_follow(other, thread, thread.first_waits[place], signal)
             for other in self._others
             for thread in other.threads.values()
             if place in thread.first_waits
-            for signal in heard
+            for signal in awaited
         )
 
 

@@ -1,6 +1,6 @@
 """Two CTAs of a cluster: their accesses to the same bytes, and the hand-overs from one to the other.
 
-Source: PTX ISA, "Distributed Shared Memory", "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait",
+Source: PTX ISA, "Distributed Shared Memory", "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait",
 "barrier.cluster".
 """
 
@@ -15,15 +15,13 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.limits import MAX_PAIR_ARRIVALS
 from ptxkit.analysis.symexec.access_ranges import access_range
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of
 from ptxkit.analysis.sync.sync_edges import NEVER
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
-
-#: Arrivals of one thread at one object that are looked at.
-_MAX_ARRIVALS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +46,18 @@ class RemoteSyncEdge:
     wait: CtaAccess
 
 
-def cta_pairs_of(kernel: KernelFacts, world: ScenarioFacts) -> Iterator[CtaPair]:
-    """A CTA with each other one of its cluster that was walked."""
-    for other in other_ctas_of(kernel.scenarios, world):
-        if not (world.has_unknown_call or other.has_unknown_call):
-            yield CtaPair(world, other)
+def cta_pairs_of(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[CtaPair]:
+    """A CTA with each other one of its cluster that was explored."""
+    for other in other_ctas_of(kernel.scenarios, facts):
+        if not (facts.has_unknown_call or other.has_unknown_call):
+            yield CtaPair(facts, other)
 
 
 class CtaPair:
     """A CTA, `giver`, whose accesses come first, and another one, `taker`."""
 
-    def __init__(self, giver: ScenarioFacts, taker: ScenarioFacts) -> None:
-        self.releaser, self.acquirer = giver, taker
+    def __init__(self, releaser: ScenarioFacts, acquirer: ScenarioFacts) -> None:
+        self.releaser, self.acquirer = releaser, acquirer
 
     def shared_accesses(
         self, is_wanted: Callable[[TraceEvent], bool] = lambda _: True
@@ -100,14 +98,15 @@ class CtaPair:
                 if place is None or place[0] != rank or _is_asynchronous(event):
                     continue
                 counts[place] += 1
-                if counts[place] <= _MAX_ARRIVALS:
+                if counts[place] <= MAX_PAIR_ARRIVALS:
                     arrival = CtaAccess(thread, at, event)
                     yield from self._edges_from(arrival, waits[place[1]], ("mbarrier", place[1]))
 
     def _edges_from(
         self, arrival: CtaAccess, waits: Sequence[tuple[CtaAccess, int]], key: tuple[str, int]
     ) -> Iterator[RemoteSyncEdge]:
-        """The first wait of each thread that tells of the phase of an arrival. waits: each with its thread's number."""
+        """The first wait of each thread that shows that the phase of an arrival is complete. waits: each with its
+        thread's number."""
         marks = arrival.thread.release_acquire_points
         own = ("mbarrier", arrival.event.address)
         at = [p for p, e in arrival.thread.positions(MbarrierArrive) if e.address == arrival.event.address]
@@ -119,7 +118,7 @@ class CtaPair:
                 yield RemoteSyncEdge(arrival, wait)
 
     def is_ordered_by_edge(self, before: CtaAccess, handover: RemoteSyncEdge, after: CtaAccess) -> bool:
-        """Whether one access comes before the arrival, and the other behind the wait."""
+        """Whether one access comes before the arrival, and the other after the wait."""
         return _is_ordered(self.releaser, before, handover.arrival) and _is_ordered(self.acquirer, handover.wait, after)
 
     def may_be_ordered_by_cluster_barrier(self, before: CtaAccess, after: CtaAccess) -> bool:
@@ -137,7 +136,7 @@ class CtaPair:
 
     def barrier_positions_around(self, before: CtaAccess) -> tuple[dict[ThreadView, int], dict[ThreadView, int]]:
         """By thread: where those of the one CTA come to the barrier of the cluster that follows an access, and where
-        those of the other one are behind it."""
+        those of the other one are past it."""
         number = _count_arrivals_before(before)
         come = {
             t: (*cluster_barrier_arrivals(t), *[NEVER] * (number + 1))[number] for t in self.releaser.threads.values()
@@ -154,29 +153,29 @@ def _count_arrivals_before(touch: CtaAccess) -> int:
     return sum(at < touch.position for at in cluster_barrier_arrivals(touch.thread))
 
 
-def _is_ordered(world: ScenarioFacts, first: CtaAccess, second: CtaAccess) -> bool:
+def _is_ordered(facts: ScenarioFacts, first: CtaAccess, second: CtaAccess) -> bool:
     if first.thread is second.thread:
         return first.position < second.position
-    return any(world.sync_edges(first.thread, first.position, second.thread, second.position))
+    return any(facts.sync_edges(first.thread, first.position, second.thread, second.position))
 
 
-def _accesses_by_owner(world: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], IntervalIndex[CtaAccess]]:
+def _accesses_by_owner(facts: ScenarioFacts) -> tuple[IntervalIndex[CtaAccess], IntervalIndex[CtaAccess]]:
     """The accesses of a CTA's threads to its own memory, and to that of others."""
     home: IntervalIndex[CtaAccess] = IntervalIndex()
     abroad: IntervalIndex[CtaAccess] = IntervalIndex()
-    for place, touch in _accesses_with_ranges(world):
-        (home if place[0] >> CTA_BITS == world.scenario.rank + 1 else abroad).add(*place, touch)
+    for place, touch in _accesses_with_ranges(facts):
+        (home if place[0] >> CTA_BITS == facts.scenario.rank + 1 else abroad).add(*place, touch)
     return home, abroad
 
 
-def _accesses_with_ranges(world: ScenarioFacts) -> Iterator[tuple[tuple[int, int], CtaAccess]]:
+def _accesses_with_ranges(facts: ScenarioFacts) -> Iterator[tuple[tuple[int, int], CtaAccess]]:
     """(bytes in the cluster, access) of all accesses by number."""
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         for position, event in thread.accesses:
             touched, effect = access_range(event), event.effect
             if touched is None or not isinstance(effect, Access):
                 continue
-            named = location_of(world.scenario.rank, event)
+            named = location_of(facts.scenario.rank, event)
             assert named is not None
             ranks = [named[0]]
             if effect.multicast is not None:

@@ -19,23 +19,23 @@ from ptxkit.analysis.cluster.cluster_facts import may_poll_memory
 from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, RemoteSyncEdge, cta_pairs_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_EDGE_CHECKS
 from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait, MemoryFence, ProxyFence
+from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierWait
+from ptxkit.semantics.ordering import CTA_LEVEL, fence_level, is_half_proxy_fence, sync_operation_of
 
-#: Hand-overs that are tried for accesses of two CTAs, at most.
-MAX_EDGE_CHECKS = 20_000
 #: What keeps a hand-over from ordering anything, and what keeps it from ordering other CTAs.
 _RELAXED, _INSUFFICIENT = ("relaxed",), ("relaxed", "cta")
 
 
 @dataclass(frozen=True, slots=True)
 class InsufficientScope:
-    """Accesses of two CTAs to the same bytes, of which only a narrow hand-over tells that one is behind the other.
+    """Accesses of two CTAs to the same bytes, which only a synchronization of too narrow a scope orders.
 
     is_data: the first is a store, the other a load or a store: contents cross. Else the memory is only handed back.
-    is_open: it is handed back at scope `.cta`.
+    is_cta_scope_reuse: it is handed back at scope `.cta`.
     """
 
     before: CtaAccess
@@ -51,19 +51,19 @@ class InsufficientScope:
 
 
 def find_insufficient_scopes(kernel: KernelFacts, number: int) -> Iterator[InsufficientScope]:
-    """The crossings from the CTA of a world into the others of its cluster; those of memory that is handed back at
+    """The crossings from the CTA of a scenario into the others of its cluster; those of memory that is handed back at
     scope `.cta` under `strict` only."""
-    world = kernel.scenarios[number]
+    facts = kernel.scenarios[number]
     if (
-        world.scenario.launch.cluster_size == 1
+        facts.scenario.launch.cluster_size == 1
         or not _may_have_insufficient_scope(kernel)
         or may_poll_memory(kernel.program)
     ):
         return
-    ways = [(_RELAXED, ("reuse",)), (_INSUFFICIENT, ("data", "reuse") if kernel.policy == "strict" else ("data",))]
-    for pair in cta_pairs_of(kernel, world):
+    hazards = [(_RELAXED, ("reuse",)), (_INSUFFICIENT, ("data", "reuse") if kernel.policy == "strict" else ("data",))]
+    for pair in cta_pairs_of(kernel, facts):
         found: set[tuple[Step, Step]] = set()
-        for lacks, kinds in ways:
+        for lacks, kinds in hazards:
             narrow = [handover for handover in pair.sync_edges if _has_insufficient_scope(handover, lacks)]
             if narrow and not _may_be_ordered_otherwise(kernel, number, pair, lacks):
                 yield from _crossings_by_edges(pair, narrow, kinds, found, is_open=lacks is _INSUFFICIENT)
@@ -91,9 +91,9 @@ def _crossings_by_edges(
 
 def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
     effects = [effect for step in kernel.program.effectful_steps for effect in step.effects]
-    if any(isinstance(e, MemoryFence) and e.scope != "cta" and e.only is None for e in effects):
+    if any((fence_level(e, restricted=False) or CTA_LEVEL) > CTA_LEVEL for e in effects):
         return False
-    if any(isinstance(e, ProxyFence) and e.direction != "both" for e in effects):
+    if any(is_half_proxy_fence(e) for e in effects):
         return False  # a pair of these orders what a relaxed hand-over counts
     gives = [_missing_scope(e) for e in effects if isinstance(e, MbarrierArrive) and not e.asynchronous]
     takes = [_missing_scope(e) for e in effects if isinstance(e, MbarrierWait)]
@@ -102,7 +102,7 @@ def _may_have_insufficient_scope(kernel: KernelFacts) -> bool:
 
 def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, lacks: Collection[str]) -> bool:
     """Whether some mbarrier may order two CTAs for the whole cluster: one that is seen to, one that is waited for where
-    a thread of another CTA arrives, or one that no walked thread is seen at."""
+    a thread of another CTA arrives, or one that no traced thread is seen at."""
     if any(not _has_insufficient_scope(handover, lacks) for handover in pair.sync_edges):
         return True
     wide = [
@@ -117,24 +117,24 @@ def _may_be_ordered_otherwise(kernel: KernelFacts, number: int, pair: CtaPair, l
     if not all(wide):
         return False
     seen: set[Step] = set()
-    told: dict[type, set[MbarrierLocation]] = {MbarrierArrive: set(), MbarrierWait: set()}
+    by_effect: dict[type, set[MbarrierLocation]] = {MbarrierArrive: set(), MbarrierWait: set()}
     cluster = kernel.cluster_of(number)
-    for world in cluster:
-        everyone = None if world.has_unknown_call else world.all_threads(MbarrierArrive, MbarrierWait)
+    for facts in cluster:
+        everyone = None if facts.has_unknown_call else facts.all_threads(MbarrierArrive, MbarrierWait)
         for thread in everyone or ():
             for event in thread.trace.events:
                 if isinstance(event, UnknownCall) or not _has_sufficient_scope(event.effect, type(event.effect), lacks):
                     continue
-                places = locations_of(world.scenario.rank, event)
+                places = locations_of(facts.scenario.rank, event)
                 if places is None:
                     return True
                 seen.add(event.step)
                 own = isinstance(event.effect, MbarrierWait)
-                told[type(event.effect)].update(p for p in places if own or p[0] != world.scenario.rank)
+                by_effect[type(event.effect)].update(p for p in places if own or p[0] != facts.scenario.rank)
         if everyone is None:
             return True
     is_known = len(cluster) == pair.releaser.scenario.launch.cluster_size and wide[0] | wide[1] <= seen
-    return not is_known or not told[MbarrierArrive].isdisjoint(told[MbarrierWait])
+    return not is_known or not by_effect[MbarrierArrive].isdisjoint(by_effect[MbarrierWait])
 
 
 def _has_sufficient_scope(effect: object, kind: type, lacks: Collection[str]) -> bool:
@@ -169,6 +169,8 @@ def missing_scope(event: TraceEvent) -> str | None:
 
 
 def _missing_scope(effect: MbarrierArrive | MbarrierWait) -> str | None:
-    if effect.order == "relaxed":
+    operation = sync_operation_of(effect)
+    assert operation is not None
+    if operation.is_relaxed:
         return "relaxed"
-    return "cta" if effect.scope == "cta" else None
+    return "cta" if operation.scope_level == CTA_LEVEL else None

@@ -1,7 +1,8 @@
 """Copies that one CTA of a cluster makes into the shared memory of another, and who reads there without knowing of it.
 
-Only a CTA's own threads can wait on its mbarriers. So who reads before them is unordered with the copy, unless the
-copying CTA has heard from the reading one first: by the barrier of the cluster, by a signal, or through memory.
+Only a CTA's own threads can wait on its mbarriers. So a thread that reads before them is unordered with the copy,
+unless the copying CTA was synchronized with the reading one first: by the barrier of the cluster, by a signal, or
+through memory.
 Source: PTX ISA, "Distributed Shared Memory", "st.async", "Async Proxy", "Completion Mechanisms for Asynchronous Copy
 Operations".
 """
@@ -34,7 +35,7 @@ _WARP = 32
 @dataclass(frozen=True, slots=True)
 class RemoteCopy:
     """A copy into another CTA: who issues it there (`source`), and when; which bytes `[low, high)` of the receiver it
-    writes, and which of its mbarriers tells of it, in which phase."""
+    writes, and on which of its mbarriers it completes, in which phase."""
 
     source: ScenarioFacts
     issuer: ThreadView
@@ -46,10 +47,10 @@ class RemoteCopy:
     phase: int
 
 
-def find_remote_copies(worlds: Sequence[ScenarioFacts], world: ScenarioFacts) -> Iterator[RemoteCopy]:
-    """The copies of other walked CTAs into this one whose phases are known."""
-    rank = world.scenario.rank
-    for source in other_ctas_of(worlds, world):
+def find_remote_copies(scenarios: Sequence[ScenarioFacts], facts: ScenarioFacts) -> Iterator[RemoteCopy]:
+    """The copies of other explored CTAs into this one whose phases are known."""
+    rank = facts.scenario.rank
+    for source in other_ctas_of(scenarios, facts):
         for issuer in source.threads.values():
             for position, event in issuer.positions(Access):
                 effect = event.effect
@@ -77,10 +78,10 @@ def _phase_of(issuer: ThreadView, position: int) -> int | None:
 
 
 class OutgoingSignals:
-    """When other CTAs may hear of the threads of one."""
+    """When other CTAs may be signalled by the threads of one."""
 
-    def __init__(self, world: ScenarioFacts) -> None:
-        self._facts = world
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._facts = facts
         self._cache: dict[tuple[ThreadView, int], bool] = {}
 
     @cached_property
@@ -88,7 +89,7 @@ class OutgoingSignals:
         return list(find_remote_accesses(self._facts))
 
     def may_signal_after(self, reader: ThreadView, position: int) -> bool:
-        """Whether another CTA may hear that a thread is past a place: something reaches out of its CTA after that."""
+        """Whether another CTA may learn that a thread is past a place: a remote access of its CTA comes after that."""
         known = self._cache.get((reader, position))
         if known is None:
             known = self._cache[(reader, position)] = any(
@@ -108,39 +109,40 @@ class OutgoingSignals:
 
 
 def is_completion_observed(
-    world: ScenarioFacts,
+    facts: ScenarioFacts,
     reader: ThreadView,
     position: int,
     copy: RemoteCopy,
     signals: frozenset[int],
     departures: OutgoingSignals,
 ) -> bool | None:
-    """Whether a thread of the receiving CTA knows at a position that a copy is complete; None where that cannot be
-    told, or where the copy may come later. signals: the mbarriers that CTAs signal in one another. departures: of the
-    receiving CTA."""
+    """Whether a thread of the receiving CTA knows at a position that a copy is complete; None where that is unknown, or
+    where the copy may come later. signals: the mbarriers that CTAs signal in one another. departures: of the receiving
+    CTA."""
     key = ("mbarrier", copy.mbarrier)
     if reader.has_observed(copy.mbarrier, copy.phase, position):
         return True
     if reader.has_observed(copy.mbarrier, 1, position):
         return None
-    if _has_waiter(world, copy) and has_observed_signal(reader, position, signals - {copy.mbarrier}):
+    if _has_waiter(facts, copy) and has_observed_signal(reader, position, signals - {copy.mbarrier}):
         return None
     if _may_start_after(departures, reader, position, copy, signals):
         return None
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         waited = thread.release_acquire_points.first_acquire(key, copy.phase)
         if thread is reader or waited is None or waited == NEVER:
             continue
         if thread.trace.leader is not None and thread.trace.leader == reader.trace.leader:
             continue  # threads that take the reader's path have not waited earlier than it did
-        if thread.tid // 32 == reader.tid // 32 or any(world.sync_edges(thread, waited, reader, position)):
+        if thread.tid // 32 == reader.tid // 32 or any(facts.sync_edges(thread, waited, reader, position)):
             return True
-    return False if world.is_exhaustive_for(MbarrierWait) else None
+    return False if facts.is_exhaustive_for(MbarrierWait) else None
 
 
-def _has_waiter(world: ScenarioFacts, copy: RemoteCopy) -> bool:
-    """Whether any thread of the receiving CTA may wait for the phase of a copy: else nobody ever knows of its end."""
-    for thread in world.threads.values():
+def _has_waiter(facts: ScenarioFacts, copy: RemoteCopy) -> bool:
+    """Whether any thread of the receiving CTA may wait for the phase of a copy: else no thread ever learns of its
+    completion."""
+    for thread in facts.threads.values():
         for key in thread.release_acquire_points.acquires:
             match key:
                 case ("mbarrier", address) if not isinstance(address, int):
@@ -160,20 +162,20 @@ def _may_start_after(
     if goes_out and has_observed_signal(issuer, copy.position, signals):
         return True
     for thread in source.threads.values() if goes_out else ():
-        told = min(signal_observations(thread, signals), default=None) if thread is not issuer else None
-        if told is not None and any(source.sync_edges(thread, told, issuer, copy.position)):
+        observed = min(signal_observations(thread, signals), default=None) if thread is not issuer else None
+        if observed is not None and any(source.sync_edges(thread, observed, issuer, copy.position)):
             return True
     rounds = sum(at < position for at in cluster_barrier_arrivals(reader))
     return _may_observe_cluster_phase(source, rounds + 1, issuer, copy.position)
 
 
-def _may_observe_cluster_phase(world: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
+def _may_observe_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
     """Whether a round of the cluster's barrier may be over before a position of a thread."""
-    for other in world.threads.values():
+    for other in facts.threads.values():
         acquires = other.release_acquire_points.acquires.get(CLUSTER_BARRIER_KEY, [])
         if len(acquires) >= ordinal:
             at = acquires[ordinal - 1]
-            if at < position if other is thread else any(world.sync_edges(other, at, thread, position)):
+            if at < position if other is thread else any(facts.sync_edges(other, at, thread, position)):
                 return True
     return False
 

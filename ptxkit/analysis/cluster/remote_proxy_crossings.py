@@ -2,7 +2,7 @@
 
 Accesses of one proxy are ordered by synchronisation where they are of one CTA; between two CTAs a proxy fence belongs
 to it. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there is such a fence, too.
-Any fence of other threads of a CTA counts; where one is executed by no thread that is looked at, nothing is said.
+Any fence of other threads of a CTA counts; where one is executed by no thread that is looked at, nothing is reported.
 
 Source: PTX ISA, "Async Proxy", "Causality Order", "membar / fence".
 """
@@ -16,6 +16,7 @@ from ptxkit.analysis.cluster.cta_pairs import CtaAccess, CtaPair, cta_pairs_of
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_CROSSING_CHECKS
 from ptxkit.analysis.symexec.access_ranges import (
     is_async_read,
     is_async_write,
@@ -25,19 +26,18 @@ from ptxkit.analysis.symexec.access_ranges import (
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierWait, ProxyFence, WaitGroup
+from ptxkit.semantics.ordering import IMPLICIT_FENCE_GROUPS
 
-#: Pairs of accesses by two CTAs that are looked at, at most.
-MAX_CROSSING_CHECKS = 4_000
 _END = 1 << 62
-_IMPLICIT_FENCE_GROUPS = ("bulk", "wgmma")
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteProxyCrossing:
-    """Two accesses of the same bytes by two CTAs, one surely ordered behind the other, the later one asynchronous.
+    """Two accesses of the same bytes by two CTAs, one surely ordered after the other, the later one asynchronous.
 
     kind: `generic` where the first is a store and the later one reads, `async` where both are asynchronous and one of
-    them writes. given, taken: whether a proxy fence may stand in the CTA of the first, and in that of the later one.
+    them writes. may_fence_in_releaser, may_fence_in_acquirer: whether there may be a proxy fence in the CTA of the
+    first, and in that of the later one.
     """
 
     before: CtaAccess
@@ -47,9 +47,9 @@ class RemoteProxyCrossing:
     may_fence_in_acquirer: bool
 
 
-def find_remote_proxy_crossings(kernel: KernelFacts, world: ScenarioFacts) -> Iterator[RemoteProxyCrossing]:
+def find_remote_proxy_crossings(kernel: KernelFacts, facts: ScenarioFacts) -> Iterator[RemoteProxyCrossing]:
     """The passages from a CTA to the others of its cluster, one for each two instructions."""
-    for pair in cta_pairs_of(kernel, world):
+    for pair in cta_pairs_of(kernel, facts):
         if _has_unexecuted_fences(kernel, pair):
             continue
         found: set[tuple[Step, Step]] = set()
@@ -75,10 +75,10 @@ def find_remote_proxy_crossings(kernel: KernelFacts, world: ScenarioFacts) -> It
 
 
 def _has_unexecuted_fences(kernel: KernelFacts, pair: CtaPair) -> bool:
-    """Whether a proxy fence is executed by none of the threads that are looked at: it may stand anywhere."""
+    """Whether a proxy fence is executed by none of the threads that are looked at: it may be anywhere."""
     steps = {step for step in kernel.program.effectful_steps if any(isinstance(e, ProxyFence) for e in step.effects)}
-    for world in (pair.releaser, pair.acquirer):
-        steps -= {event.step for thread in world.threads.values() for _, event in thread.positions(ProxyFence)}
+    for facts in (pair.releaser, pair.acquirer):
+        steps -= {event.step for thread in facts.threads.values() for _, event in thread.positions(ProxyFence)}
     return bool(steps)
 
 
@@ -95,7 +95,7 @@ def _crossing_kind(before: TraceEvent, after: TraceEvent) -> str | None:
 
 
 _Positions: TypeAlias = dict[ThreadView, int]
-"""By thread of a CTA, where it is when one of two CTAs hands over, or takes over."""
+"""By thread of a CTA, where it is when one of two CTAs releases, or acquires."""
 
 
 def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_Positions, _Positions] | None:
@@ -114,7 +114,7 @@ def _fence_spans(pair: CtaPair, before: CtaAccess, after: CtaAccess) -> tuple[_P
 
 
 def _may_fence_before_release(pair: CtaPair, before: CtaAccess, until: _Positions) -> bool:
-    """Whether a fence may stand between an access and what hands over."""
+    """Whether there may be a fence between an access and the release."""
     own = before.thread
     return any(
         _is_fenced(pair.releaser, t, before.position if t is own else -1, at, t is own) for t, at in until.items()
@@ -122,7 +122,7 @@ def _may_fence_before_release(pair: CtaPair, before: CtaAccess, until: _Position
 
 
 def _may_fence_after_acquire(pair: CtaPair, after: CtaAccess, since: _Positions, kind: str) -> bool:
-    """Whether a fence may stand between what takes over and an access. Of what was stored, a copy that any thread waits
+    """Whether there may be a fence between the acquire and an access. Of what was stored, a copy that any thread waits
     for may have replaced it."""
     own = after.thread
     return any(
@@ -131,16 +131,16 @@ def _may_fence_after_acquire(pair: CtaPair, after: CtaAccess, since: _Positions,
     )
 
 
-def _is_fenced(world: ScenarioFacts, thread: ThreadView, since: int, until: int, waits: bool) -> bool:
+def _is_fenced(facts: ScenarioFacts, thread: ThreadView, since: int, until: int, waits: bool) -> bool:
     """Whether a thread fences between two positions. waits: what it waits for may do so, too."""
-    told = frozenset(copy.event.barrier for other in world.threads.values() for copy in other.copies)
+    barriers = frozenset(copy.event.barrier for other in facts.threads.values() for copy in other.copies)
     kinds = (ProxyFence, WaitGroup, MbarrierWait) if waits else (ProxyFence,)
-    return any(since < at < until and _is_fence(event, told) for at, event in thread.positions(*kinds))
+    return any(since < at < until and _is_fence(event, barriers) for at, event in thread.positions(*kinds))
 
 
-def _is_fence(event: TraceEvent, told: Set[object]) -> bool:
+def _is_fence(event: TraceEvent, barriers: Set[object]) -> bool:
     if isinstance(event.effect, WaitGroup):
-        return event.effect.group in _IMPLICIT_FENCE_GROUPS
+        return event.effect.group in IMPLICIT_FENCE_GROUPS
     if isinstance(event.effect, MbarrierWait):
-        return event.address in told or not isinstance(event.address, int)
+        return event.address in barriers or not isinstance(event.address, int)
     return orders_shared_before_async(event, None)

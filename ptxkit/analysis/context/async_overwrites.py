@@ -6,17 +6,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.interval_index import IntervalIndex
+from ptxkit.analysis.limits import MAX_BOX_BYTES
 from ptxkit.isa.effects import MbarrierWait
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.thread_view import ThreadView
 
-#: A tensor copy of unknown box may have rewritten this much from its address on.
-MAX_BOX_BYTES = 64 << 10
-
 
 class AsyncOverwrites:
-    """The asynchronous writes of a CTA: by thread, and by the mbarriers that tell of them."""
+    """The asynchronous writes of a CTA: by thread, and by the mbarriers on which they complete."""
 
     def __init__(self, threads: dict[int, ThreadView]) -> None:
         self._by_thread: dict[int, IntervalIndex[int]] = defaultdict(IntervalIndex)

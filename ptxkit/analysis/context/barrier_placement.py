@@ -1,9 +1,9 @@
 """Which barrier orders two accesses that nothing orders: the one for the fewest threads that can.
 
-Lanes of one warp need a barrier of the warp. So does a warp of which one lane hands over for all others, before they
-have come so far. Other threads need a barrier at a place that both come by: one of the whole CTA where all its threads
-do, one with a number and a count of its own where only the warps of a role do. Two roles come by no such place: they
-meet at such a barrier from two places, where neither is in a loop; else an mbarrier hands over.
+Lanes of one warp need a barrier of the warp. So does a warp of which one lane releases for all others, before they have
+come so far. Other threads need a barrier at a place that both come by: one of the whole CTA where all its threads do,
+one with a number and a count of its own where only the warps of a role do. Two roles come by no such place: they meet
+at such a barrier from two places, where neither is in a loop; else an mbarrier orders them.
 
 Source: PTX ISA, "bar.warp.sync", "bar, barrier", "Causality Order".
 """
@@ -14,8 +14,10 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cfg.loops import reachable_nodes
 from ptxkit.analysis.context.collective_participation import WARP
-from ptxkit.analysis.context.happens_before import WarpPath
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.races import AccessInstance
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.sync_edges import find_sync_edges, find_unordered_release
@@ -53,13 +55,13 @@ class PathPoint:
 
 @dataclass(frozen=True, slots=True)
 class OrderingBarrier:
-    """A barrier that may stand between two accesses.
+    """A barrier that may be put between two accesses.
 
     text: the statement; None where none will do. threads: how many come by its place; None for those of one warp.
-    release: what one lane of the earlier access's warp hands over with, while the others are not known to have come so
-    far; the barrier belongs in front of it. is_relaxed: the earlier thread itself hands over by `release`, which is
-    relaxed and orders nothing: no barrier is missing. is_parted: the barrier belongs behind the one access and in front
-    of the other, as no place is common to both threads.
+    release: the releasing instruction of one lane of the earlier access's warp, while the others are not known to have
+    come so far; the barrier belongs before it. is_relaxed: the earlier thread itself executes `release`, which is
+    relaxed and orders nothing: no barrier is missing. is_split: one half of the barrier belongs after the one access
+    and one before the other, as no place is common to both threads.
     """
 
     text: str | None
@@ -74,7 +76,7 @@ class OrderingBarrier:
         return None if self.is_split else self.text
 
 
-def find_ordering_barrier(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> OrderingBarrier:
+def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> OrderingBarrier:
     """The narrowest barrier that orders one access before another."""
     if first.tid // WARP == last.tid // WARP:
         return OrderingBarrier(WARP_BARRIER)
@@ -83,23 +85,23 @@ def find_ordering_barrier(world: ScenarioFacts, first: PathPoint, last: PathPoin
     )
     if unordered is not None:
         return OrderingBarrier(None, release=unordered.step, is_relaxed=True)
-    release = _release_by_warp_mate(world, first, last)
+    release = _release_by_warp_mate(facts, first, last)
     if release is not None:
         return OrderingBarrier(WARP_BARRIER, release=release)
-    if not all(_is_in_function(world.program, each.step) for each in (first, last)):
+    if not all(_is_in_function(facts.program, each.step) for each in (first, last)):
         return OrderingBarrier(CTA_BARRIER)
-    flow, number = world.cfg, _unused_barrier_number(world.program)
-    come_by = max(_common_threads(world, first, last), key=len, default=frozenset())
-    if len(come_by) == world.scenario.launch.threads:
+    flow, number = facts.cfg, _unused_barrier_number(facts.program)
+    come_by = max(_common_threads(facts, first, last), key=len, default=frozenset())
+    if len(come_by) == facts.scenario.launch.threads:
         return OrderingBarrier(CTA_BARRIER, len(come_by))
     if come_by and number is not None:
         return OrderingBarrier(f"bar.sync {number}, {len(come_by)};", len(come_by))
-    roles = [_threads_reaching(world, flow.block_of(each.step)) for each in (first, last)]
+    roles = [_threads_reaching(facts, flow.block_of(each.step)) for each in (first, last)]
     is_once = not any(flow.may_repeat(each.step) for each in (first, last))
     if (
         is_once
         and number is not None
-        and all(_are_whole_warps(world, role) for role in roles)
+        and all(_are_whole_warps(facts, role) for role in roles)
         and roles[0].isdisjoint(roles[1])
     ):
         threads = sum(map(len, roles))
@@ -107,20 +109,20 @@ def find_ordering_barrier(world: ScenarioFacts, first: PathPoint, last: PathPoin
     return OrderingBarrier(None)
 
 
-def _release_by_warp_mate(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
-    """The instruction by which another lane of the first thread's warp, which does the same, hands over to the last."""
+def _release_by_warp_mate(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Step | None:
+    """The instruction by which another lane of the first thread's warp, which does the same, releases to the last."""
     event = first.path.group.events[first.position]
-    for mate in world.happens_before.paths:
+    for mate in facts.happens_before.paths:
         if mate.warp != first.path.warp or mate.tids == first.path.tids:
             continue
-        at = world.happens_before.positions_by_execution(mate.group).get((event.step, event.visit))
-        ways = (
+        at = facts.happens_before.positions_by_execution(mate.group).get((event.step, event.visit))
+        pairs = (
             ()
             if at is None
             else find_sync_edges(mate.release_acquire_points, at, last.path.release_acquire_points, last.position)
         )
-        for way in ways:
-            released = mate.group.events[way.release_position]
+        for pair in pairs:
+            released = mate.group.events[pair.release_position]
             if not isinstance(released, UnknownCall) and not _is_warp_barrier(released.effect):
                 return released.step
     return None
@@ -130,28 +132,28 @@ def _is_warp_barrier(effect: object) -> bool:
     return isinstance(effect, Barrier) and effect.level == "warp"
 
 
-def _common_threads(world: ScenarioFacts, first: PathPoint, last: PathPoint) -> Iterator[frozenset[int]]:
+def _common_threads(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> Iterator[frozenset[int]]:
     """The threads that come by each place between two accesses, both among them, where whole warps do."""
-    flow = world.cfg
-    behind = flow.reachable((flow.block_of(first.step),))
+    flow = facts.cfg
+    following = flow.reachable((flow.block_of(first.step),))
     ahead = reachable_nodes(flow.predecessors, (flow.block_of(last.step),))
     if first.step.index < last.step.index and flow.block_of(first.step) == flow.block_of(last.step):
-        behind = ahead = frozenset({flow.block_of(first.step)})
-    for block in behind & ahead:
-        tids = _threads_reaching(world, block)
-        if {first.tid, last.tid} <= tids and _are_whole_warps(world, tids):
+        following = ahead = frozenset({flow.block_of(first.step)})
+    for block in following & ahead:
+        tids = _threads_reaching(facts, block)
+        if {first.tid, last.tid} <= tids and _are_whole_warps(facts, tids):
             yield tids
 
 
-def _threads_reaching(world: ScenarioFacts, block: int) -> frozenset[int]:
-    """The threads that come by a block; none where all of it is guarded, so that nobody can tell."""
-    steps = {step for step in world.cfg.steps_of_block(block) if step.instruction.guard is None}
-    return frozenset(tid for group in world.groups if not steps.isdisjoint(group.covered_steps) for tid in group.tids)
+def _threads_reaching(facts: ScenarioFacts, block: int) -> frozenset[int]:
+    """The threads that come by a block; none where all of it is guarded, so that they are unknown."""
+    steps = {step for step in facts.cfg.steps_of_block(block) if step.instruction.guard is None}
+    return frozenset(tid for group in facts.groups if not steps.isdisjoint(group.covered_steps) for tid in group.tids)
 
 
-def _are_whole_warps(world: ScenarioFacts, tids: frozenset[int]) -> bool:
+def _are_whole_warps(facts: ScenarioFacts, tids: frozenset[int]) -> bool:
     """Whether some threads are whole warps."""
-    return len(tids) == min(len({tid // WARP for tid in tids}) * WARP, world.scenario.launch.threads)
+    return len(tids) == min(len({tid // WARP for tid in tids}) * WARP, facts.scenario.launch.threads)
 
 
 def _is_in_function(program: Program, step: Step) -> bool:
@@ -170,3 +172,19 @@ def _unused_barrier_number(program: Program) -> int | None:
                     return None
                 used.add(number.value if number is not None else 0)
     return next((number for number in range(1, NAMED_BARRIERS) if number not in used), None)
+
+
+def find_barrier_between(facts: ScenarioFacts, first: AccessInstance, last: AccessInstance) -> OrderingBarrier:
+    """The narrowest barrier that orders one access, once it is complete, before another."""
+    return find_ordering_barrier(
+        facts, PathPoint(first.path, first.tid, first.end_position), PathPoint(last.path, last.tid, last.position)
+    )
+
+
+def path_point_of(facts: ScenarioFacts, thread: ThreadView, position: int) -> PathPoint:
+    """The position among the events of its group of an event of one thread's trace."""
+    event = thread.trace.events[position]
+    path = facts.happens_before.path_of(thread.tid)
+    return PathPoint(
+        path, thread.tid, facts.happens_before.positions_by_execution(path.group)[(event.step, event.visit)]
+    )

@@ -1,4 +1,4 @@
-"""What tensor copies may touch beyond their first bytes, where nobody knows the boxes of their maps.
+"""What tensor copies may touch beyond their first bytes, where the boxes of their maps are unknown.
 
 A copy surely touches the smallest box there is. It may touch more: up to the next place that a tensor copy names, as
 far as two places of one map are apart, or to the end of the variable. Accesses of other threads in there, which nothing
@@ -16,10 +16,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.group_completion import find_completion_points
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
-from ptxkit.analysis.context.races import MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.context.happens_before import HappensBefore
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_BOX_PAIR_CHECKS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES, access_range_of_lane, access_ranges_of_lanes
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 #: Executions of one instruction that are looked at, the first and the last.
 FIRST_EXECUTIONS, LAST_EXECUTIONS = 4, 2
-#: Pairs of a copy and of what a path does that are looked at, at most.
-MAX_BOX_PAIR_CHECKS = 4_000
 #: How far what the threads between touch may lie from what the first and the last one do.
 RANGE_MARGIN = 1 << 14
 
@@ -61,18 +60,18 @@ class _TensorCopy:
     high: int
 
 
-def find_box_size_conflicts(world: ScenarioFacts) -> Iterator[BoxSizeConflict]:
+def find_box_size_conflicts(facts: ScenarioFacts) -> Iterator[BoxSizeConflict]:
     """The accesses that conflict with tensor copies if the boxes of these are large enough; each pair once."""
-    places = _copies_by_address(world.groups)
-    reaches = {place: place + _max_box_bytes(place, places, world.program) for place in places}
+    places = _copies_by_address(facts.groups)
+    reaches = {place: place + _max_box_bytes(place, places, facts.program) for place in places}
     if all(high <= place + MIN_ACCESS_BYTES for place, high in reaches.items()):
         return
-    causality = HappensBefore(world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks)))
-    copies = [copy for group in world.groups for copy in _tensor_copies(group, reaches, causality)]
+    causality = HappensBefore(facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks)))
+    copies = [copy for group in facts.groups for copy in _tensor_copies(group, reaches, causality)]
     low, high = min(copy.low for copy in copies), max(copy.high for copy in copies)
     asked: set[BoxSizeConflict] = set()
     left = MAX_BOX_PAIR_CHECKS
-    for group in world.groups:
+    for group in facts.groups:
         for position, event in _sampled_accesses(group):
             if not _is_weak_generic(event):
                 continue
@@ -94,8 +93,8 @@ def find_box_size_conflicts(world: ScenarioFacts) -> Iterator[BoxSizeConflict]:
 def _are_ordered(causality: HappensBefore, copy: _TensorCopy, path: WarpPath, position: int) -> bool:
     """Whether a copy and what another path does at a position may be ordered, either way."""
     barrier = copy.event.barrier if isinstance(copy.event, TraceEvent) else copy.event.fields[3]
-    told = None if isinstance(barrier, LaneValues) or _is_read(copy.event) else barrier
-    after = causality.first_ordered_position(copy.path, copy.end_position, path, told) <= position
+    mbarrier = None if isinstance(barrier, LaneValues) or _is_read(copy.event) else barrier
+    after = causality.first_ordered_position(copy.path, copy.end_position, path, mbarrier) <= position
     return after or causality.may_precede(path, position, copy.path, copy.position)
 
 
@@ -135,7 +134,7 @@ def _is_read(event: TraceEvent | GroupEvent) -> bool:
 
 
 def _may_access(event: TraceEvent | GroupEvent, low: int, high: int) -> bool:
-    """Whether bytes of a range may be touched, as far as the first and the last thread tell."""
+    """Whether bytes of a range may be touched, as far as the first and the last thread show."""
     held = _address_of(event)
     ends = (held.at(0), held.at(held.count - 1)) if isinstance(held, LaneValues) else (held,)
     return any(isinstance(place, int) and low - RANGE_MARGIN <= place < high + RANGE_MARGIN for place in ends)
@@ -144,7 +143,7 @@ def _may_access(event: TraceEvent | GroupEvent, low: int, high: int) -> bool:
 def _path_ranges(
     group: GroupTrace, event: TraceEvent | GroupEvent, causality: HappensBefore
 ) -> Iterator[tuple[WarpPath, int, int]]:
-    """What the threads of each path touch: from the lowest byte to behind the highest."""
+    """What the threads of each path touch: from the lowest byte to the end of the highest."""
     found: dict[WarpPath, tuple[int, int]] = {}
     for tid, touched in zip(group.tids, access_ranges_of_lanes(event, len(group.tids)), strict=True):
         if touched is not None:
@@ -156,7 +155,7 @@ def _path_ranges(
 
 
 def _has_unknown_box(event: TraceEvent | GroupEvent) -> bool:
-    """Whether an event is the access to shared memory of a tensor copy whose box nobody knows."""
+    """Whether an event is the access to shared memory of a tensor copy whose box is unknown."""
     effect = event.effect
     if not isinstance(effect, Access) or effect.via != "address" or not effect.space.startswith("shared"):
         return False
@@ -191,11 +190,11 @@ def _max_box_bytes(place: int, places: Mapping[int, set[Hashable]], program: Pro
     if variable is None:
         return 0
     ordered = sorted(places)
-    behind = bisect_right(ordered, place)
-    bounds = [ordered[behind] - place] if behind < len(ordered) else []
+    following = bisect_right(ordered, place)
+    bounds = [ordered[following] - place] if following < len(ordered) else []
     for box in places[place]:
         own = [each for each in ordered if box in places[each]]
         bounds += [later - earlier for earlier, later in pairwise(own)]
-    if variable.size is not None:
+    if not variable.is_open:
         bounds.append(variable.address + variable.size - place)
     return min(bounds, default=0)

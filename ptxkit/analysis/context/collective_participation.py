@@ -41,11 +41,11 @@ def count_executions(thread: ThreadView, concerns: Callable[[Effect], bool]) -> 
 
 
 def compare_executions(
-    world: ScenarioFacts, concerns: Callable[[Effect], bool], size: int
+    facts: ScenarioFacts, concerns: Callable[[Effect], bool], size: int
 ) -> Iterator[tuple[Step, UnevenExecution | None]]:
     """Of each team of `size` threads in a row and each instruction: what is uneven about it, None where nothing is."""
     teams: dict[int, list[tuple[ThreadView, dict[Step, int]]]] = defaultdict(list)
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         if thread.trace.end_reason == "exit" and not thread.trace.has_unknown_call:
             teams[thread.tid // size].append((thread, count_executions(thread, concerns)))
     for team in teams.values():

@@ -1,7 +1,7 @@
 """Whether threads that race for some bytes all store the same value there.
 
-That is a race by the letter of the memory model, whatever the values are; who reads the bytes behind an own store finds
-what it stored, in whichever order the stores come.
+That is a race by the letter of the memory model, whatever the values are; a thread that reads the bytes after its own
+store finds what it stored, in whichever order the stores come.
 
 Source: PTX ISA, "Conflict and Data-Races".
 """
@@ -18,7 +18,7 @@ from ptxkit.analysis.symexec.trace import GroupEvent, UnknownCall
 from ptxkit.isa.effects import Access
 from ptxkit.syntax.tree import Operand
 
-#: Special registers that all threads of a CTA read alike.
+#: Special registers that have one value for all threads of a CTA.
 _CTA_UNIFORM_REGISTERS = (
     "%ctaid",
     "%nctaid",
@@ -29,17 +29,17 @@ _CTA_UNIFORM_REGISTERS = (
     "%is_explicit_cluster",
     "WARP_SZ",
 )
-#: What all threads of a CTA read alike, whatever its name is.
+#: What has one value for all threads of a CTA, whatever its name is.
 _CTA_UNIFORM_KINDS = ("parameter", "variable")
 
 
-def stores_equal_values(world: ScenarioFacts, conflict: Race, certainty: InputIndependence) -> bool:
+def stores_equal_values(facts: ScenarioFacts, conflict: Race, certainty: InputIndependence) -> bool:
     """Whether each thread executes the write of a conflict once, stores what all others store, and the reader does so
     before it reads these bytes."""
     step, effect = conflict.write.event.step, conflict.write.event.effect
     if not isinstance(effect, Access) or effect.kind != "write" or effect.completion is not None:
         return False
-    if not certainty.is_in_function(step) or any(visit for visit in _execution_numbers(world, step)):
+    if not certainty.is_in_function(step) or any(visit for visit in _execution_numbers(facts, step)):
         return False
     leaves = {
         leaf for operand in _stored_operands(step, effect) for leaf in certainty.dependence_sources(step, operand)
@@ -48,9 +48,9 @@ def stores_equal_values(world: ScenarioFacts, conflict: Race, certainty: InputIn
     return is_uniform and _stored_before_read(conflict.read, conflict.write)
 
 
-def _execution_numbers(world: ScenarioFacts, step: Step) -> Iterator[int]:
+def _execution_numbers(facts: ScenarioFacts, step: Step) -> Iterator[int]:
     """How often threads had executed a step before, for each time that they do."""
-    for group in world.groups:
+    for group in facts.groups:
         for event in group.events:
             if not isinstance(event, UnknownCall) and event.step is step:
                 yield event.visit

@@ -1,7 +1,7 @@
 """Where the threads of a group learn that what they started is over: copies into shared memory, and reads of it.
 
-Only for what a wait for a group ends; of what an mbarrier tells, the phases speak. A wait that only some of the threads
-execute is left out with all that it may end.
+Only for what a wait for a group ends; what an mbarrier signals is decided by its phases. A wait that only some of the
+threads execute is left out with all that it may end.
 
 Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group".
 """
@@ -19,7 +19,7 @@ _THREAD_GROUPS = ("cp.async", "bulk")
 
 
 def find_completion_points(group: GroupTrace) -> Mapping[int, int]:
-    """By position of an asynchronous access among the events of a group: that of the wait behind which it is over.
+    """By position of an asynchronous access among the events of a group: that of the wait after which it is complete.
 
     What reads its source only is over when that has been read.
     """

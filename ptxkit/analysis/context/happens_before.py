@@ -13,35 +13,30 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.cfg.reachability import Reachability
-from ptxkit.analysis.ir.budget import PAIR_CHECK_COST, AnalysisBudget
+from ptxkit.analysis.context.warp_paths import WarpPath, split_into_paths
+from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
-from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.sync.late_expect_tx import PendingTx, expected_tx_of
+from ptxkit.analysis.limits import MAX_LOOKBACK, PAIR_CHECK_COST
+from ptxkit.analysis.symexec.trace import GroupTrace, TraceEvent
 from ptxkit.analysis.sync.sync_edges import NEVER as NOT_AT_ALL
-from ptxkit.analysis.sync.sync_edges import ReleaseAcquirePoints, barrier_key, release_acquire_points
-from ptxkit.analysis.sync.thread_classes import is_sync_effect
+from ptxkit.analysis.sync.sync_edges import barrier_key
 from ptxkit.analysis.sync.warp_convergence import ConvergencePoints, is_collective_step
 from ptxkit.analysis.values.symbolic_values import GroupValue, SymbolicValue
-from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import (
     Access,
     Barrier,
     Effect,
     MbarrierArrive,
-    MbarrierComplete,
-    MbarrierExpect,
     MbarrierTrack,
-    MbarrierWait,
-    MemoryFence,
-    ProxyFence,
     Value,
 )
+from ptxkit.semantics.ordering import MAY_RELEASE_ORDERS, is_fence
 
 if TYPE_CHECKING:
     from ptxkit.analysis.context.kernel_facts import ScenarioFacts
@@ -50,107 +45,8 @@ if TYPE_CHECKING:
 _MEMORY_KEY, _REMOTE_KEY = ("memory", 0), ("elsewhere", 0)
 #: The barrier at which all threads of the CTA arrive.
 _CTA_BARRIER_KEY = ("cta", 0)
-#: The maximum number of events that the search for an event common to two groups examines.
-MAX_LOOKBACK = 500
-#: The effects that turn relaxed synchronisation into order.
-_FENCE_EFFECTS = (MemoryFence, ProxyFence)
 #: A position after all others.
 NEVER = 1 << 62
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WarpPath:
-    """The threads `tids` of one warp that take the path of a group and synchronise identically.
-
-    release_acquire_points: the positions in the group's events where they release and acquire. sync_events: the events
-    that do so. has_known_phases: a simulated schedule determines the phases of their arrivals and waits.
-    completion_phases: the round of the mbarrier in which each operation that they start completes, by mbarrier and
-    execution, where it is known.
-    """
-
-    group: GroupTrace
-    warp: int
-    tids: tuple[int, ...]
-    release_acquire_points: ReleaseAcquirePoints
-    sync_events: tuple[TraceEvent, ...]
-    has_known_phases: bool
-    completion_phases: Mapping[tuple[Hashable, Step, int], int]
-
-    @property
-    def is_truncated(self) -> bool:
-        """Whether the threads may continue after the end of their exploration."""
-        return self.group.end_reason != "exit"
-
-
-def split_into_paths(group: GroupTrace, world: ScenarioFacts) -> list[WarpPath]:
-    """Splits a group into the paths of its warps."""
-    events = [(at, e) for at, e in enumerate(group.events) if not isinstance(e, UnknownCall)]
-    told = [(at, e) for at, e in events if is_sync_effect(e.effect, warp=True)]
-    if any(_is_relaxed(e.effect) for _, e in told):  # only relaxed effects depend on fences for what they order
-        told = [
-            (at, e) for at, e in events if is_sync_effect(e.effect, warp=True) or isinstance(e.effect, _FENCE_EFFECTS)
-        ]
-    differ = [event for _, event in told if isinstance(event, GroupEvent)]
-    alike: dict[Hashable, list[int]] = defaultdict(list)
-    for index, tid in enumerate(group.tids):
-        alike[(tid // 32, *(event.for_thread(index) for event in differ))].append(index)
-    found: list[WarpPath] = []
-    for indices in alike.values():
-        first = indices[0]
-        own = [(at, event.for_thread(first) if isinstance(event, GroupEvent) else event) for at, event in told]
-        kept = [(at, event) for at, event in own if event is not None]
-        tids = tuple(group.tids[index] for index in indices)
-        trace = ThreadTrace(tids[0], [event for _, event in kept])
-        phases = world.phases_of(trace)
-        marks = release_acquire_points(trace, phases, proxies=True, threads=world.scenario.launch.threads)
-        for positions in (*marks.releases.values(), *marks.acquires.values()):
-            positions[:] = [kept[at][0] if 0 <= at < len(kept) else at for at in positions]
-        syncs = tuple(event for _, event in kept)
-        completions = _find_completion_phases(kept, marks) | {
-            (("mbarrier", event.address), event.step, event.visit): phases[index]
-            for index, event in enumerate(syncs)
-            if isinstance(event.effect, MbarrierComplete) and index in phases
-        }
-        found.append(WarpPath(group, tids[0] // 32, tids, marks, syncs, bool(phases), completions))
-    return found
-
-
-def _find_completion_phases(
-    events: list[tuple[int, TraceEvent]], marks: ReleaseAcquirePoints
-) -> dict[tuple[Hashable, Step, int], int]:
-    """Determines the mbarrier round in which each operation that these threads start completes.
-
-    A phase begins either with its expect-tx or with its operations; the first such event determines which. After an
-    arrival, an expect-tx begins the next phase unless the current phase still expects bytes whose transfer was not
-    started. An operation begins the next phase only where operations come first.
-    """
-    found: dict[tuple[Hashable, Step, int], int] = {}
-    waiting: dict[Hashable, list[TraceEvent]] = defaultdict(list)
-    announced: dict[Hashable, bool] = {}
-    arrived: dict[Hashable, int] = {}
-    arrivals: dict[Hashable, int] = defaultdict(int)
-    due: dict[Hashable, PendingTx] = defaultdict(PendingTx)
-    for _, event in events:
-        effect, key = event.effect, ("mbarrier", event.address)
-        if isinstance(effect, MbarrierExpect | MbarrierArrive | MbarrierTrack):
-            announced.setdefault(key, True)
-            if key in arrived and not (isinstance(effect, MbarrierExpect) and due[key].keeps_phase_open):
-                del arrived[key], due[key]
-                waiting[key].clear()
-            due[key].add_expected(expected_tx_of(event))
-            if not isinstance(effect, MbarrierExpect):
-                arrived[key] = marks.release_phases[key][arrivals[key]]
-                arrivals[key] += 1
-                found.update(((key, e.step, e.visit), arrived[key]) for e in waiting.pop(key, ()))
-        elif isinstance(effect, MbarrierComplete):
-            if not announced.setdefault(key, False) and key in arrived:
-                del arrived[key], due[key]
-            due[key].add_copied(event.size)
-            if key in arrived:
-                found[(key, event.step, event.visit)] = arrived[key]
-            else:
-                waiting[key].append(event)
-    return found
 
 
 class HappensBefore:
@@ -159,13 +55,14 @@ class HappensBefore:
     released: a strong write to memory orders only what its thread did before its last release.
     """
 
-    def __init__(self, world: ScenarioFacts, budget: AnalysisBudget, *, released: bool = False) -> None:
+    def __init__(self, facts: ScenarioFacts, budget: AnalysisBudget, *, released: bool = False) -> None:
         self._budget = budget
         self._requires_release = released
-        self._program = world.program
-        self._threads = world.scenario.launch.threads
-        self._is_single_cta = world.scenario.launch.cluster_size == 1
-        self.paths = [path for group in world.groups for path in split_into_paths(group, world)]
+        self._program = facts.program
+        self._threads = facts.scenario.launch.threads
+        self._is_single_cta = facts.scenario.launch.cluster_size == 1
+        threads = facts.scenario.launch.threads
+        self.paths = [path for group in facts.groups for path in split_into_paths(group, facts.phases_of, threads)]
         self._paths_by_warp: dict[int, list[WarpPath]] = defaultdict(list)
         for path in self.paths:
             self._paths_by_warp[path.warp].append(path)
@@ -227,12 +124,12 @@ class HappensBefore:
         if isinstance(barrier, int):
             key = ("mbarrier", barrier)
             event = releaser.group.events[since]
-            told = (
+            synchronising = (
                 0
                 if key in self._uncountable_barriers
                 else releaser.completion_phases.get((key, event.step, event.visit), 0)
             )
-            rounds[key] = min(rounds.get(key, NEVER), told)
+            rounds[key] = min(rounds.get(key, NEVER), synchronising)
         elif barrier is not None:
             rounds[_REMOTE_KEY] = 0
         known = frozenset(rounds.items())
@@ -264,29 +161,29 @@ class HappensBefore:
         Threads may continue after a truncated exploration, and a barrier does not wait for exited threads. The round
         after the last one therefore counts as released.
         """
-        told: list[tuple[Hashable, int]] = []
+        synchronising: list[tuple[Hashable, int]] = []
         for key, positions in path.release_acquire_points.releases.items() if since < NEVER else ():
             if key not in self._uncountable_barriers:
                 index = bisect_left(positions, since)
                 rounds_of = path.release_acquire_points.release_phases.get(key)
                 if rounds_of is None:
-                    told.append((key, index + 1))
+                    synchronising.append((key, index + 1))
                 else:
-                    told.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
+                    synchronising.append((key, rounds_of[index] if index < len(rounds_of) else rounds_of[-1] + 1))
             elif since <= positions[-1] or path.is_truncated:
-                told.append((key, 0))
+                synchronising.append((key, 0))
         if (
             self._has_full_cta_barrier
             and _CTA_BARRIER_KEY not in path.release_acquire_points.releases
             and not path.is_truncated
         ):
-            told.append((_CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
+            synchronising.append((_CTA_BARRIER_KEY, 1))  # the barrier does not wait for exited threads
         if since <= self._last_strong_write.get(path, -1):
-            told.append((_MEMORY_KEY, 0))
+            synchronising.append((_MEMORY_KEY, 0))
         if path in self._remote_arrivers and since < NEVER:
-            told.append((_REMOTE_KEY, 0))
-        news = [key for key, ordinal in told if ordinal < rounds.get(key, NEVER)]
-        rounds.update((key, ordinal) for key, ordinal in told if ordinal < rounds.get(key, NEVER))
+            synchronising.append((_REMOTE_KEY, 0))
+        news = [key for key, ordinal in synchronising if ordinal < rounds.get(key, NEVER)]
+        rounds.update((key, ordinal) for key, ordinal in synchronising if ordinal < rounds.get(key, NEVER))
         return news
 
     def _acquirers(self, key: Hashable, ordinal: int) -> Iterator[tuple[WarpPath, int]]:
@@ -446,9 +343,9 @@ class HappensBefore:
         strong, found = self._strong_steps("read"), {}
         for path in self.paths if strong else ():
             if not strong.isdisjoint(path.group.covered_steps):
-                behind = self._reachability.steps_reachable_from(strong & path.group.covered_steps)
+                following = self._reachability.steps_reachable_from(strong & path.group.covered_steps)
                 events = path.group.events
-                found[path] = next((at for at, event in enumerate(events) if event.step in behind), len(events))
+                found[path] = next((at for at, event in enumerate(events) if event.step in following), len(events))
         return found
 
     def _strong_steps(self, kind: str) -> frozenset[Step]:
@@ -459,13 +356,6 @@ class HappensBefore:
     @cached_property
     def _reachability(self) -> Reachability:
         return Reachability(self._program)
-
-
-def _is_relaxed(effect: Effect) -> bool:
-    """Whether an effect synchronises but orders nothing by itself."""
-    if isinstance(effect, Barrier):
-        return effect.level != "warp" and effect.order == "relaxed"
-    return isinstance(effect, MbarrierArrive | MbarrierWait) and effect.order == "relaxed"
 
 
 def _is_mbarrier_key(key: Hashable) -> bool:
@@ -505,8 +395,7 @@ def _returns_value(effects: tuple[Effect, ...]) -> bool:
 def _is_release(step: Step) -> bool:
     """Whether a step is a release, or a fence that turns a later write into a release."""
     return any(
-        isinstance(effect, _FENCE_EFFECTS)
-        or (isinstance(effect, Access) and effect.order not in ("weak", "relaxed", "acquire"))
+        is_fence(effect, proxy_fences=True) or (isinstance(effect, Access) and effect.order in MAY_RELEASE_ORDERS)
         for effect in step.effects
     )
 

@@ -13,9 +13,10 @@ from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.races import Race, RaceAnalysis
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.context.writer_threads import find_remote_writer_threads, find_writer_threads, writes_remote_shared
-from ptxkit.analysis.ir.budget import MAX_ANALYSED_CTAS, MAX_THREAD_EVENTS, AnalysisBudget
+from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.limits import MAX_ANALYSED_CTAS, MAX_NAME_LENGTH, MAX_THREAD_EVENTS
 from ptxkit.analysis.symexec.access_ranges import access_range, is_async_access, is_generic_write
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer
 from ptxkit.analysis.symexec.trace import GroupTrace, ThreadTrace, TraceEvent, UnknownCall
@@ -27,9 +28,6 @@ from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.scenario import LaunchConfig, Scenario, representative_threads
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier, Effect, MbarrierInit
-
-#: The maximum number of characters of a variable's name in a message; mangled names can be longer than any line.
-MAX_NAME_LENGTH = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +176,7 @@ class KernelFacts:
         self.program: Program = explorer.program
         self.scenarios = build_all_scenario_facts(explorer.explorations, self.program, explorer.budget)
         self._facts_by_exploration = {
-            id(e): world for e, world in zip(explorer.explorations, self.scenarios, strict=True)
+            id(e): facts for e, facts in zip(explorer.explorations, self.scenarios, strict=True)
         }
 
     def cluster_of(self, number: int) -> list[ScenarioFacts]:
@@ -198,23 +196,23 @@ class KernelFacts:
 
         A scenario that differs from an earlier one is omitted: the difference is guessed and proves nothing.
         """
-        return [(number, conflict) for number, world in self._complete_scenarios for conflict in RaceAnalysis(world)]
+        return [(number, conflict) for number, facts in self._complete_scenarios for conflict in RaceAnalysis(facts)]
 
     @cached_property
     def box_size_conflicts(self) -> list[BoxSizeConflict]:
         """The conflicts that depend on the unknown box sizes of tensor copies."""
-        return [question for _, world in self._complete_scenarios for question in find_box_size_conflicts(world)]
+        return [question for _, facts in self._complete_scenarios for question in find_box_size_conflicts(facts)]
 
     @cached_property
     def _complete_scenarios(self) -> list[tuple[int, ScenarioFacts]]:
         """Returns the first scenario of each launch, with its number, where its threads are completely known."""
         seen: set[tuple[LaunchConfig, int, int]] = set()
         found: list[tuple[int, ScenarioFacts]] = []
-        for number, world in enumerate(self.scenarios):
-            given = (world.scenario.launch, world.scenario.sample, world.scenario.rank)
-            if not world.has_unknown_call and world.is_complete and given not in seen:
+        for number, facts in enumerate(self.scenarios):
+            given = (facts.scenario.launch, facts.scenario.sample, facts.scenario.rank)
+            if not facts.has_unknown_call and facts.is_complete and given not in seen:
                 seen.add(given)
-                found.append((number, world))
+                found.append((number, facts))
         return found
 
     @cached_property
@@ -223,7 +221,7 @@ class KernelFacts:
         first = self.scenarios[0]
         if first.scenario.launch.is_exact:
             return []
-        tried = {world.scenario.launch.threads for world in self.scenarios}
+        tried = {facts.scenario.launch.threads for facts in self.scenarios}
         scenarios = [
             Scenario(launch, first.scenario.sample, first.scenario.rank)
             for launch in alternative_launches(first.scenario.launch, first.thread_classes, tried)
@@ -262,9 +260,9 @@ def build_scenario_facts(
             (tid, by_tid[tid].for_thread(tid)) for tid in find_remote_writer_threads(rank, groups, read, traces)
         )
     cast = cast or SyncSimulation(exploration.cluster or [exploration])
-    world = ScenarioFacts(exploration.scenario, {}, program, groups, exploration.is_complete, cast, budget)
-    world.threads.update((tid, ThreadView(trace, world.phases_of)) for tid, trace in traces.items())
-    return world
+    facts = ScenarioFacts(exploration.scenario, {}, program, groups, exploration.is_complete, cast, budget)
+    facts.threads.update((tid, ThreadView(trace, facts.phases_of)) for tid, trace in traces.items())
+    return facts
 
 
 def _representative_traces(groups: Iterable[GroupTrace]) -> dict[int, ThreadTrace]:

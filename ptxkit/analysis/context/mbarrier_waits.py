@@ -1,4 +1,4 @@
-"""Which waits tell that what an mbarrier tracks is done: in the issuing thread, and in those that consume it."""
+"""Which waits show that what an mbarrier tracks is complete: in the issuing thread, and in those that consume it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def cta_offset(address: Value | None) -> int | None:
     return address & ~_RANK_BITS if isinstance(address, int) else None
 
 
-def find_phase_waits(world: ScenarioFacts, thread: ThreadView, position: int, barrier: Value | None) -> Iterator[Step]:
+def find_phase_waits(facts: ScenarioFacts, thread: ThreadView, position: int, barrier: Value | None) -> Iterator[Step]:
     """The waits that see the phase end which the operation at a position of a thread belongs to.
 
     All CTAs of a cluster run the same kernel, so an object in another CTA is waited for where the same one here is.
-    The issuing thread's own wait tells the phase; where it waits for none, its announcements and arrivals do.
+    The issuing thread's own wait determines the phase; where it waits for none, its announcements and arrivals do.
     """
     place = cta_offset(barrier)
     if place is None:
@@ -40,7 +40,7 @@ def find_phase_waits(world: ScenarioFacts, thread: ThreadView, position: int, ba
         phase: int | None = thread.release_acquire_points.acquire_phases[key][own]
     else:
         phase = _phase_of(thread, position, place)
-    for other in world.threads.values():
+    for other in facts.threads.values():
         if other is not thread and phase is not None:
             acquired = other.release_acquire_points.first_acquire(key, phase)
             if acquired is not None:
@@ -54,9 +54,9 @@ def find_phase_waits(world: ScenarioFacts, thread: ThreadView, position: int, ba
 def _phase_of(thread: ThreadView, position: int, place: int) -> int | None:
     """Which phase, from 1, of the object; None where the thread never arrives there itself.
 
-    A phase begins with the announcement of its bytes, or with its copies: the first of both tells which. Behind an
-    arrival, an announcement begins the next phase unless that one goes on for announced bytes that were not started; a
-    copy does so only where copies come first.
+    A phase begins with the announcement of its bytes, or with its copies: the first of both decides which. After an
+    arrival, an announcement begins the next phase unless that one stays open for announced bytes that were not started;
+    a copy does so only where copies come first.
     """
     entries = sorted(
         [

@@ -1,7 +1,7 @@
 """Copies that a thread does itself: it stores to shared memory, unchanged, what it loaded from global memory.
 
 They are what an asynchronous copy falls back to where addresses, sizes or the target do not allow for one. Data flow
-tells: what is stored was loaded, and only moved, packed or unpacked since.
+decides: what is stored was loaded, and only moved, packed or unpacked since.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.data_movement import DataMovement
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.limits import MAX_MOVE_CHAIN
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, OperandRole
@@ -19,17 +20,16 @@ from ptxkit.model.transfer import Unit
 
 #: Value operations that leave the bytes as they are.
 _MOVE_FUNCTIONS = ("copy", "pack", "unpack")
-#: What tells of the completion of a store: nothing need.
+#: What signals the completion of a store: nothing is needed.
 IMMEDIATE = "at once"
-#: Moves between a load and the store of what it gave.
-MAX_MOVE_CHAIN = 8
 _LOAD_SPACES = ("global", "generic")
 _STORE_SPACES = ("shared::cta", "shared::cluster", "generic")
 
 
 @dataclass(frozen=True, slots=True)
 class PlainCopy:
-    """A store and the loads that its bytes come from. The route's spaces may be `generic`: then only walks know."""
+    """A store and the loads that its bytes come from. The route's spaces may be `generic`: then only executions show
+    them."""
 
     store: Step
     loads: tuple[Step, ...]

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from typing import TypeAlias
 
-from ptxkit.analysis.context.happens_before import WarpPath
-from ptxkit.analysis.symexec.access_ranges import MAX_ACCESS_BYTES, access_ranges_of_lanes
+from ptxkit.analysis.context.warp_paths import WarpPath
+from ptxkit.analysis.limits import MAX_ACCESS_BYTES, MAX_EXACT_CHECKS
+from ptxkit.analysis.symexec.access_ranges import access_ranges_of_lanes
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
 from ptxkit.analysis.values.symbolic_values import LaneValues
@@ -27,8 +28,6 @@ from ptxkit.isa.effects import Barrier
 _MULTIPLE = -1
 #: Stands for an unknown barrier number.
 _UNKNOWN = -1
-#: The maximum number of pairs of accesses, and of paths, that are examined in detail.
-MAX_EXACT_CHECKS = 3_000
 
 
 @dataclass(frozen=True, slots=True)

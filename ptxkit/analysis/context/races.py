@@ -15,11 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.context.group_completion import find_completion_points
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.race_filter import AccessFootprint, RaceFilter, compute_footprints
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_ACCESS_INSTANCES, MAX_FIRST_EXECUTIONS, MAX_GROUP_ACCESSES, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import LaneValues
@@ -33,12 +35,6 @@ if TYPE_CHECKING:
 FIRST_EXECUTIONS, LAST_EXECUTIONS = 6, 2
 #: How many first executions are examined where there are too many accesses; the largest number that fits is chosen.
 FEWER_EXECUTIONS = (3, 1)
-#: The maximum number of first executions that are examined where many instructions fill the bytes that are read.
-MAX_FIRST_EXECUTIONS = 64
-#: The maximum number of accesses of each kind by threads that are examined, and of lookups among them.
-MAX_ACCESS_INSTANCES, MAX_RACE_PAIR_CHECKS = 8_000, 100_000
-#: The maximum number of accesses by groups that are compared; that of threads ends at MAX_ACCESS_INSTANCES.
-MAX_GROUP_ACCESSES = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +117,9 @@ class _RangeAccesses:
 class RaceAnalysis:
     """The races of one scenario, between threads of different warps and between lanes that take the same path."""
 
-    def __init__(self, world: ScenarioFacts) -> None:
-        self._facts = world
-        self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks))
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._facts = facts
+        self._budget = AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         self._seen_pairs: set[tuple[WarpPath, tuple[int, ...], WarpPath, tuple[int, ...]]] = set()
         self._reported_keys: set[tuple[Step, Step, bool, bool, bool, bool]] = set()
         self._completion_points: dict[int, Mapping[int, int]] = {}
@@ -289,8 +285,8 @@ class RaceAnalysis:
         """Yields the races between lanes of one path: each write with the nearest reads before and after it."""
         positions = list(reads)
         for at, write in writes.items():
-            behind = bisect_left(positions, at)
-            for near in positions[max(behind - 1, 0) : behind + 1]:
+            following = bisect_left(positions, at)
+            for near in positions[max(following - 1, 0) : following + 1]:
                 read = next((r for r in (reads[near], others.get(near)) if r is not None and r.tid != write.tid), None)
                 if read is None:
                     continue

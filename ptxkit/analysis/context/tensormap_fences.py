@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from functools import cached_property
 from operator import itemgetter
 
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.slicing import is_tensor_map_change
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.analysis.sync.sync_edges import SyncEdge
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, ProxyFence
+from ptxkit.semantics.ordering import proxy_fence_direction
 
 #: Bytes of a tensor map.
 TENSOR_MAP_BYTES = 128
@@ -59,14 +61,14 @@ class MapUse:
 
 
 class ModifiedTensorMaps:
-    """The tensor maps of one world that its threads change."""
+    """The tensor maps of one scenario that its threads change."""
 
-    def __init__(self, world: ScenarioFacts) -> None:
-        self._facts = world
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._facts = facts
 
     @cached_property
     def uses(self) -> list[MapUse]:
-        """The tensor copies by maps outside shared memory, whose completion somebody is told of."""
+        """The tensor copies by maps outside shared memory, whose completion is signalled to some thread."""
         threads = self._facts.threads.values()
         return [
             MapUse(thread, copy, copy.event.address)
@@ -111,7 +113,7 @@ class ModifiedTensorMaps:
         if thread not in self._fences_by_thread:
             by_direction: dict[str, list[tuple[int, TraceEvent]]] = defaultdict(list)
             for position, event in thread.positions(ProxyFence):
-                if (found := _map_fence_direction(event)) is not None:
+                if (found := proxy_fence_direction(event.effect, "tensormap")) is not None:
                     by_direction[found].append((position, event))
             self._fences_by_thread[thread] = by_direction
         fences = self._fences_by_thread[thread][direction]
@@ -143,8 +145,11 @@ class ModifiedTensorMaps:
         found: dict[str, list[tuple[frozenset[int], TraceEvent]]] = defaultdict(list)
         for group in self._facts.groups:
             together: dict[tuple[Step, int, object, str], tuple[set[int], TraceEvent]] = {}
-            for tid, event in group.thread_events(lambda each: _map_fence_direction(each) is not None):
-                key = (event.step, event.visit, event.address, _map_fence_direction(event) or "")
+            for tid, event in group.thread_events(
+                lambda each: proxy_fence_direction(each.effect, "tensormap") is not None
+            ):
+                direction = proxy_fence_direction(event.effect, "tensormap")
+                key = (event.step, event.visit, event.address, direction or "")
                 together.setdefault(key, (set(), event))[0].add(tid)
             for (*_, direction), (tids, event) in together.items():
                 found[direction].append((frozenset(tids), event))
@@ -165,7 +170,7 @@ class ModifiedTensorMaps:
         return not self._may_precede(*first, *last) and not self._may_precede(*last, *first)
 
     def _may_precede(self, releaser: int, event: TraceEvent, acquirer: int, other: TraceEvent) -> bool:
-        """Whether what a thread does may be ordered before what another one does; yes, where nobody knows."""
+        """Whether what a thread does may be ordered before what another one does; true where it is unknown."""
         causality, paths = self._happens_before, self._path_by_thread
         if releaser not in paths or acquirer not in paths or self._facts.budget.is_exhausted:
             return True
@@ -182,7 +187,7 @@ class ModifiedTensorMaps:
         return {tid: path for path in self._happens_before.paths for tid in path.tids}
 
     def sync_edges(self, change: MapWrite, use: MapUse) -> list[SyncEdge]:
-        """The ways by which a change comes before a copy by another thread."""
+        """The edges by which a change comes before a copy by another thread."""
         return list(self._facts.sync_edges(change.thread, change.position, use.thread, use.copy.position))
 
 
@@ -195,12 +200,6 @@ def _overlap(change: MapWrite, use: MapUse) -> bool:
     size = change.event.size if isinstance(change.event.size, int) else 1
     low, start = change.address.offset, use.address.offset
     return low < start + TENSOR_MAP_BYTES and start < low + size
-
-
-def _map_fence_direction(event: TraceEvent | GroupEvent) -> str | None:
-    """`release`, `acquire` or `both` of a fence for tensor maps; None of anything else."""
-    effect = event.effect
-    return effect.direction if isinstance(effect, ProxyFence) and effect.proxy == "tensormap" else None
 
 
 def _may_cover(fence: TraceEvent, place: SymbolicValue) -> bool:

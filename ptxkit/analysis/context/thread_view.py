@@ -8,9 +8,10 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import TypeAlias
 
-from ptxkit.analysis.ir.budget import FIRST_VISITS, LAST_VISITS, MAX_EXECUTION_PAIRS, PAIR_CHECK_COST, AnalysisBudget
+from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import FIRST_VISITS, LAST_VISITS, MAX_EXECUTION_PAIRS, PAIR_CHECK_COST
 from ptxkit.analysis.symexec.access_ranges import (
     access_range,
     is_async_read,

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 
-from ptxkit.analysis.ir.budget import MAX_ADDED_THREADS
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import CTA_BITS
+from ptxkit.analysis.limits import MAX_ADDED_THREADS
 from ptxkit.analysis.symexec.access_ranges import access_range_of_lane, is_async_read
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access

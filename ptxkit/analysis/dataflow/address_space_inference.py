@@ -17,12 +17,11 @@ from typing import TypeAlias
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.limits import MAX_OPERAND_ASSIGNMENTS
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Binary, Name, Operand
 
-#: The maximum number of assignments that are visited for one operand.
-MAX_ASSIGNMENTS = 500
 #: The spaces of a number, or of an address in an unknown space.
 _UNKNOWN_SPACE = frozenset[str | None]([None])
 
@@ -76,7 +75,7 @@ class AddressSpaceInference:
             place = waiting.pop()
             if place in seen:
                 continue
-            if len(seen) >= MAX_ASSIGNMENTS:
+            if len(seen) >= MAX_OPERAND_ASSIGNMENTS:
                 return None
             seen[place] = None
             for definition in self._definitions_reaching(place):

@@ -11,15 +11,14 @@ from collections.abc import Collection, Iterator
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
-from ptxkit.analysis.ir.layout import DeclaredVariable
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_TRACED_REGISTERS
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier, Effect, Value
 from ptxkit.isa.expressions import CallExpr
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.tree import Address, Name, Operand
 
-#: The maximum number of registers that are followed for one step.
-MAX_TRACED_REGISTERS = 400
 #: Leaves that are data, whatever their origin.
 _DATA = ("memory", "unknown")
 

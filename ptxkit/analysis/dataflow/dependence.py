@@ -13,7 +13,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Value
-from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, roles_in
 from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Integer, Name, Not, Operand, Pair, Unary, Vector
 
 #: Value operations whose result is not determined by their operands.
@@ -179,7 +179,7 @@ class Dependence:
         loads = any(call.function == "load" for call in calls) and not self._loads_parameter(step)
         if loads:
             leaves.add(DependenceSource("memory"))  # the address does not determine the loaded value
-        for role in _roles(effect.value) if not loads else ():
+        for role in roles_in(effect.value) if not loads else ():
             operand = _operand(step, role)
             part = self._part_of_parameter(step, operand)
             if part is not None:
@@ -211,7 +211,7 @@ class Dependence:
             return
         place: tuple[str, int] | None = None
         moved = 0
-        for role in _roles(effect.value):
+        for role in roles_in(effect.value):
             match _operand(step, role):
                 case Integer(value=value):
                     moved += value
@@ -263,14 +263,6 @@ def _calls(expression: Expression) -> Iterator[CallExpr]:
         yield expression
         for argument in expression.arguments:
             yield from _calls(argument)
-
-
-def _roles(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, OperandRole):
-        yield expression.name
-    elif isinstance(expression, CallExpr):
-        for argument in expression.arguments:
-            yield from _roles(argument)
 
 
 def _names(operand: Operand | None) -> Iterator[str]:

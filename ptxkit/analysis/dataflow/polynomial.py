@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from ptxkit.analysis.limits import MAX_FACTORS, MAX_MONOMIALS
 from ptxkit.analysis.values.symbolic_values import to_signed
 from ptxkit.fast_dataclasses import dataclass
 
 Monomial: TypeAlias = tuple[str, ...]
 """Unknowns that are multiplied, in order; none for a number alone."""
-
-MAX_MONOMIALS, MAX_FACTORS = 8, 4
-"""Larger sums are not readable."""
 
 
 @dataclass(frozen=True, slots=True)

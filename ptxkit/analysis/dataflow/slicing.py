@@ -15,7 +15,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
-from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole, roles_in
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Address, Instruction, Name, Operand
 
@@ -173,7 +173,7 @@ def _operand_flow_of(match: Match) -> _OperandFlow:
         if isinstance(effect, Value):
             result = match.roles.get(effect.result)
             if result is not None:
-                values.append((result, tuple(_positions(match, _roles(effect.value))), _loaded_memory(effect.value)))
+                values.append((result, tuple(_positions(match, roles_in(effect.value))), _loaded_memory(effect.value)))
             continue
         acts = True
         written = effect.space if isinstance(effect, Access) and effect.kind != "read" else ""
@@ -199,15 +199,7 @@ def _roles_of_effect(effect: Effect) -> Iterator[str]:
         if isinstance(value, str):
             yield value
         elif isinstance(value, ConstantExpr | OperandRole | CallExpr):
-            yield from _roles(value)
-
-
-def _roles(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, OperandRole):
-        yield expression.name
-    elif isinstance(expression, CallExpr):
-        for argument in expression.arguments:
-            yield from _roles(argument)
+            yield from roles_in(value)
 
 
 def _loaded_memory(value: Expression) -> str:

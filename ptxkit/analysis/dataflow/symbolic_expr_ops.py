@@ -10,12 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from ptxkit.analysis.dataflow.polynomial import Polynomial
+from ptxkit.analysis.limits import MAX_EXPR_CHARS
 from ptxkit.analysis.values.symbolic_values import bit_mask, to_signed
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.expressions import ConstantExpr, Expression
-
-MAX_TEXT = 80
-"""Characters of an unknown that is itself a formula."""
 
 ConstantArgument: TypeAlias = "int | float | str | bool | None"
 """A constant of the table: a width, a type, a mode."""
@@ -70,7 +68,7 @@ _CONSTANT_ARGUMENT_COUNTS = {
 def apply_operation(
     function: str, words: Sequence[ConstantArgument], operands: Sequence[SymbolicExpr]
 ) -> SymbolicExpr | None:
-    """What an operation gives; None where that cannot be said in a few words."""
+    """What an operation gives; None where that cannot be written in a few words."""
     made = _OPERATIONS.get(function)
     if made is not None and len(operands) == made[0]:
         return made[1](words, *operands)
@@ -177,7 +175,7 @@ def _from_generic(words: Sequence[ConstantArgument], a: SymbolicExpr) -> Symboli
 
 def _map_rank(_: Sequence[ConstantArgument], a: SymbolicExpr, rank: SymbolicExpr) -> SymbolicExpr | None:
     text = f"mapa({a}, {rank})"
-    return replace(unknown_expr(text), space="shared::cluster") if len(text) <= MAX_TEXT else None
+    return replace(unknown_expr(text), space="shared::cluster") if len(text) <= MAX_EXPR_CHARS else None
 
 
 # ------------------------------------------------------------------------------------------------- in words
@@ -186,17 +184,17 @@ def _map_rank(_: Sequence[ConstantArgument], a: SymbolicExpr, rank: SymbolicExpr
 def _compare(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     sign = _COMPARISONS.get(str(words[0]))
     text = f"{a} {sign} {b}"
-    return SymbolicExpr(Polynomial(), condition_text=text) if sign is not None and len(text) <= MAX_TEXT else None
+    return SymbolicExpr(Polynomial(), condition_text=text) if sign is not None and len(text) <= MAX_EXPR_CHARS else None
 
 
 def _combine(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     text = f"({a}) {words[0]} ({b})"
-    return SymbolicExpr(Polynomial(), condition_text=text) if len(text) <= MAX_TEXT else None
+    return SymbolicExpr(Polynomial(), condition_text=text) if len(text) <= MAX_EXPR_CHARS else None
 
 
 def _infix(sign: str, a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
     text = f"({_parenthesize(a)} {sign} {_parenthesize(b)})"
-    return unknown_expr(text) if len(text) <= MAX_TEXT and not (a.condition_text or b.condition_text) else None
+    return unknown_expr(text) if len(text) <= MAX_EXPR_CHARS and not (a.condition_text or b.condition_text) else None
 
 
 def _parenthesize(formula: SymbolicExpr) -> str:

@@ -19,14 +19,12 @@ from ptxkit.analysis.dataflow.symbolic_expr_ops import (
 )
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.limits import MAX_EXPR_DEPTH
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa import table
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.tree import Address, Binary, Integer, Name, Operand, Unary, Vector
-
-MAX_DEPTH = 60
-"""The maximum number of assignments in sequence that one formula follows."""
 
 
 class SymbolicExprs:
@@ -45,12 +43,12 @@ class SymbolicExprs:
     def value_before(self, step: Step, name: str) -> SymbolicExpr | None:
         """The value of a register when a step reads it; None where only the register itself is known."""
         self._cache, self._query_step = {}, step
-        return self._unless_trivial(self._register_value(step, step.scope.register_name(name), MAX_DEPTH), name)
+        return self._unless_trivial(self._register_value(step, step.scope.register_name(name), MAX_EXPR_DEPTH), name)
 
     def value_after(self, step: Step, name: str) -> SymbolicExpr | None:
         """The value that a step assigns to a register."""
         self._cache, self._query_step = {}, step
-        return self._unless_trivial(self._assigned_value(step, step.scope.register_name(name), MAX_DEPTH), name)
+        return self._unless_trivial(self._assigned_value(step, step.scope.register_name(name), MAX_EXPR_DEPTH), name)
 
     @staticmethod
     def _unless_trivial(found: SymbolicExpr, name: str) -> SymbolicExpr | None:

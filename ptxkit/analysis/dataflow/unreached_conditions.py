@@ -13,11 +13,9 @@ from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_DECIDING_STEPS
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.syntax.tree import Integer
-
-#: The maximum number of missed steps that are analysed.
-MAX_DECIDING_STEPS = 16
 
 
 class UnreachedConditions:

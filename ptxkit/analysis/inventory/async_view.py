@@ -1,4 +1,5 @@
-"""Which instructions are asynchronous or synchronise, and what each does, in a few words: no walk is needed for it."""
+"""Which instructions are asynchronous or synchronise, and what each does, in a few words: no execution is needed for
+it."""
 
 from __future__ import annotations
 
@@ -92,8 +93,8 @@ def _describe_effect(step: Step, effect: Effect) -> str:  # noqa: PLR0912 (a cas
             most = "" if count == "0" else f", all but the last {count}"
             return f"{'closes its group and ' if commits and group == 'cp.async' else ''}waits until {what}{most}"
         case ProxyFence(proxy, spaces, direction):
-            way = "" if direction == "both" else f", {direction}"
-            return f"orders the generic and the {proxy} proxy{way}{': ' if spaces else ''}{', '.join(spaces)}"
+            suffix = "" if direction == "both" else f", {direction}"
+            return f"orders the generic and the {proxy} proxy{suffix}{': ' if spaces else ''}{', '.join(spaces)}"
         case MemoryFence(order, scope, only):
             return f"memory fence: {order}, {scope}" + (f", of {only}" if only else "")
         case RegisterFence(group):

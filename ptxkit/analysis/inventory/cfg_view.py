@@ -100,10 +100,10 @@ def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
         variables = [each for each in program.variables if each.space == space and each.name in named]
         sizes = [each.size for each in variables if each.size]
         if variables:
-            told = [f"{sum(sizes):,} bytes"] if sizes else []
-            told += ["what the launch gives"] if any(each.size is None for each in variables) else []
-            yield space, " and ".join(told) or "0 bytes"
-    parameters = [each.size or 0 for each in program.variables if each.space == "param"]
+            sizes_text = [f"{sum(sizes):,} bytes"] if sizes else []
+            sizes_text += ["what the launch gives"] if any(each.is_open for each in variables) else []
+            yield space, " and ".join(sizes_text) or "0 bytes"
+    parameters = [each.size for each in program.variables if each.space == "param"]
     if parameters:
         count = len(program.function.parameters)
         size = sum(parameters[:count])
@@ -126,7 +126,7 @@ def _control_kinds(step: Step) -> list[str]:
 
 
 def _label_by_step(program: Program) -> dict[int, str]:
-    """By the index of a step: the first of the labels that stand before it."""
+    """By the index of a step: the first of the labels before it."""
     found: dict[int, str] = {}
     seen: set[int] = set()
     for step in program.steps:

@@ -12,6 +12,7 @@ from ptxkit.analysis.inventory.transfer_executions import TransferExecution
 from ptxkit.analysis.ir.data_movement import DataMovement
 from ptxkit.analysis.ir.display_names import describe_objects_at
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_NAMED_WAITS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.isa.effects import AsyncRegisters, WaitGroup
 from ptxkit.model.transfer import Completion, Wait
@@ -27,16 +28,14 @@ MECHANISMS = {
     "tcgen05.st": "wait::st",
     "nothing": "nothing",
 }
-#: Waits named for one transfer.
-MAX_WAITS = 16
 
 
 class CompletionMechanisms:
     """The completions of one kernel's transfers. line: of a step."""
 
-    def __init__(self, program: Program, worlds: Sequence[ScenarioFacts], line: Callable[[Step], int]) -> None:
+    def __init__(self, program: Program, scenarios: Sequence[ScenarioFacts], line: Callable[[Step], int]) -> None:
         self._program = program
-        self._scenarios = worlds
+        self._scenarios = scenarios
         self._line = line
 
     def completion_of(
@@ -104,8 +103,8 @@ class CompletionMechanisms:
         return Completion(mechanism, self._mbarrier_names(places), self._lines_of(commits)), self._sorted_waits(steps)
 
     def _register_waits(self, step: Step) -> Iterator[tuple[Step, int | None, bool]]:
-        for world in self._scenarios:
-            for thread in world.threads.values():
+        for facts in self._scenarios:
+            for thread in facts.threads.values():
                 for at, event in thread.positions(AsyncRegisters):
                     if event.step is step and isinstance(event.effect, AsyncRegisters):
                         yield from _first_wait_after(thread, at, event.effect.group)
@@ -121,7 +120,7 @@ class CompletionMechanisms:
         waits = {
             Wait(self._line(step), pending, reads_only): None for step, pending, reads_only in dict.fromkeys(found)
         }
-        return tuple(sorted(waits, key=lambda wait: (wait.line, wait.pending or 0)))[:MAX_WAITS]
+        return tuple(sorted(waits, key=lambda wait: (wait.line, wait.pending or 0)))[:MAX_NAMED_WAITS]
 
 
 def _group_waits(seen: Iterable[TransferExecution]) -> Iterator[tuple[Step, int | None, bool]]:

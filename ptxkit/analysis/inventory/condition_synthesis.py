@@ -118,7 +118,7 @@ def _find_simplest(outcome: Mapping[TrialInput, bool], conditions: Sequence[Inpu
 
 
 def _join_words(first: str, second: str) -> str:
-    """Two conditions; what both say of the same thing is said once."""
+    """Two conditions; what both say of the same thing is written once."""
     shared = next((subject for subject in _SUBJECTS if first.startswith(subject) and second.startswith(subject)), "")
     comma = "," if "," in first else ""
     return f"{first}{comma} and {second.removeprefix(shared)}"

@@ -1,4 +1,4 @@
-"""Which of a kernel's ways into shared memory is taken when: tests of addresses and sizes, told by trials."""
+"""Which of a kernel's paths into shared memory is taken when: tests of addresses and sizes, found by trials."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.inventory.condition_synthesis import describe_outcome
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.limits import MAX_SPACE_BRANCHES
 from ptxkit.analysis.symexec.alignment_trials import USUAL_SIZES, AlignmentTrial, AlignmentTrials, find_deciding_branch
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Control
 
-#: Branches on state spaces that are looked at.
-MAX_SPACE_BRANCHES = 16
 _UNCLEAR = "depends on addresses or sizes, in a way that is not simple"
 _SPACE = "by a test of the state space of an address"
 _NEVER = "never: no addresses or sizes that were tried lead here"
@@ -25,7 +24,7 @@ _NEVER = "never: no addresses or sizes that were tried lead here"
 
 @dataclass(frozen=True, slots=True)
 class PathDecision:
-    """When a way is taken, in words, and the branch that decides."""
+    """When a path is taken, in words, and the branch that decides."""
 
     words: str
     branch: Step | None
@@ -44,13 +43,13 @@ class PathSelection:
     scenarios: Sequence[ScenarioFacts] = ()
 
 
-def select_paths(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -> PathSelection:
-    """Decides between the ways into shared memory that a kernel holds.
+def select_paths(explorer: Explorer, copies: Sequence[Step], covered: set[Step]) -> PathSelection:
+    """Decides between the paths into shared memory that a kernel holds.
 
-    Walks are spent on it only where a branch depends on an address that the kernel was given: such a branch tests the
-    alignment or the state space of something. Of an address that comes from memory, only the test itself is known.
+    Executions are spent on it only where a branch depends on an address that the kernel was given: such a branch tests
+    the alignment or the state space of something. Of an address that comes from memory, only the test itself is known.
     """
-    if len(ways) < 2:
+    if len(copies) < 2:
         return PathSelection()
     program = explorer.program
     pointers = pointer_parameters(program)
@@ -58,30 +57,30 @@ def select_paths(explorer: Explorer, ways: Sequence[Step], covered: set[Step]) -
     tests = dependence.registers_testing_addresses(pointers)
     trials: list[AlignmentTrial] = []
     if any(not tests.isdisjoint(_tested_registers(step)) for step in program.steps):
-        trials = AlignmentTrials(explorer, pointers).run(ways)
-    decisions = {step: found for step in ways if (found := _decide(program, step, trials)) is not None}
-    reached = frozenset(step for step in ways if any(step.index in trial.reached_steps for trial in trials))
+        trials = AlignmentTrials(explorer, pointers).run(copies)
+    decisions = {step: found for step in copies if (found := _decide(program, step, trials)) is not None}
+    reached = frozenset(step for step in copies if any(step.index in trial.reached_steps for trial in trials))
     if decisions:
-        decisions.update({step: PathDecision(_NEVER, None) for step in ways if step not in reached})
+        decisions.update({step: PathDecision(_NEVER, None) for step in copies if step not in reached})
     else:
-        decisions = decide_by_space(program, ways, dependence)
-    return PathSelection(decisions, reached, tuple(_newly_covering_scenarios(explorer, trials, ways, covered)))
+        decisions = decide_by_space(program, copies, dependence)
+    return PathSelection(decisions, reached, tuple(_newly_covering_scenarios(explorer, trials, copies, covered)))
 
 
 def decide_by_space(
-    program: Program, ways: Sequence[Step], dependence: Dependence | None = None
+    program: Program, copies: Sequence[Step], dependence: Dependence | None = None
 ) -> dict[Step, PathDecision]:
-    """The ways that stand on different sides of a branch on the state space of an address."""
-    if len(ways) < 2:
+    """The paths on different sides of a branch on the state space of an address."""
+    if len(copies) < 2:
         return {}
     tests = (dependence or Dependence(program)).space_tests
     decisions: dict[Step, PathDecision] = {}
     branches = [step for step in program.steps if not tests.isdisjoint(_tested_registers(step))]
     for branch in branches[:MAX_SPACE_BRANCHES]:
         sides = [_reachable_indices(program, branch, after) for after in step_successors(program, branch)]
-        on = {way: {number for number, side in enumerate(sides) if way.index in side} for way in ways}
-        apart = [way for way in ways if 0 < len(on[way]) < len(sides)]
-        if len({frozenset(on[way]) for way in apart}) > 1:
+        on = {copy: {number for number, side in enumerate(sides) if copy.index in side} for copy in copies}
+        apart = [copy for copy in copies if 0 < len(on[copy]) < len(sides)]
+        if len({frozenset(on[copy]) for copy in apart}) > 1:
             decisions.update(dict.fromkeys(apart, PathDecision(_SPACE, branch)))
     return decisions
 
@@ -99,7 +98,7 @@ def _reachable_indices(program: Program, branch: Step, first: int) -> set[int]:
 
 
 def _tested_registers(step: Step) -> Iterator[str]:
-    """The registers that decide whether an instruction is executed, or where it goes on."""
+    """The registers that decide whether an instruction is executed, or where it continues."""
     guard = step.instruction.guard
     if guard is not None:
         yield step.scope.register_name(guard.predicate)
@@ -123,12 +122,12 @@ def _decide(program: Program, step: Step, trials: Sequence[AlignmentTrial]) -> P
 
 
 def _newly_covering_scenarios(
-    explorer: Explorer, trials: Sequence[AlignmentTrial], ways: Sequence[Step], covered: set[Step]
+    explorer: Explorer, trials: Sequence[AlignmentTrial], copies: Sequence[Step], covered: set[Step]
 ) -> list[ScenarioFacts]:
-    missing = {step.index for step in ways if step not in covered}
-    worlds: list[ScenarioFacts] = []
+    missing = {step.index for step in copies if step not in covered}
+    scenarios: list[ScenarioFacts] = []
     for trial in trials:
         if trial.explore is not None and missing & trial.reached_steps:
             missing -= trial.reached_steps
-            worlds.append(build_scenario_facts(trial.explore(), explorer.program, explorer.budget))
-    return worlds
+            scenarios.append(build_scenario_facts(trial.explore(), explorer.program, explorer.budget))
+    return scenarios

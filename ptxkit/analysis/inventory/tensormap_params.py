@@ -1,6 +1,7 @@
 """Which kernel parameters are tensor maps, how they are copied by, and how many bytes mbarriers expect.
 
-Only what stands in the text is seen: a parameter's address that is moved or made generic, a count that is a constant.
+Only what is written in the text is seen: a parameter's address that is moved or made generic, a count that is a
+constant.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _copies_by_parameter(
 
 
 def expected_bytes(program: Program) -> tuple[int, ...]:
-    """The constant counts of bytes that phases are told to expect, each once, in the order of the text."""
+    """The constant counts of bytes that phases expect, each once, in the order of the text."""
     constants: dict[str, int] = {}
     found: dict[int, None] = {}
     for step in program.steps:

@@ -9,12 +9,10 @@ from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.plain_copies import IMMEDIATE
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_TRANSFER_EXECUTIONS
 from ptxkit.analysis.sync.async_groups import AsyncCopy
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access
-
-#: Executions of one instruction by one thread that are kept.
-MAX_EXECUTIONS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +27,16 @@ class TransferExecution:
 class TransferExecutions:
     """The executions of a kernel's asynchronous accesses, and of the plain copies at `stores`, by instruction."""
 
-    def __init__(self, worlds: Sequence[ScenarioFacts], stores: Collection[Step] = ()) -> None:
+    def __init__(self, scenarios: Sequence[ScenarioFacts], stores: Collection[Step] = ()) -> None:
         self._executions_by_step: dict[Step, list[TransferExecution]] = defaultdict(list)
-        for world in worlds:
-            for thread in world.threads.values():
+        for facts in scenarios:
+            for thread in facts.threads.values():
                 seen: dict[tuple[Step, int], int] = defaultdict(int)
                 for copy in (*thread.copies, *_plain_copies(thread, stores)):
                     key = (copy.event.step, id(copy.event.effect))
                     seen[key] += 1
-                    if seen[key] <= MAX_EXECUTIONS:
-                        self._executions_by_step[copy.event.step].append(TransferExecution(world, thread, copy))
+                    if seen[key] <= MAX_TRANSFER_EXECUTIONS:
+                        self._executions_by_step[copy.event.step].append(TransferExecution(facts, thread, copy))
 
     def executions_of(self, step: Step, access: Access | None) -> Sequence[TransferExecution]:
         """The executions of one access of an instruction."""

@@ -1,6 +1,7 @@
-"""Why a copy into shared memory is done the way it is, where nothing at run time decides: target, size or completion.
+"""Why a copy into shared memory uses its mechanism, where nothing at run time decides: target, size or completion.
 
-The instruction table says what each way needs: which target, how many bytes at a time, what tells of its completion.
+The instruction table states what each mechanism needs: which target, how many bytes at a time, what signals its
+completion.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class CopyMechanism:
     """A form that copies from global to shared memory by itself.
 
     opcode: as the manual's section is called. The bytes it takes are a multiple of `step`, or one of `sizes`.
-    completion: what tells of it.
+    completion: what signals it.
     """
 
     opcode: str
@@ -34,7 +35,7 @@ class CopyMechanism:
 
 
 def find_rationale(module: Module, transfer: Transfer) -> UnitSelection | None:
-    """What decided before the kernel ran; None where the way is the best there is, or nothing can be said."""
+    """What decided before the kernel ran; None where the mechanism is the best there is, or nothing is known."""
     if transfer.operation != "copy" or transfer.destination != "shared":
         return None
     if transfer.unit == Unit.PLAIN:
@@ -42,56 +43,60 @@ def find_rationale(module: Module, transfer: Transfer) -> UnitSelection | None:
     if transfer.unit == Unit.LDGSTS:
         return _cp_async_rationale(module, transfer)
     if transfer.unit == Unit.BULK and transfer.source == "global":
-        way = copy_mechanisms()[Unit.BULK]
+        mechanism = copy_mechanisms()[Unit.BULK]
         return UnitSelection(
-            "compile time", f"nothing tests for the alignment to {way.step} bytes: it is taken for granted"
+            "compile time", f"nothing tests for the alignment to {mechanism.step} bytes: it is taken for granted"
         )
     return None
 
 
 def _plain_rationale(module: Module, transfer: Transfer) -> UnitSelection | None:
-    way = copy_mechanisms()[Unit.LDGSTS]
-    missing = _missing_features(module, way)
+    mechanism = copy_mechanisms()[Unit.LDGSTS]
+    missing = _missing_features(module, mechanism)
     if missing:
         return UnitSelection("compile time", missing)
     if transfer.source == "generic":
-        return UnitSelection("compile time", f"a generic address: {way.opcode} takes global ones only")
-    if transfer.size.number is not None and transfer.size.number not in way.sizes:
-        sizes = ", ".join(map(str, way.sizes))
+        return UnitSelection("compile time", f"a generic address: {mechanism.opcode} takes global ones only")
+    if transfer.size.number is not None and transfer.size.number not in mechanism.sizes:
+        sizes = ", ".join(map(str, mechanism.sizes))
         return UnitSelection(
-            "compile time", f"{_format_bytes(transfer.size.number)} at a time: {way.opcode} copies {sizes}"
+            "compile time", f"{_format_bytes(transfer.size.number)} at a time: {mechanism.opcode} copies {sizes}"
         )
-    return UnitSelection("compile time", f"the program loads and stores itself; {way.opcode} could copy this")
+    return UnitSelection("compile time", f"the program loads and stores itself; {mechanism.opcode} could copy this")
 
 
 def _cp_async_rationale(module: Module, transfer: Transfer) -> UnitSelection | None:
-    way = copy_mechanisms()[Unit.BULK]
-    missing = _missing_features(module, way)
+    mechanism = copy_mechanisms()[Unit.BULK]
+    missing = _missing_features(module, mechanism)
     if missing:
         return UnitSelection("compile time", missing)
     number = transfer.size.number
-    if number is not None and number % way.step:
+    if number is not None and number % mechanism.step:
         words = (
-            f"{_format_bytes(number)} at a time: {way.opcode} needs addresses and sizes that are multiples of "
-            f"{way.step}"
+            f"{_format_bytes(number)} at a time: {mechanism.opcode} needs addresses and sizes that are multiples of "
+            f"{mechanism.step}"
         )
         return UnitSelection("compile time", words)
     if transfer.completion.mechanism == "group":
-        words = f"a group of the thread tells of completion; {way.opcode} tells an {way.completion} only"
+        words = f"a group of the thread tells of completion; {mechanism.opcode} tells an {mechanism.completion} only"
         return UnitSelection("compile time", words)
-    return UnitSelection("compile time", f"each thread copies a part of its own; {way.opcode} could copy all at once")
+    return UnitSelection(
+        "compile time", f"each thread copies a part of its own; {mechanism.opcode} could copy all at once"
+    )
 
 
 def _format_bytes(number: int) -> str:
     return f"{number} byte{'' if number == 1 else 's'}"
 
 
-def _missing_features(module: Module, way: CopyMechanism) -> str | None:
+def _missing_features(module: Module, mechanism: CopyMechanism) -> str | None:
     """What the module's version and target lack for a way."""
     target = parse_target(module.targets[0]) if module.targets else None
-    lacking = unmet_gates(way.gates, module.version, target)
+    lacking = unmet_gates(mechanism.gates, module.version, target)
     return (
-        f"{target} lacks {way.opcode}: it needs {describe_gate(lacking[0])}" if lacking and target is not None else None
+        f"{target} lacks {mechanism.opcode}: it needs {describe_gate(lacking[0])}"
+        if lacking and target is not None
+        else None
     )
 
 

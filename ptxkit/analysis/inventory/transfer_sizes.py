@@ -1,4 +1,4 @@
-"""How many bytes a transfer moves: a constant, what the walks agree on, or what it depends on."""
+"""How many bytes a transfer moves: a constant, what the executions agree on, or what it depends on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.data_movement import DataMovement
 from ptxkit.analysis.ir.display_names import parameter_display_name, short_display_name
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_NAMED_SOURCES
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.isa.effects import AsyncRegisters
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
@@ -17,8 +18,6 @@ from ptxkit.syntax.tree import Integer, Operand, Vector
 
 #: Special registers that the directives of a kernel fix, where they fix its block.
 _BLOCK_SIZE_REGISTERS = ("%ntid", "%nwarpid", "%cluster_nctarank", "%cluster_nctaid", "WARP_SZ")
-#: Causes named in words, at most.
-MAX_NAMED_SOURCES = 2
 
 
 class TransferSizes:
@@ -43,7 +42,7 @@ class TransferSizes:
         }
 
     def size_of(self, step: Step, route: DataMovement, seen: Collection[Value | None]) -> Size:
-        """seen: the bytes that walks found, one for each execution."""
+        """seen: the bytes that were found, one for each execution."""
         if route.unit == Unit.TENSOR:
             return Size(None, "the box of the tensor map", zeros=None)
         if route.unit == Unit.TENSOR_CORE and route.size is None:
@@ -55,7 +54,7 @@ class TransferSizes:
         return Size(number, words, self._zero_bytes(step, route, number))
 
     def constant_size(self, step: Step, route: DataMovement) -> int | None:
-        """The bytes written, where they stand in the instruction."""
+        """The bytes written, where the instruction states them."""
         return _constant_size(step, route.size)
 
     def _zero_bytes(self, step: Step, route: DataMovement, written: int | None) -> int | None:
@@ -81,7 +80,7 @@ class TransferSizes:
         return None, self._describe_sources(causes)
 
     def _is_fixed(self, leaf: DependenceSource) -> bool:
-        """Whether the walks tell all values: of a thread's own number, one thread is not all."""
+        """Whether the executions show all values: of a thread's own number, one thread is not all."""
         return leaf.kind == "special" and self._has_fixed_block and leaf.name.startswith(_BLOCK_SIZE_REGISTERS)
 
     def _describe_sources(self, causes: Collection[DependenceSource]) -> str:
@@ -105,7 +104,7 @@ class TransferSizes:
 
 
 def _constant_size(step: Step, size: Expression | None) -> int | None:
-    """The bytes where they stand in the instruction."""
+    """The bytes where the instruction states them."""
     if isinstance(size, ConstantExpr):
         return size.value if isinstance(size.value, int) else None
     if isinstance(size, OperandRole) and step.match is not None:

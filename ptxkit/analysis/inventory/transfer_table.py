@@ -1,4 +1,4 @@
-"""Every transfer of a module's kernels, from what the table says of its instructions and what walks saw."""
+"""Every transfer of a module's kernels, from what the table says of its instructions and what executions showed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from ptxkit.analysis.ir.data_movement import DataMovement, async_product_of, dat
 from ptxkit.analysis.ir.display_names import variable_name_at
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.ir.source_lines import SourceLines
+from ptxkit.analysis.limits import MAX_NAMED_FENCES
 from ptxkit.analysis.memory.proxy_crossings import ProxyCrossing, find_proxy_crossings
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value
 from ptxkit.fast_dataclasses import replace
-from ptxkit.isa.effects import Access, ProxyFence
+from ptxkit.isa.effects import Access, Effect, ProxyFence
 from ptxkit.model.transfer import Completion, Fence, KernelTransfers, Size, Transfer, TransferTable, Unit, UnitSelection
+from ptxkit.semantics.ordering import proxy_fence_direction
 from ptxkit.syntax.tree import Function, Module
-
-#: Proxy fences named for one transfer; unrolled code has one for each of many writes.
-MAX_FENCES = 8
 
 
 def collect_transfers(
@@ -35,8 +34,8 @@ def collect_transfers(
 ) -> TransferTable:
     """The transfers of every kernel, and of every function that no kernel calls.
 
-    products: and the multiplications that go on after their instructions, each with what tells that it is done.
-    explored: kernels of the same text that were walked before, by name; they are not walked again.
+    products: and the multiplications that continue after their instructions, each with what signals its completion.
+    explored: kernels of the same text that were explored before, by name; they are not explored again.
 
     A built module is printed first: the lines are those of that text.
     """
@@ -95,7 +94,8 @@ class _FunctionRows:
 
     @cached_property
     def alternative_copies(self) -> list[Step]:
-        """The ways into shared memory that stand here; none where all are of one kind, so that nothing is decided."""
+        """The copies into shared memory in this function; none where all are of one kind, so that nothing is
+        decided."""
         found = {
             step: (route.unit, self._sizes.constant_size(step, route), route.source)
             for step, route in self.movements.items()
@@ -104,7 +104,7 @@ class _FunctionRows:
         return list(found) if len(set(found.values())) > 1 else []
 
     def unreached_rows(self) -> Iterator[Transfer]:
-        """The rows of code that no walk reached."""
+        """The rows of code that no execution reached."""
         decisions = decide_by_space(self.program, self.alternative_copies)
         rows = []
         for step, route in self.movements.items():
@@ -139,14 +139,15 @@ class _FunctionRows:
         return self._sizes.size_of(step, route, [each.copy.event.size for each in seen])
 
     def drop_ambiguous_stores(self, rows: Sequence[Transfer]) -> Iterator[Transfer]:
-        """The rows without those of generic stores that may go anywhere, where no copy stands beside them."""
-        beside = any(row.unit != Unit.PLAIN and row.destination in ("shared", "cluster") for row in rows)
+        """The rows without those of generic stores that may go anywhere, where the function has no copy as well."""
+        has_async_copy = any(row.unit != Unit.PLAIN and row.destination in ("shared", "cluster") for row in rows)
         for row in rows:
-            if row.unit != Unit.PLAIN or row.destination != "generic" or beside:
+            if row.unit != Unit.PLAIN or row.destination != "generic" or has_async_copy:
                 yield row if row.choice is not None else replace(row, choice=find_rationale(self._module, row))
 
     def _variable_of(self, step: Step, route: DataMovement, seen: Sequence[TransferExecution]) -> str | None:
-        """The shared variable that the walks saw; where they saw no number, the one that the address is made of."""
+        """The shared variable that the executions showed; where they showed no number, the one that the address is made
+        of."""
         places = {cta_offset(each.copy.event.address) for each in seen}
         if places and None not in places:
             names = {variable_name_at(self.program, place) for place in places if place is not None}
@@ -176,7 +177,7 @@ def _may_target_other_cta(seen: TransferExecution) -> bool:
 
 
 class _KernelRows:
-    """One kernel's rows in the making. called: the names of the functions that its walks executed some of."""
+    """One kernel's rows in the making. called: the names of the functions that its executions entered."""
 
     def __init__(self, module: Module, kernel: KernelFacts, sources: SourceLines, *, products: bool) -> None:
         explorer = kernel.explorer
@@ -196,7 +197,7 @@ class _KernelRows:
         self._executions = TransferExecutions(self._scenarios, stores)
 
     def rows(self) -> Iterator[Transfer]:
-        """The transfers of the kernel, then those of the functions that its walks called."""
+        """The transfers of the kernel, then those of the functions that its executions called."""
         if not any(text.movements for text in self._functions):
             return
         lines = {step: line for text in self._functions for step, line in text.lines.items()}
@@ -210,7 +211,7 @@ class _KernelRows:
                 completion, waits = completions.completion_of(step, route, seen)
                 row = text.make_row(step, route, seen, completion)
                 choice = _choice_of(step, self._path_selection.decisions, lines)
-                fences = tuple(_proxy_fences_of(step, crossings.get(step, ()), lines)[:MAX_FENCES])
+                fences = tuple(_proxy_fences_of(step, crossings.get(step, ()), lines)[:MAX_NAMED_FENCES])
                 rows[step] = replace(row, waits=waits, fences=fences, reached=step in reached, choice=choice)
             fenced = self._share_fences(rows, lines)
             for step, row in fenced.items():
@@ -220,9 +221,10 @@ class _KernelRows:
             yield from text.drop_ambiguous_stores(list(fenced.values()))
 
     def _share_fences(self, rows: Mapping[Step, Transfer], lines: Mapping[Step, int]) -> dict[Step, Transfer]:
-        """Copies of one tile by other instructions pass the same fence, though the walks saw no byte of theirs cross.
+        """Copies of one tile by other instructions pass the same fence, though the executions showed no byte of theirs
+        cross.
 
-        A proxy fence covers all that its thread wrote before, not one object: what counts is that it stands behind the
+        A proxy fence covers all that its thread wrote before, not one object: what counts is that it is after the
         write, or before the read, in the thread that issues the copy.
         """
         known: dict[str, set[int]] = defaultdict(set)
@@ -238,7 +240,7 @@ class _KernelRows:
     def _nearest_fence(
         self, step: Step, row: Transfer, wanted: Collection[int], lines: Mapping[Step, int]
     ) -> int | None:
-        """The first of the wanted fences behind a generic write, the last before an async read of shared memory."""
+        """The first of the wanted fences after a generic write, the last before an async read of shared memory."""
         generic = row.unit in (Unit.LDGSTS, Unit.REMOTE, Unit.PLAIN)
         if not generic and row.source not in ("shared", "cluster"):
             return None
@@ -256,7 +258,7 @@ class _KernelRows:
     def _crossings_by_step(self) -> dict[Step, list[ProxyCrossing]]:
         """The crossings by either of their two instructions."""
         found: dict[Step, list[ProxyCrossing]] = defaultdict(list)
-        for crossing in dict.fromkeys(each for world in self._scenarios for each in find_proxy_crossings(world)):
+        for crossing in dict.fromkeys(each for facts in self._scenarios for each in find_proxy_crossings(facts)):
             found[crossing.write].append(crossing)
             found[crossing.read].append(crossing)
         return found
@@ -264,7 +266,7 @@ class _KernelRows:
     def _map_fences_of(self, step: Step, route: DataMovement, lines: Mapping[Step, int]) -> list[Fence]:
         """The fences that order changes of a tensor map before the reads of it, in the copying thread.
 
-        Those for another map are none; those for maps that nobody can tell apart count where none is surely for this.
+        Those for another map are none; those for maps that cannot be distinguished count where none is surely for this.
         """
         found: dict[bool, dict[Fence, None]] = {True: {}, False: {}}
         for each in self._executions.executions_of(step, route.tracked_access) if route.unit == Unit.TENSOR else ():
@@ -278,7 +280,7 @@ class _KernelRows:
 
 
 def _is_same_address(one: Value | None, other: Value | None) -> bool | None:
-    """Whether two addresses are the same; None where nobody knows."""
+    """Whether two addresses are the same; None where it is unknown."""
     if isinstance(one, int) and isinstance(other, int):
         return one == other
     if isinstance(one, SymbolicValue) and isinstance(other, SymbolicValue) and one.identity == other.identity:
@@ -286,8 +288,8 @@ def _is_same_address(one: Value | None, other: Value | None) -> bool | None:
     return None
 
 
-def _is_map_acquire(effect: object) -> bool:
-    return isinstance(effect, ProxyFence) and effect.proxy == "tensormap" and effect.direction != "release"
+def _is_map_acquire(effect: Effect) -> bool:
+    return proxy_fence_direction(effect, "tensormap") in ("both", "acquire")
 
 
 def _choice_of(step: Step, decisions: Mapping[Step, PathDecision], lines: Mapping[Step, int]) -> UnitSelection | None:

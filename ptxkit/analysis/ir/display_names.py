@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.limits import MAX_DISPLAY_NAME
 
-#: Characters of a name that a table repeats.
-MAX_NAME = 28
 #: A variable inside a function, as the Itanium ABI mangles it: `_ZZ4loadE4tile` for `tile` in `load`.
 _LOCAL = re.compile(r"_ZZ.*E(\d+)(\w+?)(?:_\d+)?")
 #: A variable of a namespace or class: `_ZN3lib6bufferE` for `lib::buffer`.
@@ -22,7 +21,7 @@ def short_display_name(name: str) -> str:
         name = tail[: int(match[1])] if len(tail) >= int(match[1]) else name
     elif _NESTED.fullmatch(name):
         name = _last_part(name[3:-1]) or name
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 3]}..."
+    return name if len(name) <= MAX_DISPLAY_NAME else f"{name[: MAX_DISPLAY_NAME - 3]}..."
 
 
 def _last_part(parts: str) -> str | None:

@@ -10,37 +10,12 @@ from __future__ import annotations
 
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
 from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.semantics.layout import DeclaredVariable, align_up, variable_of
 from ptxkit.syntax.tree import Declaration, Declarator
 
-_TYPE_BYTES = {"pred": 1, "b128": 16}
 _SHARED_GAP = 16
 #: The bytes between two variables, so that an overrun of one is not taken for an access to the other.
 _GUARD = 128
-#: Linkages of variables that may be defined elsewhere.
-_EXTERNAL_LINKAGES = ("extern", "common", "weak")
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredVariable:
-    """A declared variable (not a register). size: bytes, None where the length is left open. element: bytes from one
-    element of an array to the next, as an index counts.
-
-    address: of `shared`, `local` and `param` variables, the offset they have in `ptxkit.analysis.ir.shared_window`'s
-    picture. is_foreign: another module may define it, and larger (`.extern`, `.common`, `.weak`).
-    """
-
-    name: str
-    space: str
-    size: int | None
-    alignment: int
-    address: int = 0
-    element_size: int = 1
-    is_external: bool = False
-
-    @property
-    def fixed_size(self) -> int | None:
-        """Its bytes, where no launch and no other module can make them more."""
-        return None if self.is_external else self.size
 
 
 @dataclass(slots=True)
@@ -117,24 +92,19 @@ class VariableLayout:
         self._open_arrays: list[tuple[SymbolScope, DeclaredVariable]] = []
 
     def place(self, scope: SymbolScope, declaration: Declaration, declarator: Declarator) -> None:
-        size = _size(declaration, declarator)
-        alignment = declaration.alignment or _element_bytes(declaration)
-        space = declaration.space
-        foreign = any(word in _EXTERNAL_LINKAGES for word in declaration.linkage)
-        element = _scalar_bytes(declaration)
-        variable = DeclaredVariable(declarator.name, space, size, alignment, element_size=element, is_external=foreign)
-        scope.variables[declarator.name] = variable
-        if space == "shared" and size is None:
+        variable = variable_of(declaration, declarator)
+        space = variable.space
+        scope.variables[variable.name] = variable
+        if space == "shared" and variable.is_open:
             self._open_arrays.append((scope, variable))
         elif space in FIRST_ADDRESS:
-            step = max(alignment, _SHARED_GAP)
-            address = -(-self._next[space] // step) * step
-            self._next[space] = address + (size or 0) + _GUARD
+            address = align_up(self._next[space], max(variable.alignment, _SHARED_GAP))
+            self._next[space] = address + variable.size + _GUARD
             self._put(scope, replace(variable, address=address))
 
     def finish(self) -> None:
         """Places launch-sized shared memory after all the rest, at the largest alignment in use."""
-        base = -(-self._next["shared"] // 1024) * 1024
+        base = align_up(self._next["shared"], 1024)
         for scope, variable in self._open_arrays:
             self._put(scope, replace(variable, address=base))
 
@@ -153,22 +123,3 @@ class VariableLayout:
     def _put(self, scope: SymbolScope, placed: DeclaredVariable) -> None:
         scope.variables[placed.name] = placed
         self.placed_variables.append(placed)
-
-
-def _scalar_bytes(declaration: Declaration) -> int:
-    kind = declaration.type
-    digits = "".join(c for c in kind if c.isdigit())
-    return _TYPE_BYTES.get(kind) or max(int(digits or 64) // 8, 1)
-
-
-def _element_bytes(declaration: Declaration) -> int:
-    return _scalar_bytes(declaration) * int((declaration.vector or "v1")[1:])
-
-
-def _size(declaration: Declaration, declarator: Declarator) -> int | None:
-    total = _element_bytes(declaration)
-    for dimension in declarator.dimensions:
-        if dimension is None:
-            return None
-        total *= dimension
-    return total

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from ptxkit.analysis.ir.layout import DeclaredVariable, SymbolScope, VariableLayout
+from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
 from ptxkit.analysis.ir.referenced_names import names_in
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
 from ptxkit.analysis.ir.system_functions import ends_the_launch, is_system_function
@@ -18,6 +18,7 @@ from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
@@ -126,7 +127,7 @@ class Program:
     @property
     def exceeds_shared_limit(self) -> bool:
         """Whether the shared variables that the program may access take more memory than a CTA can have."""
-        return any(each.space == "shared" and each.address + (each.size or 0) > SHARED_END for each in self.variables)
+        return any(each.space == "shared" and each.address + each.size > SHARED_END for each in self.variables)
 
     def variable_at(self, address: int) -> DeclaredVariable | None:
         """The variable at an offset of `ptxkit.analysis.ir.shared_window`; launch-sized memory extends to its end."""
@@ -152,7 +153,7 @@ class Program:
 
 def _end(variable: DeclaredVariable) -> int:
     """The offset after a variable; launch-sized memory extends to the end of all shared memory."""
-    return SHARED_END if variable.size is None else variable.address + variable.size
+    return SHARED_END if variable.is_open else variable.address + variable.size
 
 
 def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: SymbolScope) -> Instruction:

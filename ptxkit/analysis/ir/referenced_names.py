@@ -10,7 +10,6 @@ from ptxkit.syntax.tree import (
     Apply,
     Arguments,
     Binary,
-    Block,
     Body,
     Conditional,
     Element,
@@ -27,12 +26,10 @@ from ptxkit.syntax.tree import (
 def names_in(body: Body) -> set[str]:
     """All names in the operands of a body's instructions, those of nested blocks included."""
     found: set[str] = set()
-    for statement in body.statements:
+    for statement, _ in body.flattened():
         if isinstance(statement, Instruction):
             for operand in statement.operands:
                 found.update(_names(operand))
-        elif isinstance(statement, Block):
-            found |= names_in(statement.body)
     return found
 
 

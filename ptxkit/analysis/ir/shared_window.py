@@ -26,8 +26,6 @@ _WINDOW_SIZE = _LOW
 _LOWEST = min(_WINDOWS.values())
 #: The upper bound for the end of a CTA's shared memory.
 SHARED_END = 1 << 18
-#: Bytes of it, on the targets that have the most.
-MAX_SHARED_BYTES = 227 << 10
 #: Offsets of the thread's private variables, disjoint from shared ones, so that an offset determines its space.
 FIRST_ADDRESS = {"shared": 1024, "local": 1 << 20, "param": 1 << 21}
 

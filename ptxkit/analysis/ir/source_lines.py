@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
+from ptxkit.analysis.limits import MAX_INLINED_CALLS
 from ptxkit.source import SourceLine
-from ptxkit.syntax.tree import Block, Body, Directive, Function, Module
-
-#: The maximum depth of nested inlined calls.
-MAX_INLINED = 64
+from ptxkit.syntax.tree import Body, Directive, Function, Module
 
 _LocTriple = tuple[int, int, int]
 
@@ -48,20 +46,13 @@ class SourceLines:
         if found is None:
             found = self._by_function[id(function)] = ([], [])
             if function.body is not None:
-                self._collect_locations(function.body, {}, *found)
+                self._collect_locations(function.body, *found)
         return found
 
-    def _collect_locations(
-        self,
-        body: Body,
-        callers: dict[_LocTriple, _LocTriple | None],
-        starts: list[int],
-        places: list[tuple[SourceLine, ...]],
-    ) -> None:
-        for statement, start in body.located():
-            if isinstance(statement, Block):
-                self._collect_locations(statement.body, callers, starts, places)
-            elif isinstance(statement, Directive) and statement.name == "loc":
+    def _collect_locations(self, body: Body, starts: list[int], places: list[tuple[SourceLine, ...]]) -> None:
+        callers: dict[_LocTriple, _LocTriple | None] = {}
+        for statement, start in body.flattened():
+            if isinstance(statement, Directive) and statement.name == "loc":
                 spots = _parse_loc(statement.words)
                 if spots is not None:
                     own, caller = spots
@@ -73,7 +64,7 @@ class SourceLines:
     def _inline_chain(self, spot: _LocTriple, callers: dict[_LocTriple, _LocTriple | None]) -> tuple[SourceLine, ...]:
         """The locations from the innermost on; none where the outermost has no line."""
         spots = [spot]
-        for _ in range(MAX_INLINED):
+        for _ in range(MAX_INLINED_CALLS):
             caller = callers.get(spot)
             if caller is None or caller == spot:
                 break

@@ -1,7 +1,7 @@
-"""Whether any thread waits for a phase of an mbarrier: a phase that nobody waits for may stay open for good.
+"""Whether any thread waits for a phase of an mbarrier: a phase that no thread waits for may stay open.
 
-A rehearsal tells who waits for ever. Where there is none, the parities of a thread's waits tell which phases it waits
-for at the least.
+A simulated schedule shows which threads deadlock. Where there is none, the parities of a thread's waits show which
+phases it waits for at the least.
 
 Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait".
 """
@@ -14,27 +14,27 @@ from ptxkit.analysis.sync.mbarrier_location import location_of
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
 
 
-def is_phase_awaited(world: ScenarioFacts, address: int, ordinal: int | None) -> bool | None:
+def is_phase_awaited(facts: ScenarioFacts, address: int, ordinal: int | None) -> bool | None:
     """Whether some thread of a CTA waits for a phase of the mbarrier at an address, or for a later one.
 
-    ordinal: the number of the phase, from 1, which never ends; None where only the rehearsals could tell. The answer is
-    None where nobody knows.
+    ordinal: the number of the phase, from 1, which never ends; None where only the schedules can decide. The result is
+    None where it is unknown.
     """
-    is_whole = all(actor.end_reason == "exit" for actor in world.simulation.thread_classes)
-    if is_whole and world.schedules:
+    is_whole = all(actor.end_reason == "exit" for actor in facts.simulation.thread_classes)
+    if is_whole and facts.schedules:
         stuck = [
-            location_of(world.simulation.thread_classes[each.thread_class].rank, each.event)
-            for rehearsal in world.schedules
-            for each in rehearsal.blocked_threads
+            location_of(facts.simulation.thread_classes[each.thread_class].rank, each.event)
+            for schedule in facts.schedules
+            for each in schedule.blocked_threads
         ]
-        own = world.scenario.rank, address
+        own = facts.scenario.rank, address
         return own in stuck or (None if stuck else False)
     if ordinal is None:
         return None
-    threads = [*world.threads.values(), *(world.all_threads(MbarrierArrive, MbarrierWait) or ())]
+    threads = [*facts.threads.values(), *(facts.all_threads(MbarrierArrive, MbarrierWait) or ())]
     if any(_last_awaited_phase(thread, address) >= ordinal for thread in threads):
         return True
-    is_known = is_whole and world.is_complete and not any(_may_wait_untraced(thread) for thread in threads)
+    is_known = is_whole and facts.is_complete and not any(_may_wait_untraced(thread) for thread in threads)
     return False if is_known else None
 
 

@@ -1,4 +1,4 @@
-"""Whether the bytes that the CTAs of a cluster announce to their mbarriers come, as far as a rehearsal tells.
+"""Whether the bytes that the CTAs of a cluster announce to their mbarriers come, as far as a simulated schedule shows.
 
 Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "Data Movement and Conversion Instructions:
 cp.async.bulk.tensor" (`.multicast::cluster`).
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
-from ptxkit.analysis.sync.mbarrier_model import MbarrierState
+from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
 from ptxkit.analysis.sync.sync_schedule import BlockedThread, ScheduleResult
 from ptxkit.analysis.sync.sync_simulation import SyncSimulation
 from ptxkit.fast_dataclasses import dataclass
@@ -19,10 +19,10 @@ from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect,
 
 @dataclass(frozen=True, slots=True)
 class TxImbalance:
-    """An mbarrier that other bytes are announced to than come. wait: the event that waits for them for ever.
+    """An mbarrier at which the announced bytes differ from the copied ones. wait: the event that deadlocks.
 
-    announced, brought: bytes; in the phase that is waited for, or in the whole kernel where nobody waits for ever.
-    arrived: whether any thread arrives at it at all.
+    expected_bytes, copied_bytes: in the phase that is waited for, or in the whole kernel where no thread deadlocks.
+    has_arrivals: whether any thread arrives at it at all.
     """
 
     location: MbarrierLocation
@@ -34,15 +34,15 @@ class TxImbalance:
     has_arrivals: bool = True
 
 
-def find_tx_imbalances(cast: SyncSimulation, rehearsal: ScheduleResult) -> Iterator[TxImbalance]:
+def find_tx_imbalances(cast: SyncSimulation, schedule: ScheduleResult) -> Iterator[TxImbalance]:
     """The mbarriers whose bytes are wrong, once all actors wait or have ended."""
-    if rehearsal.excess_arrivals or rehearsal.count_mismatches:
+    if schedule.excess_arrivals or schedule.count_mismatches:
         return
     stuck = [
         (waiting, location_of(cast.thread_classes[waiting.thread_class].rank, waiting.event))
-        for waiting in rehearsal.blocked_threads
+        for waiting in schedule.blocked_threads
     ]
-    waiting = {each.thread_class for each in rehearsal.blocked_threads}
+    waiting = {each.thread_class for each in schedule.blocked_threads}
     cut = any(actor.end_reason != "exit" and number not in waiting for number, actor in enumerate(cast.thread_classes))
     if cut:
         return
@@ -54,22 +54,23 @@ def find_tx_imbalances(cast: SyncSimulation, rehearsal: ScheduleResult) -> Itera
             if found is not None:
                 yield found
     else:
-        for place in rehearsal.tx_mismatches:
+        for place in schedule.tx_mismatches:
             found = _kernel_imbalance(cast, place)
             if found is not None:
                 yield found
 
 
 def _phase_imbalance(
-    cast: SyncSimulation, stuck: BlockedThread, state: MbarrierState, place: MbarrierLocation
+    cast: SyncSimulation, stuck: BlockedThread, known: SimulatedMbarrier, place: MbarrierLocation
 ) -> TxImbalance | None:
     """What keeps a phase from its end: bytes, where all arrivals are there, or announcements that are no arrivals."""
+    state = known.state
     events = list(dict.fromkeys(cast.events_at(place)))
     copies = tuple(event for event in events if isinstance(event.effect, MbarrierComplete))
     if state.pending_arrivals == 0 and state.tx_count:
         came = state.expected_bytes - state.tx_count
         return TxImbalance(
-            place, state.expected_bytes, came, tuple(dict.fromkeys(state.expect_events)), copies, stuck.event
+            place, state.expected_bytes, came, tuple(dict.fromkeys(known.expect_events)), copies, stuck.event
         )
     if state.pending_arrivals and not any(isinstance(event.effect, MbarrierArrive | MbarrierTrack) for event in events):
         came = state.expected_bytes - state.tx_count
@@ -80,7 +81,7 @@ def _phase_imbalance(
 
 def _kernel_imbalance(cast: SyncSimulation, place: MbarrierLocation) -> TxImbalance | None:
     """What is announced and comes in a whole kernel in which no wait stays; None where the size of a copy is not known,
-    and where more is announced than comes: nobody waits for that phase.
+    and where more is announced than comes: no thread waits for that phase.
     """
     announced = brought = 0
     expects: dict[TraceEvent, None] = {}

@@ -1,7 +1,9 @@
-"""Ends of mbarriers' lives to which an atomic's answer sends one thread, and waits of others that it is not behind.
+"""Ends of mbarriers' lives for which an atomic's result selects one thread, and waits of others that do not precede
+them.
 
-`if (atomicAdd(&left, -1) == 1) mbarrier.inval`: who comes last ends what all have used. Walks guess the answer. But
-whoever gets it, the others' waits come before their own atomics, and those order nothing without a release before them.
+`if (atomicAdd(&left, -1) == 1) mbarrier.inval`: the last thread invalidates what all have used. The executor guesses
+the result. But whichever thread gets it, the others' waits come before their own atomics, and those order nothing
+without a release before them.
 Source: PTX ISA, "Release and Acquire Patterns", "Causality Order", "mbarrier.inval".
 """
 
@@ -10,9 +12,10 @@ from __future__ import annotations
 from functools import cached_property
 
 from ptxkit.analysis.context.collective_participation import WARP
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs
 from ptxkit.analysis.ir.program import Step
 from ptxkit.isa.effects import Access
@@ -62,17 +65,20 @@ class AtomicGuardedInval:
         return ConditionInputs(self._kernel.program, self._kernel.explorer.input_independence, self._atomics)
 
     def may_be_ordered_after(
-        self, world: ScenarioFacts, wait: tuple[ThreadView, int], end: tuple[ThreadView, int]
+        self, facts: ScenarioFacts, wait: tuple[ThreadView, int], end: tuple[ThreadView, int]
     ) -> bool:
         """Whether anything may order one thread's wait before another's end of the object's life."""
-        (giver, since), (taker, until) = wait, end
-        if giver.tid // WARP == taker.tid // WARP or not world.is_complete:
-            return True  # lanes tell each other in many ways
-        causality = self._happens_before.get(id(world))
+        (releaser, since), (acquirer, until) = wait, end
+        if releaser.tid // WARP == acquirer.tid // WARP or not facts.is_complete:
+            return True  # lanes synchronize in many ways
+        causality = self._happens_before.get(id(facts))
         if causality is None:
-            causality = self._happens_before[id(world)] = HappensBefore(world, world.budget, released=True)
-        here, there = causality.path_of(giver.tid), causality.path_of(taker.tid)
-        start, stop = _path_position(causality, here, giver, since), _path_position(causality, there, taker, until)
+            causality = self._happens_before[id(facts)] = HappensBefore(facts, facts.budget, released=True)
+        here, there = causality.path_of(releaser.tid), causality.path_of(acquirer.tid)
+        start, stop = (
+            _path_position(causality, here, releaser, since),
+            _path_position(causality, there, acquirer, until),
+        )
         return start is None or stop is None or causality.may_precede(here, start, there, stop)
 
 

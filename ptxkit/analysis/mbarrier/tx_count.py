@@ -1,7 +1,7 @@
 """What threads announce to an mbarrier and what their copies bring, phase by phase.
 
-The bytes of a tensor copy stand in its tensor map. They are unknown, but copies by one map bring the same bytes each
-time: they are counted as so many boxes of that map.
+The bytes of a tensor copy are defined by its tensor map. They are unknown, but copies by one map bring the same bytes
+each time: they are counted as so many boxes of that map.
 Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx".
 """
 
@@ -85,7 +85,7 @@ class PhaseTx:
 
     @property
     def is_pending(self) -> bool:
-        """Whether bytes are announced that were not started, or nobody knows."""
+        """Whether bytes are announced that were not started, or it is unknown."""
         return self.expected_bytes is None or self.expected_bytes > (self.copied_bytes or 0)
 
     @property
@@ -125,8 +125,8 @@ class TxLedger:
         return rounds[-1] if rounds and all(entry.is_expect for entry in rounds[-1].entries) else None
 
     def split_balanced_phases(self) -> list[PhaseTx] | None:
-        """The entries by phase, where bytes announced behind an arrival add to those that its phase waits for: it goes
-        on until as many bytes were started as announced. None where no phase can be so, as one has no arrival.
+        """The entries by phase, where bytes announced after an arrival add to those that its phase waits for: it stays
+        open until as many bytes were started as announced. None where no phase can be so, as one has no arrival.
         """
         rounds: list[list[TxEntry]] = [[]]
         for entry in self.entries:
@@ -191,7 +191,7 @@ def find_outliers(ledgers: Iterable[TxLedger], copies_follow: bool) -> Iterator[
 
 def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | None] | None:
     """Of what is announced and copied on several objects in a whole kernel: one that cannot be even, whatever boxes the
-    tensor maps describe, if the others are; with the bytes that it should announce, where they tell.
+    tensor maps describe, if the others are; with the bytes that it should announce, where they are determined.
 
     Each object is an equation, so many bytes for so many boxes. What most objects agree on is taken for granted first.
     """
@@ -214,7 +214,7 @@ def find_inconsistent_phase(wholes: Iterable[PhaseTx]) -> tuple[PhaseTx, int | N
 
 
 class _LinearSystem:
-    """Sums of boxes and their bytes, solved as far as they go: each unknown of `solved` stands in no other sum."""
+    """Sums of boxes and their bytes, solved as far as they go: each unknown of `solved` occurs in no other sum."""
 
     def __init__(self) -> None:
         self.solutions: dict[SymbolicValue, tuple[dict[SymbolicValue, Fraction], Fraction]] = {}

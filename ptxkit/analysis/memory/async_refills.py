@@ -1,8 +1,8 @@
 """Where bytes of shared memory that the generic proxy used are written again through the async proxy.
 
-The proxy fence of such a crossing may stand in the thread that used them, before it hands over, or in the one that
-writes, after it took over. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there
-is such a fence, too. Source: PTX ISA, "Async Proxy", "membar / fence", "wgmma.wait_group".
+The proxy fence of such a crossing may be in the thread that used them, before its release, or in the one that writes,
+after its acquire. Where a thread learns that a bulk copy or an asynchronous multiplication is complete, there is such a
+fence, too. Source: PTX ISA, "Async Proxy", "membar / fence", "wgmma.wait_group".
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from ptxkit.analysis.symexec.access_ranges import access_range, is_generic_read,
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait, WaitGroup
-
-_IMPLICIT_FENCE_GROUPS = ("bulk", "wgmma")
+from ptxkit.semantics.ordering import IMPLICIT_FENCE_GROUPS
 
 
 @dataclass(frozen=True, slots=True)
 class AsyncRefill:
-    """An asynchronous write of bytes that a generic access used before, one ordered behind the other.
+    """An asynchronous write of bytes that a generic access used before, one ordered after the other.
 
     sync: what orders the two in the writing thread; None where one thread does both. is_fenced: whether the proxies are
     ordered, too. is_certain: whether an input surely leads there. threads: how many take part.
@@ -37,20 +36,20 @@ class AsyncRefill:
     threads: int
 
 
-def find_refills(world: ScenarioFacts) -> Iterator[AsyncRefill]:
-    """The refills between the walked threads of one scenario, each pair of instructions looked at a few times."""
-    writers = [thread for thread in world.threads.values() if thread.async_writes]
+def find_refills(facts: ScenarioFacts) -> Iterator[AsyncRefill]:
+    """The refills between the traced threads of one scenario, each pair of instructions looked at a few times."""
+    writers = [thread for thread in facts.threads.values() if thread.async_writes]
     if not writers:
         return
-    refills = _RefillFinder(world)
-    for user in world.threads.values():
+    refills = _RefillFinder(facts)
+    for user in facts.threads.values():
         uses = _generic_accesses(user)
         for writer in writers:
             for position, event in writer.async_writes:
                 for at, use in uses.overlapping(*(access_range(event) or (0, 1))):
                     if writer is not user or at < position:
                         yield from refills.between(user, at, use, (writer, position, event))
-                if world.budget.is_exhausted:
+                if facts.budget.is_exhausted:
                     return
 
 
@@ -65,30 +64,32 @@ def _generic_accesses(thread: ThreadView) -> IntervalIndex[tuple[int, TraceEvent
 
 
 class _RefillFinder:
-    """Looks at pairs of accesses in one scenario. told: the mbarriers that tell of copies."""
+    """Looks at pairs of accesses in one scenario."""
 
-    def __init__(self, world: ScenarioFacts) -> None:
-        self._facts = world
-        self._pair_budget = PairBudget(world.budget)
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._facts = facts
+        self._pair_budget = PairBudget(facts.budget)
         self._copy_mbarriers = frozenset(
-            copy.event.barrier for thread in world.threads.values() for copy in thread.copies
+            copy.event.barrier for thread in facts.threads.values() for copy in thread.copies
         )
 
     def between(
         self, user: ThreadView, at: int, use: TraceEvent, refill: tuple[ThreadView, int, TraceEvent]
     ) -> Iterator[AsyncRefill]:
-        """The refill that a use and a later write make, where one is ordered behind the other."""
+        """The refill that a use and a later write make, where one is ordered after the other."""
         writer, position, write = refill
         if not self._pair_budget.allow((user.tid, writer.tid, use.step, write.step)):
             return
         if user is writer:
-            ways = [[(user, at, position)]]
+            routes = [[(user, at, position)]]
             syncs = [event.step for when, event in user.positions(Barrier) if at < when < position]
         else:
             handovers = list(self._facts.sync_edges(user, at, writer, position))
-            ways = [[(user, at, way.release_position), (writer, way.acquire_position, position)] for way in handovers]
-            syncs = [writer.trace.events[way.acquire_position].step for way in handovers]
-        spans = [span for way in ways for span in way]
+            routes = [
+                [(user, at, edge.release_position), (writer, edge.acquire_position, position)] for edge in handovers
+            ]
+            syncs = [writer.trace.events[edge.acquire_position].step for edge in handovers]
+        spans = [span for edge in routes for span in edge]
         if not spans or any(
             self._facts.async_overwrites.may_overwrite_between(*span, access_range(write) or (0, 1)) for span in spans
         ):
@@ -108,5 +109,5 @@ class _RefillFinder:
     def _implies_fence(self, event: TraceEvent) -> bool:
         """Whether a wait may be for a bulk copy, or for an asynchronous multiplication."""
         if isinstance(event.effect, WaitGroup):
-            return event.effect.group in _IMPLICIT_FENCE_GROUPS
+            return event.effect.group in IMPLICIT_FENCE_GROUPS
         return event.address in self._copy_mbarriers or not isinstance(event.address, int)

@@ -2,8 +2,8 @@
 wait for such a word by loads of that scope.
 
 Where an address comes from parameters and what the driver provides alone, it is the same for all CTAs; where the
-thread's place within its CTA alone decides who executes the update, each CTA does. A kernel that asks for its CTA's
-place is launched with several.
+thread's place within its CTA alone decides who executes the update, each CTA does. A kernel that reads its CTA's place
+is launched with several.
 
 Source: PTX ISA, "Conflict and Data-Races", "Morally strong operations", "Scope".
 """
@@ -16,20 +16,19 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.limits import MAX_FOLLOWED_REGISTERS
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.syntax.tree import Address, Guard, Name
 
-#: Special registers that tell the CTAs of a grid apart, or how many there are.
+#: Special registers that distinguish the CTAs of a grid, or give their number.
 _GRID_REGISTERS = ("%ctaid", "%nctaid")
-#: Those that the driver fills, alike for all CTAs.
+#: Those that the driver fills, with the same values for all CTAs.
 _GRID_UNIFORM_REGISTERS = ("%envreg",)
-#: Those that tell the threads of one CTA apart, as in each other.
+#: Those that distinguish the threads of one CTA, with the same values in each CTA.
 _CTA_POSITION_REGISTERS = ("%tid", "%laneid", "%lanemask", "%warpid", *_GRID_UNIFORM_REGISTERS)
-#: Registers that are followed to learn what decides one step, at most.
-_MAX_REGISTERS = 200
 _CONVERSIONS = ("to_generic", "from_generic")
 
 
@@ -49,17 +48,19 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
         return
     if not reads_cta_position(program):
         return
-    words, ways = GridUniformAddresses(program), _ExecutionGuards(program)
+    words, guards = GridUniformAddresses(program), _ExecutionGuards(program)
     for step, effect in uses:
         if (
             effect.kind == "update"
             and words.is_same_word_for_all_ctas(step, effect)
-            and ways.depend_only_on_thread_position(step)
+            and guards.depend_only_on_thread_position(step)
         ):
             yield CtaScopeAccess(step)
-        elif effect.kind == "read" and words.is_same_word_for_all_ctas(step, effect) and ways.is_in_polling_loop(step):
+        elif (
+            effect.kind == "read" and words.is_same_word_for_all_ctas(step, effect) and guards.is_in_polling_loop(step)
+        ):
             update = next(
-                (each for each in _updates_of_same_word(program, words, step, effect) if ways.leads_to(each, step)),
+                (each for each in _updates_of_same_word(program, words, step, effect) if guards.leads_to(each, step)),
                 None,
             )
             if update is not None:
@@ -67,7 +68,7 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
 
 
 def reads_cta_position(program: Program) -> bool:
-    """Whether a kernel asks which CTA of its grid executes it, or how many there are: then it is made for several."""
+    """Whether a kernel reads which CTA of its grid executes it, or how many there are: then it is made for several."""
     return any(_is_special(step, name, _GRID_REGISTERS) for step in program.steps for name in _registers_read_by(step))
 
 
@@ -80,7 +81,7 @@ def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: S
 
 
 class GridUniformAddresses:
-    """Where accesses to global memory go, as far as it is alike for all CTAs."""
+    """Where accesses to global memory go, as far as it is the same for all CTAs."""
 
     def __init__(self, program: Program) -> None:
         self._definitions = ReachingDefinitions(program)
@@ -92,7 +93,7 @@ class GridUniformAddresses:
         return base is not None and self._is_grid_uniform(step, step.scope.register_name(base.text))
 
     def address_of(self, step: Step, effect: Access) -> tuple[Step, int] | None:
-        """What assigns the register that an address names, and how many bytes behind that it is."""
+        """What assigns the register that an address names, and how many bytes after that it is."""
         base = _base_register(step, effect)
         if base is None or effect.space not in ("global", "generic"):
             return None
@@ -110,7 +111,7 @@ class GridUniformAddresses:
                 continue
             seen.add((place.index, register))
             sources = self._definitions.definitions_reaching(place, register)
-            if len(sources) != 1 or len(seen) > _MAX_REGISTERS:
+            if len(sources) != 1 or len(seen) > MAX_FOLLOWED_REGISTERS:
                 return False
             (source,) = sources
             if not _is_pure_computation(source):
@@ -165,7 +166,7 @@ class _ExecutionGuards:
                 continue
             seen.add((place.index, name))
             sources = self._definitions.definitions_reaching(place, name)
-            if len(sources) != 1 or len(seen) > _MAX_REGISTERS:
+            if len(sources) != 1 or len(seen) > MAX_FOLLOWED_REGISTERS:
                 return False  # a special register, or one that several paths assign
             (source,) = sources
             if any(True for _ in _accesses(source)):

@@ -1,12 +1,14 @@
-"""The accesses of threads by pointers of which nobody knows where they point, by what each address is made of."""
+"""The accesses of threads by pointers whose targets are unknown, by what each address is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_GLOBAL_ACCESSES
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
@@ -14,8 +16,6 @@ from ptxkit.isa.effects import Access
 
 #: Executions of one instruction that are looked at.
 FIRST_EXECUTIONS = 2
-#: Accesses of threads that are looked at in one scenario.
-MAX_GLOBAL_ACCESSES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +41,11 @@ class PointerAccess:
 
 
 def pointer_accesses(
-    world: ScenarioFacts, happens_before: HappensBefore, steps: Collection[Step]
+    facts: ScenarioFacts, happens_before: HappensBefore, steps: Collection[Step]
 ) -> Iterator[PointerAccess]:
     """What the threads of a scenario access at some steps, where the address is made of a pointer."""
     left = MAX_GLOBAL_ACCESSES
-    for group in world.groups:
+    for group in facts.groups:
         for position, event in enumerate(group.events):
             if isinstance(event, UnknownCall) or event.step not in steps or event.visit >= FIRST_EXECUTIONS:
                 continue

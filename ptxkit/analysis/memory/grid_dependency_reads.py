@@ -27,19 +27,19 @@ class EarlyRead:
     repeated_read: TraceEvent | None
 
 
-def find_early_reads(world: ScenarioFacts) -> Iterator[EarlyRead]:
-    """The reads before a wait, those of the same place behind one after them."""
-    found = ((thread.tid, _wait_of(thread)) for thread in world.threads.values())
+def find_early_reads(facts: ScenarioFacts) -> Iterator[EarlyRead]:
+    """The reads before a wait, those of the same place after one follow them."""
+    found = ((thread.tid, _wait_of(thread)) for thread in facts.threads.values())
     waits = {tid: waited for tid, waited in found if waited is not None}
     late: dict[tuple[int, int], TraceEvent] = {}
     for tid, (at, _) in waits.items():
-        for position, event, place in _weak_reads(world.threads[tid]):
+        for position, event, place in _weak_reads(facts.threads[tid]):
             if position > at:
                 late.setdefault(place, event)
     for tid, (at, wait) in waits.items():
-        thread = world.threads[tid]
+        thread = facts.threads[tid]
         for position, event, place in _weak_reads(thread):
-            if position < at and not _is_ordered_after_wait(world, thread, position, waits):
+            if position < at and not _is_ordered_after_wait(facts, thread, position, waits):
                 yield EarlyRead(thread, position, event, wait, late.get(place))
 
 
@@ -59,8 +59,8 @@ def _weak_reads(thread: ThreadView) -> Iterator[tuple[int, TraceEvent, tuple[int
 
 
 def _is_ordered_after_wait(
-    world: ScenarioFacts, thread: ThreadView, until: int, waits: dict[int, tuple[int, TraceEvent]]
+    facts: ScenarioFacts, thread: ThreadView, until: int, waits: dict[int, tuple[int, TraceEvent]]
 ) -> bool:
     """Whether another thread has waited before, and a barrier orders that wait before this thread."""
-    others = ((world.threads[tid], at) for tid, (at, _) in waits.items() if tid != thread.tid)
-    return any(any(world.sync_edges(other, at, thread, until)) for other, at in others)
+    others = ((facts.threads[tid], at) for tid, (at, _) in waits.items() if tid != thread.tid)
+    return any(any(facts.sync_edges(other, at, thread, until)) for other, at in others)

@@ -1,11 +1,11 @@
-"""Global memory that CTAs store to before an atomic, and that the CTA reads which the atomic's answer sends there.
+"""Global memory that CTAs store to before an atomic, and that is read by the CTA that the atomic's result selects.
 
 `if (atomicAdd(&done, 1) == gridDim.x - 1)`: the CTA that comes last reads what all others stored. Only a release before
-the atomic in those, and an acquire behind it in this one, order the two.
+the atomic in those, and an acquire after it in this one, order the two.
 
-One walk shows both: of a CTA that stores, up to its atomic, and of another one behind its own. That is the same walk
-where nothing but the atomic's answer tells the CTAs apart on the way to the read. The one that stores may be so slow
-that what it does behind its atomic comes too late to order anything.
+One execution shows both: a CTA that stores, up to its atomic, and another one after its own. That is the same execution
+where nothing but the atomic's result distinguishes the CTAs before the read. The one that stores may be so slow that
+what it does after its atomic comes too late to order anything.
 
 Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races".
 """
@@ -14,21 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
-from ptxkit.analysis.context.races import MAX_RACE_PAIR_CHECKS
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.dataflow.condition_inputs import ConditionInputs, InputSet
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.cta_scope_atomics import GridUniformAddresses, reads_cta_position
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.symexec.trace import UnknownCall
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Barrier, Effect, Grid, MemoryFence, ProxyFence
+from ptxkit.isa.effects import Access, Barrier, Effect, Grid, ProxyFence
+from ptxkit.semantics.ordering import CTA_LEVEL, fence_level
 
-#: Special registers that are alike in all CTAs.
+#: Special registers that are the same in all CTAs.
 _GRID_UNIFORM_REGISTERS = (
     "%tid",
     "%laneid",
@@ -40,15 +42,15 @@ _GRID_UNIFORM_REGISTERS = (
     "%envreg",
     "WARP_SZ",
 )
-#: Those that tell the CTAs of a grid apart.
+#: Those that distinguish the CTAs of a grid.
 _CTA_REGISTERS = ("%ctaid",)
 
 
 @dataclass(frozen=True, slots=True)
 class LastBlockRead:
-    """A store, an atomic behind it, and a read of the same bytes by the CTA that its answer sends there.
+    """A store, an atomic after it, and a read of the same bytes by the CTA that its result selects.
 
-    is_released: a fence stands between the store and the atomic; then none stands between the atomic and the read.
+    is_released: a fence lies between the store and the atomic; then none lies between the atomic and the read.
     """
 
     store: Step
@@ -58,7 +60,7 @@ class LastBlockRead:
 
 
 def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
-    """The reads of a kernel that no fence orders behind other CTAs' stores; each pair of instructions once."""
+    """The reads of a kernel that no fence orders after other CTAs' stores; each pair of instructions once."""
     program = explorer.program
     atomics = [step for step in program.effectful_steps if _is_returning_relaxed_atomic(step)]
     if len(atomics) != 1 or explorer.launch.cluster_size > 1 or program.callees:
@@ -86,8 +88,8 @@ def find_last_block_reads(explorer: Explorer) -> Iterator[LastBlockRead]:
         scenario = Scenario(given.launch, given.sample, given.rank, dict(given.decisions))
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
-            world = build_scenario_facts(wide, program, explorer.budget)
-            for each in _ScenarioAccesses(world, atomic, chosen).find_unordered():
+            facts = build_scenario_facts(wide, program, explorer.budget)
+            for each in _ScenarioAccesses(facts, atomic, chosen).find_unordered():
                 if (each.store, each.read) not in found:
                     found.add((each.store, each.read))
                     yield each
@@ -129,16 +131,16 @@ class _GuardedAccesses:
 
 
 class _ScenarioAccesses:
-    """One walk, in which accesses to global memory are seen."""
+    """One execution, in which accesses to global memory are seen."""
 
-    def __init__(self, world: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
+    def __init__(self, facts: ScenarioFacts, atomic: Step, chosen: _GuardedAccesses) -> None:
         self._happens_before = HappensBefore(
-            world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks))
+            facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks))
         )
-        atomics = pointer_accesses(world, self._happens_before, {atomic})
+        atomics = pointer_accesses(facts, self._happens_before, {atomic})
         self._atomics = [(each.path, each.position) for each in atomics]
-        self._stores = list(pointer_accesses(world, self._happens_before, chosen.stores))
-        self._reads = list(pointer_accesses(world, self._happens_before, chosen.reads))
+        self._stores = list(pointer_accesses(facts, self._happens_before, chosen.stores))
+        self._reads = list(pointer_accesses(facts, self._happens_before, chosen.reads))
         self._fences = [
             (path, at)
             for path in self._happens_before.paths
@@ -176,7 +178,7 @@ class _ScenarioAccesses:
 
 
 def _depends_on_cta_position(names: set[str]) -> bool:
-    """Whether a CTA's own place is among what decides, and nothing else that is not alike in all."""
+    """Whether a CTA's own place is among what decides, and nothing else that is not the same in all."""
     return any(name.startswith(_CTA_REGISTERS) for name in names) and _all_start_with(
         names, (*_GRID_UNIFORM_REGISTERS, *_CTA_REGISTERS)
     )
@@ -229,4 +231,5 @@ def _may_order_ctas(effect: Effect) -> bool:
 
 def _is_inter_cta_fence(effect: Effect) -> bool:
     """Whether a fence may order what other CTAs do."""
-    return isinstance(effect, ProxyFence) or (isinstance(effect, MemoryFence) and effect.scope != "cta")
+    level = fence_level(effect, restricted=True)
+    return isinstance(effect, ProxyFence) or (level is not None and level > CTA_LEVEL)

@@ -13,19 +13,18 @@ from typing import TypeAlias
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_DEFINITION_CHAIN
 from ptxkit.analysis.symexec.access_ranges import MIN_ACCESS_BYTES
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect, Value
-from ptxkit.isa.expressions import CallExpr, Expression, OperandRole
+from ptxkit.isa.expressions import CallExpr, OperandRole, roles_in
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Name, Operand
 
-#: Assignments that one address is followed through.
-MAX_DEFINITION_CHAIN = 20
 _MOVE_FUNCTIONS = ("copy", "to_generic", "from_generic")
 
 ParameterWord: TypeAlias = tuple[str, int, int]
-"""The parameter that points to it, where in the parameter, and how many bytes behind what that points to."""
+"""The parameter that points to it, where in the parameter, and how many bytes after what that points to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class ParameterAddresses:
         values = [effect.value for effect in step.effects if isinstance(effect, Value)]
         if len(values) != 1 or not isinstance(values[0], CallExpr):
             return None
-        operands = [_operand(step, name) for name in _roles(values[0])]
+        operands = [_operand(step, name) for name in roles_in(values[0])]
         if values[0].function == "load" and any(_reads_parameter(effect) for effect in step.effects):
             [address] = operands
             return None if address is None else (address, 0)
@@ -125,11 +124,3 @@ def _reads_parameter(effect: Effect) -> bool:
 
 def _operand(step: Step, role: str) -> Operand | None:
     return step.match.operand(role, step.instruction) if step.match is not None else None
-
-
-def _roles(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, OperandRole):
-        yield expression.name
-    elif isinstance(expression, CallExpr):
-        for argument in expression.arguments:
-            yield from _roles(argument)

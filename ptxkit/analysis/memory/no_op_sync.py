@@ -13,13 +13,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
-from ptxkit.analysis.context.happens_before import HappensBefore, WarpPath
+from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import KernelFacts
+from ptxkit.analysis.context.warp_paths import WarpPath
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import GroupEvent, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, Effect, Grid, ProxyFence, Value, WaitGroup
+from ptxkit.semantics.ordering import connects_proxies
 
 
 def is_fully_executed(kernel: KernelFacts) -> bool:
@@ -32,10 +34,10 @@ def is_fully_executed(kernel: KernelFacts) -> bool:
         if any(not isinstance(effect, Value) for effect in effects) and step not in covered:
             return False
     return all(
-        world.is_complete
-        and not world.has_unknown_call
-        and all(g.first_guess is None and g.end_reason == "exit" for g in world.groups)
-        for world in kernel.scenarios
+        facts.is_complete
+        and not facts.has_unknown_call
+        and all(g.first_guess is None and g.end_reason == "exit" for g in facts.groups)
+        for facts in kernel.scenarios
     )
 
 
@@ -57,8 +59,8 @@ class GroupUsage:
 def collect_group_usage(kernel: KernelFacts) -> GroupUsage | None:
     """Whether each wait and commit had anything to wait for, or to commit. None where not all threads are known."""
     found = GroupUsage()
-    for world in kernel.scenarios:
-        threads = world.all_threads(Access, CommitGroup, WaitGroup)
+    for facts in kernel.scenarios:
+        threads = facts.all_threads(Access, CommitGroup, WaitGroup)
         if threads is None:
             return None
         for thread in threads:
@@ -101,11 +103,12 @@ def _complete_groups(closed: list[tuple[int, bool]], pending: int, *, read_only:
 
 
 def is_independent_of_loop_count(step: Step, kernel: KernelFacts) -> bool:
-    """Whether rounds that no walk made can change nothing of what a wait leaves: it leaves none, or there are none."""
+    """Whether rounds that no execution made can change nothing of what a wait leaves: it leaves none, or there are
+    none."""
     flow = ControlFlowGraph(kernel.program)
-    worlds = kernel.scenarios
+    scenarios = kernel.scenarios
     amounts = {
-        e.amount for w in worlds for g in w.groups for e in g.events if isinstance(e, TraceEvent) and e.step is step
+        e.amount for w in scenarios for g in w.groups for e in g.events if isinstance(e, TraceEvent) and e.step is step
     }
     return amounts == {0} or not any(flow.may_repeat(each) for each in kernel.program.steps)
 
@@ -123,7 +126,7 @@ def has_external_communication(kernel: KernelFacts) -> bool:
     effects = [effect for step in kernel.program.steps for effect in step.effects]
     strong = any(isinstance(e, Access) and (e.kind == "update" or e.order != "weak") for e in effects)
     beyond = any(isinstance(e, Grid) or (isinstance(e, Barrier) and e.level == "cluster") for e in effects)
-    return strong or beyond or any(world.scenario.launch.cluster_size > 1 for world in kernel.scenarios)
+    return strong or beyond or any(facts.scenario.launch.cluster_size > 1 for facts in kernel.scenarios)
 
 
 def is_shared_only_fence(step: Step) -> bool:
@@ -143,11 +146,11 @@ def accessed_spaces(kernel: KernelFacts, proxy: str) -> set[str]:
 
 
 def find_ordering_fences(kernel: KernelFacts, fences: Collection[Step]) -> set[Step]:
-    """Those of some fences that may have a generic access of shared memory before them, and an async one behind them,
-    in any order that the threads' synchronisation allows; all of them, where there is too much to look at."""
+    """Those of some fences that may have a generic access of shared memory before them, and an async one after them, in
+    any order that the threads' synchronisation allows; all of them, where there is too much to look at."""
     found: set[Step] = set()
-    for world in kernel.scenarios:
-        causality = HappensBefore(world, world.budget)
+    for facts in kernel.scenarios:
+        causality = HappensBefore(facts, facts.budget)
         for path in causality.paths:
             for position, event in enumerate(path.group.events):
                 if event.step in found or event.step not in fences or isinstance(event, UnknownCall):
@@ -156,7 +159,7 @@ def find_ordering_fences(kernel: KernelFacts, fences: Collection[Step]) -> set[S
                     causality, path, position
                 ):
                     found.add(event.step)
-        if world.budget.is_exhausted:
+        if facts.budget.is_exhausted:
             return set(fences)
     return found
 
@@ -199,6 +202,4 @@ def _accesses(path: WarpPath, proxy: str) -> Iterator[int]:
 
 
 def _is_fence(effect: Effect) -> bool:
-    if not isinstance(effect, ProxyFence) or (effect.proxy, effect.direction) != ("async", "both"):
-        return False
-    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
+    return connects_proxies(effect, "async", "shared", "both")

@@ -1,8 +1,8 @@
 """Which instructions surely access the same bytes of global memory, by one pointer that the kernel is given.
 
-What two pointers point to, nobody knows. Addresses that are made of the same one by numbers are compared, thread by
-thread: a further walk of each scenario tells what every thread of a CTA accesses in global memory. It is made only
-where the addresses of two instructions have a pointer in common.
+What two pointers point to is unknown. Addresses at constant offsets from the same one are compared, thread by thread: a
+further execution of each scenario shows what every thread of a CTA accesses in global memory. It is made only where the
+addresses of two instructions have a pointer in common.
 """
 
 from __future__ import annotations
@@ -13,19 +13,16 @@ from typing import TypeAlias
 
 from ptxkit.analysis.context.happens_before import HappensBefore
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts, build_scenario_facts
-from ptxkit.analysis.context.races import MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.interval_index import IntervalIndex
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_OVERLAP_PAIRS, MAX_RACE_PAIR_CHECKS
 from ptxkit.analysis.memory.global_accesses import PointerAccess, is_maybe_earlier, pointer_accesses
 from ptxkit.analysis.symexec.explorer import Explorer
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access
-
-#: Pairs of accesses of threads that are looked at for each pair of instructions.
-MAX_OVERLAP_PAIRS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +53,9 @@ class AccessOverlap:
 class OverlapComparison:
     """Two instructions that access the same bytes in some scenario, in one that comes to both.
 
-    is_in_place: whether it is asked of accesses by one thread whose first one comes before its other one, and of no
-    others. world: the number of the scenario. same: the accesses that prove most; None where none was found there.
-    is_exact: whether some input surely leads to them, and they are found whatever numbers the caller passes.
+    is_in_place: whether it is about accesses by one thread whose first one comes before its other one, and of no
+    others. scenario_index: the number of the scenario. overlap: the accesses that prove most; None where none was found
+    there. is_exact: whether some input surely leads to them, and they are found whatever numbers the caller passes.
     """
 
     first: Step
@@ -100,7 +97,7 @@ def find_overlaps(
 ) -> Iterator[OverlapComparison]:
     """The pairs of an instruction of each kind that access the same bytes in some scenario; in each of them.
 
-    splits: keeps what a thread accesses in place apart from what else the same two instructions access, and tells of it
+    splits: keeps what a thread accesses in place apart from what else the same two instructions access, and yields it
     last.
     """
     found = dict(_overlaps_by_scenario(explorer, *_with_common_pointers(explorer, firsts, others), splits))
@@ -128,21 +125,21 @@ def _overlaps_by_scenario(
         )
         wide = explorer.execute(scenario, outside=True)
         if wide.is_complete and not any(group.has_unknown_call for group in wide.groups):
-            world = build_scenario_facts(wide, explorer.program, explorer.budget)
-            yield number, _overlaps_in_scenario(world, firsts, others, splits)
+            facts = build_scenario_facts(wide, explorer.program, explorer.budget)
+            yield number, _overlaps_in_scenario(facts, firsts, others, splits)
 
 
 def _overlaps_in_scenario(
-    world: ScenarioFacts, firsts: Collection[Step], others: Collection[Step], splits: bool
+    facts: ScenarioFacts, firsts: Collection[Step], others: Collection[Step], splits: bool
 ) -> dict[_Key, AccessOverlap]:
-    causality = HappensBefore(world, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, world.budget.pair_checks)))
+    causality = HappensBefore(facts, AnalysisBudget(pair_checks=min(MAX_RACE_PAIR_CHECKS, facts.budget.pair_checks)))
     places: dict[int, IntervalIndex[PointerAccess]] = {}
-    for touch in pointer_accesses(world, causality, others):
+    for touch in pointer_accesses(facts, causality, others):
         if touch.high > touch.low:
             places.setdefault(touch.identity, IntervalIndex()).add(touch.low, touch.high, touch)
     looks: dict[_Key, int] = defaultdict(int)
     worst: dict[_Key, AccessOverlap] = {}
-    for touch in pointer_accesses(world, causality, firsts) if places else ():
+    for touch in pointer_accesses(facts, causality, firsts) if places else ():
         if touch.high == touch.low or touch.identity not in places:
             continue
         for other in places[touch.identity].overlapping(touch.low, touch.high):

@@ -13,10 +13,8 @@ from collections.abc import Iterator
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.isa.effects import Access, Control, Effect, MemoryFence, ProxyFence, Value
-
-_INTER_CTA_SCOPES = ("gpu", "sys")
-_ACQUIRE_ORDERS = ("acquire", "acq_rel")
+from ptxkit.isa.effects import Access, Control, Effect, MemoryFence, Value
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, GPU_LEVEL, connects_proxies, fence_level, scope_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +53,12 @@ def is_strong_global_read(effect: Effect) -> bool:
     """Whether an effect reads what other CTAs may write at the same time: global memory, strongly, beyond its CTA."""
     if not isinstance(effect, Access) or effect.kind == "write" or effect.proxy != "generic":
         return False
-    beyond = effect.scope in _INTER_CTA_SCOPES or effect.order == "volatile"
-    return effect.space in ("global", "generic") and effect.order != "weak" and beyond
+    is_strong = effect.order != "weak" and scope_level(effect.scope) >= GPU_LEVEL
+    return effect.space in ("global", "generic") and is_strong
 
 
 def _fences_global(effect: Effect) -> bool:
-    if not isinstance(effect, ProxyFence) or effect.proxy != "async":
-        return False
-    return not effect.spaces or "global" in effect.spaces
+    return connects_proxies(effect, "async", "global")
 
 
 def _is_poll(flow: ControlFlowGraph, read: Step, copy: Step) -> bool:
@@ -87,15 +83,16 @@ def _is_side_effect_free(effect: Effect) -> bool:
 
 
 def _is_acquired_before(flow: ControlFlowGraph, program: Program, read: Step, copy: Step) -> bool:
-    """Whether the thread takes over what was released with the flag: by the read itself, or by a fence behind it."""
-    if any(isinstance(effect, Access) and effect.order in _ACQUIRE_ORDERS for effect in read.effects):
+    """Whether the thread acquires what was released with the flag: by the read itself, or by a fence after it."""
+    if any(isinstance(effect, Access) and effect.order in ACQUIRE_ORDERS for effect in read.effects):
         return True
     fences = [step for step in program.effectful_steps if any(map(_is_acquire_fence, step.effects))]
     return any(flow.dominates(read, fence) and flow.dominates(fence, copy) for fence in fences)
 
 
 def _is_acquire_fence(effect: Effect) -> bool:
-    return isinstance(effect, MemoryFence) and effect.scope in _INTER_CTA_SCOPES and effect.only is None
+    level = fence_level(effect, restricted=False)
+    return level is not None and level >= GPU_LEVEL
 
 
 def _is_between(flow: ControlFlowGraph, first: Step, fence: Step, last: Step) -> bool:

@@ -1,8 +1,8 @@
-"""Where bytes of shared memory pass from the generic proxy to the async proxy, and the proxy fence that stands there.
+"""Where bytes of shared memory pass from the generic proxy to the async proxy, and the proxy fence between.
 
 A generic write (a store, a completed `cp.async`) and an async read of the same bytes, in the same thread or in two that
-a barrier orders, make a crossing. The fence may stand in the writing thread before it hands over, or in the reading one
-after it took over. Source: PTX ISA, "Async Proxy", "membar / fence".
+a barrier orders, make a crossing. The fence may be in the writing thread before its release, or in the reading one
+after its acquire. Source: PTX ISA, "Async Proxy", "membar / fence".
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ class ProxyCrossing:
     fence: Step | None
 
 
-def find_proxy_crossings(world: ScenarioFacts) -> Iterator[ProxyCrossing]:
-    """The crossings between the walked threads of one scenario, each pair of instructions looked at a few times."""
+def find_proxy_crossings(facts: ScenarioFacts) -> Iterator[ProxyCrossing]:
+    """The crossings between the traced threads of one scenario, each pair of instructions looked at a few times."""
     readers = [
         (thread, position, event)
-        for thread in world.threads.values()
+        for thread in facts.threads.values()
         for position, event in thread.accesses
         if is_async_read(event)
     ]
     if not readers:
         return
-    looks = PairBudget(world.budget)
-    for writer in world.threads.values():
-        writes = _generic_writes(writer)
+    looks = PairBudget(facts.budget)
+    for writer in facts.threads.values():
+        writes = generic_writes_of(writer)
         for reader, position, event in readers:
             low, high = access_range(event) or (0, 1)
             for at, write in dict.fromkeys(writes.overlapping(low, high)):
                 ordered = reader is not writer or at < position
                 if ordered and looks.allow((writer.tid, reader.tid, write.step, event.step)):
-                    yield from _check_crossing(world, writer, at, write, reader, position, event)
+                    yield from _check_crossing(facts, writer, at, write, reader, position, event)
 
 
-def _generic_writes(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
-    """The thread's generic writes, each from where it is done."""
+def generic_writes_of(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]:
+    """The thread's generic writes, each with the position at which it is complete."""
     done = {copy.position: copy.completion_position for copy in writer.copies if copy.group == "cp.async"}
     writes: IntervalIndex[tuple[int, TraceEvent]] = IntervalIndex()
     for position, event in writer.accesses:
@@ -65,7 +65,7 @@ def _generic_writes(writer: ThreadView) -> IntervalIndex[tuple[int, TraceEvent]]
 
 
 def _check_crossing(
-    world: ScenarioFacts,
+    facts: ScenarioFacts,
     writer: ThreadView,
     written: int,
     write: TraceEvent,
@@ -77,14 +77,14 @@ def _check_crossing(
     if writer is reader:
         spans = [(reader, written, position)]
     else:
-        ways = list(world.sync_edges(writer, written, reader, position))
-        spans = [(writer, written, way.release_position) for way in ways] + [
-            (reader, way.acquire_position, position) for way in ways
+        edges = list(facts.sync_edges(writer, written, reader, position))
+        spans = [(writer, written, edge.release_position) for edge in edges] + [
+            (reader, edge.acquire_position, position) for edge in edges
         ]
     if not spans:
         return
     fence = next((found for span in spans if (found := _first_fence_in(*span)) is not None), None)
-    if fence is None and any(_is_ambiguous(world, *span, bytes_) for span in spans):
+    if fence is None and any(_is_ambiguous(facts, *span, bytes_) for span in spans):
         return
     yield ProxyCrossing(write.step, read.step, fence)
 
@@ -96,8 +96,8 @@ def _first_fence_in(thread: ThreadView, low: int, high: int) -> Step | None:
     return None
 
 
-def _is_ambiguous(world: ScenarioFacts, thread: ThreadView, low: int, high: int, bytes_: tuple[int, int]) -> bool:
-    """Whether the bytes may have been replaced on the way, or something unknown was called."""
+def _is_ambiguous(facts: ScenarioFacts, thread: ThreadView, low: int, high: int, bytes_: tuple[int, int]) -> bool:
+    """Whether the bytes may have been replaced in between, or something unknown was called."""
     if any(isinstance(event, UnknownCall) for event in thread.trace.events[low:high]):
         return True
-    return world.async_overwrites.may_overwrite_between(thread, low, high, bytes_)
+    return facts.async_overwrites.may_overwrite_between(thread, low, high, bytes_)

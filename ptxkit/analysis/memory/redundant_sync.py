@@ -90,17 +90,17 @@ def _is_constant(effect: Effect) -> bool:
 
 def _is_executed_by_all(kernel: KernelFacts, first: Step, second: Step) -> bool:
     """Whether all threads of a CTA execute the same barriers, these two among them."""
-    return bool(kernel.scenarios) and all(_is_uniform_in_scenario(world, first, second) for world in kernel.scenarios)
+    return bool(kernel.scenarios) and all(_is_uniform_in_scenario(facts, first, second) for facts in kernel.scenarios)
 
 
-def _is_uniform_in_scenario(world: ScenarioFacts, first: Step, second: Step) -> bool:
-    if not world.is_complete or world.has_unknown_call:
+def _is_uniform_in_scenario(facts: ScenarioFacts, first: Step, second: Step) -> bool:
+    if not facts.is_complete or facts.has_unknown_call:
         return False
-    stories = [_barriers(world, number) for number in range(len(world.groups))]
+    stories = [_barriers(facts, number) for number in range(len(facts.groups))]
     return all(story == stories[0] for story in stories) and {first, second} <= set(stories[0])
 
 
-def _barriers(world: ScenarioFacts, number: int) -> list[Step]:
+def _barriers(facts: ScenarioFacts, number: int) -> list[Step]:
     """The barriers of the CTA that the threads of a group came to."""
-    events = (event for event in world.groups[number].events if not isinstance(event, UnknownCall))
+    events = (event for event in facts.groups[number].events if not isinstance(event, UnknownCall))
     return [event.step for event in events if isinstance(event.effect, Barrier) and event.effect.level == "cta"]

@@ -1,9 +1,9 @@
-"""The registers of one CTA, which `setmaxnreg` shares out anew: whether what its warps ask for is ever there.
+"""The registers of one CTA, which `setmaxnreg` redistributes: whether what its warps request is ever available.
 
-None come in: one warp can only have more than it started with where others gave as many away. Warps that exit give
-nothing back (on an H200 an increase that needs theirs waits for ever). Where all threads of the CTA meet, all have at
-once what each has set last; so each stage, from one such meeting to the next, must do with what there is, whatever is
-given away later.
+None come in: one warp can only have more than it started with where others gave as many away. Warps that exit release
+nothing (on an H200 an increase that needs theirs never returns). Where all threads of the CTA meet, all have at once
+what each has set last; so each stage, from one such meeting to the next, must do with what there is, whatever is given
+away later.
 Source: PTX ISA, "setmaxnreg".
 """
 
@@ -16,7 +16,8 @@ from itertools import chain
 from ptxkit.analysis.context.collective_participation import WARP, WARPGROUP
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
-from ptxkit.analysis.registers.setmaxnreg_counts import MAX_THREAD_REGISTERS, setmaxnreg_operands_of
+from ptxkit.analysis.limits import MAX_THREAD_REGISTERS
+from ptxkit.analysis.registers.setmaxnreg_counts import setmaxnreg_operands_of
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier, RegisterCount
@@ -25,14 +26,14 @@ from ptxkit.isa.effects import Barrier, RegisterCount
 class RegisterPool:
     """The registers of one CTA, by what its warps give away and take. start: what a thread starts with, at most."""
 
-    def __init__(self, world: ScenarioFacts, start: int) -> None:
-        self._facts = world
-        self._threads = world.scenario.launch.threads
+    def __init__(self, facts: ScenarioFacts, start: int) -> None:
+        self._facts = facts
+        self._threads = facts.scenario.launch.threads
         self.initial_count = start
 
     def max_available(self, thread: ThreadView, position: int, count: int) -> int | None:
         """The registers that each thread of a thread's warpgroup may get at a position, at most, where these are fewer
-        than the `count` that it asks for there: all others have given away what they give in that stage, or keep what
+        than the `count` that it requests there: all others have given away what they give in that stage, or keep what
         they end it with."""
         if not self._stages:
             return None
@@ -44,8 +45,8 @@ class RegisterPool:
         if count > most:
             return most
         missing = sum(each.last for each in held.values()) - self.initial_count * len(held)
-        takers = [each.last for each in held.values() if each.last > each.first]
-        return min(count, max(takers)) - -(-missing // len(takers)) if missing > 0 and takers else None
+        readers = [each.last for each in held.values() if each.last > each.first]
+        return min(count, max(readers)) - -(-missing // len(readers)) if missing > 0 and readers else None
 
     def _stage_at(self, thread: ThreadView, position: int) -> int:
         met = sum(
@@ -55,7 +56,7 @@ class RegisterPool:
 
     @cached_property
     def _stages(self) -> list[dict[int, _StageRegisters]]:
-        """What each warp has, by stage; the last one is all that follows where somebody's way is not known."""
+        """What each warp has, by stage; the last one is all that follows where the path of some warp is not known."""
         everyone = self._facts.all_threads(RegisterCount, Barrier) or []
         paths = {thread.tid: _sequence_of(thread.trace, self._threads) for thread in everyone}
         lowest = min(setmaxnreg_operands_of(self._facts.program), default=self.initial_count)
@@ -87,7 +88,7 @@ class _StageRegisters:
 class _SetmaxnregSequence:
     """What one thread sets, and where it meets all others.
 
-    met: the numbers of those barriers. counts: what it sets before the first, between two, and behind the last. known:
+    barriers: their numbers. counts: what it sets before the first, between two, and after the last. is_complete:
     whether that is all that it does.
     """
 
@@ -120,7 +121,7 @@ def _sequence_of(trace: ThreadTrace, threads: int) -> _SetmaxnregSequence:
 
 
 def _count_common_barriers(paths: Sequence[_SetmaxnregSequence]) -> int:
-    """How many meetings come for all threads alike; those that have ended need not come any more."""
+    """How many barriers are common to all threads; those that have ended need not come any more."""
     longest = max((path.barriers for path in paths), key=len, default=[])
     kept = [len(longest)]
     for path in paths:

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from ptxkit.analysis.context.collective_participation import WARP
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Program
+from ptxkit.analysis.limits import MAX_THREAD_REGISTERS
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Barrier, MbarrierWait, RegisterCount
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Integer
 
-#: Registers of a multiprocessor, of which a CTA has all at most; a thread's come in eights, and are 256 at most.
-CTA_REGISTERS, REGISTER_STEP, MAX_THREAD_REGISTERS = 1 << 16, 8, 256
+#: Registers of a multiprocessor, of which a CTA has all at most; the registers of a thread come in eights.
+CTA_REGISTERS, REGISTER_STEP = 1 << 16, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def max_initial_registers(program: Program, threads: int) -> int | None:
     """The registers that a thread can have at the start, at most, in blocks of up to so many threads.
 
     None where no directive says it: either `.maxnreg`, or how many threads a block has and how many blocks there are
-    together. Without these an assembler ignores `setmaxnreg`, unless an option tells it.
+    together. Without these an assembler ignores `setmaxnreg`, unless an option gives it.
     """
     limit = program.function.directive("maxnreg")
     if limit is not None:

@@ -2,8 +2,8 @@
 
 From an issue the code is searched backwards, path by path. A path is in order up to the nearest fence, or up to an
 earlier multiplication that uses the same registers; a touch of one of the registers met before is out of order, and so
-is the start of the function. A plain move gives a register another name. What a walk saw last before the issue (a
-fence, a multiplication, nothing) then says whether the path that it took was in order.
+is the start of the function. A plain move gives a register another name. What an execution showed last before the issue
+(a fence, a multiplication, nothing) then says whether the path that it took was in order.
 
 Source: PTX ISA, "wgmma.fence".
 """
@@ -14,19 +14,17 @@ from collections.abc import Collection, Iterator
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_FENCE_STEPS, MAX_STEPS_PER_ISSUE
 from ptxkit.analysis.registers.wgmma_events import WgmmaEvent, WgmmaEventKind, WgmmaEvents
 from ptxkit.fast_dataclasses import dataclass, field
-
-#: Steps that are searched for one issue, and for all of one function.
-MAX_STEPS_PER_ISSUE, MAX_STEPS = 4_000, 300_000
 
 
 @dataclass(slots=True)
 class ReachingAccesses:
     """How control comes to an issue with these registers.
 
-    ordered: fences and multiplications from which a path comes without a touch. touches: the nearest ones, with the
-    register. unclear: the search met code that nobody knows, or took too long.
+    ordering_steps: fences and multiplications from which a path comes without an access. accesses: the nearest ones,
+    with the register. is_unclear: the search met unknown code, or took too long.
     """
 
     issue: Step
@@ -43,7 +41,7 @@ class WgmmaFences:
     def __init__(self, flow: ControlFlowGraph, parts: WgmmaEvents) -> None:
         self._cfg = flow
         self._events = parts
-        self._remaining_steps = MAX_STEPS
+        self._remaining_steps = MAX_FENCE_STEPS
 
     def reaching_accesses(self, issue: Step) -> Iterator[ReachingAccesses]:
         """One for the accumulators, one for the fragments of A where there are any."""

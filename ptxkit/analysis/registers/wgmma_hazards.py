@@ -14,15 +14,11 @@ from typing import TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_FUNCTION_STEPS, MAX_PENDING_COMMITS
 from ptxkit.analysis.registers.wgmma_events import WgmmaEvent, WgmmaEventKind, WgmmaEvents
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import AsyncRegisters
 from ptxkit.isa.forms import Match
-
-#: Commits behind an issue that are told apart: a wait leaves at most seven groups pending.
-MAX_COMMITS = 8
-#: Steps looked at in one function; what lies behind is not judged.
-MAX_FUNCTION_STEPS = 400_000
 
 InflightRegisters: TypeAlias = dict[str, tuple[WgmmaEvent, bool]]
 """By register: the issue that uses it, and whether as an accumulator (else a fragment of A)."""
@@ -81,7 +77,7 @@ class WgmmaHazardAnalysis:
         """Whether control comes from the touch to the issue."""
         here, there = self._cfg.block_of(touch.step), self._cfg.block_of(touch.issue)
         if here == there and touch.step.index > touch.issue.index:
-            return False  # straight behind it
+            return False  # directly after it
         return there in self._cfg.reachable(self._cfg.successors[here]) or here == there
 
     def _batches(self, issues: Collection[Step]) -> Iterator[list[Step]]:
@@ -168,7 +164,7 @@ class WgmmaHazardAnalysis:
                 case WgmmaEventKind.ISSUE:
                     _transfer_issue(part, used, outcome)
                 case WgmmaEventKind.COMMIT if not part.is_guarded:
-                    commits = min(commits + 1, MAX_COMMITS)
+                    commits = min(commits + 1, MAX_PENDING_COMMITS)
                 case WgmmaEventKind.COMMIT | WgmmaEventKind.UNKNOWN:
                     outcome.end_steps.add(step)
                     return None
@@ -212,7 +208,7 @@ def _intersect(first: InflightRegisters, second: InflightRegisters) -> InflightR
 
 
 def _transfer_copy(part: WgmmaEvent, used: InflightRegisters) -> None:
-    """A move gives its target what its source stands for; what the target stood for has another name, or none."""
+    """A move gives its target what its source stands for; what the target named before has another name, or none."""
     owner = used.get(part.source) if part.source is not None else None
     if owner is not None and not part.is_guarded:
         used[part.target] = owner
@@ -221,7 +217,7 @@ def _transfer_copy(part: WgmmaEvent, used: InflightRegisters) -> None:
 
 
 def _transfer_issue(part: WgmmaEvent, used: InflightRegisters, outcome: _BatchOutcome) -> None:
-    """A later multiplication: accumulators of the same shape go on with it; any other use is a touch."""
+    """A later multiplication: accumulators of the same shape continue with it; any other use is an access."""
     chained = {
         name
         for name in part.accumulators

@@ -13,7 +13,7 @@ from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 #: Lanes of a warp.
 _WARP = 32
@@ -49,9 +49,9 @@ def _compile_global_access(operands: OperandCompiler, effect: fx.Access) -> Step
     if address is None:
         return None
 
-    def record(executor: LockstepExecutor) -> None:
-        length = size(executor) if size else None
-        executor.record(effect, address(executor), length, None, barrier(executor) if barrier else None)
+    def record(state: GroupState) -> None:
+        length = size(state) if size else None
+        state.record(effect, address(state), length, None, barrier(state) if barrier else None)
 
     return record
 
@@ -72,14 +72,14 @@ def _compile_shared_access(
     if address is None:
         return None
 
-    def record(executor: LockstepExecutor) -> None:
-        place = address(executor)
+    def record(state: GroupState) -> None:
+        place = address(state)
         if generic and isinstance(place, SymbolicValue) and not anywhere:
             return
-        length = size(executor) if size else None
-        tracked = barrier(executor) if barrier else None
-        mask = ctas(executor) if ctas else None
-        executor.record(effect, place, length, mask, tracked, unless=unless(executor) if unless else None)
+        length = size(state) if size else None
+        tracked = barrier(state) if barrier else None
+        mask = ctas(state) if ctas else None
+        state.record(effect, place, length, mask, tracked, unless=unless(state) if unless else None)
 
     return record
 
@@ -91,7 +91,7 @@ def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader
     count = effect.lanes.value if isinstance(effect.lanes, ConstantExpr) else None
     if not isinstance(count, int) or count >= _WARP:
         return None
-    return lambda executor: group_value_of([int(tid % _WARP >= count) for tid in executor.tids])
+    return lambda state: group_value_of([int(tid % _WARP >= count) for tid in state.tids])
 
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
@@ -100,7 +100,7 @@ def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | N
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda executor: lift(first_unit, reader(executor))
+    return lambda state: lift(first_unit, reader(state))
 
 
 def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
@@ -111,11 +111,11 @@ def _compile_far_access(operands: OperandCompiler, effect: fx.Access) -> StepAct
     if len(readers) < len(roles):
         return None
 
-    def record(executor: LockstepExecutor) -> None:
-        held = [reader(executor) for reader in readers]
+    def record(state: GroupState) -> None:
+        held = [reader(state) for reader in readers]
         known = [each for each in held if not isinstance(each, LaneValues)]
         place = far_unit(*known) if len(known) == len(held) else None
         if place is not None:
-            executor.record(effect, place, UNIT_BYTES)
+            state.record(effect, place, UNIT_BYTES)
 
     return record

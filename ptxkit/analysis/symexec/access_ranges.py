@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from itertools import repeat
 
+from ptxkit.analysis.limits import MAX_ACCESS_BYTES
 from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
 from ptxkit.analysis.values.symbolic_values import LaneValues, Value, value_of_lane
-from ptxkit.isa.effects import Access, ProxyFence
+from ptxkit.isa.effects import Access
+from ptxkit.semantics.ordering import connects_proxies
 
 #: An access of unknown extent touches at least this much: the smallest bulk copy, one row of a core matrix.
 MIN_ACCESS_BYTES = 16
-#: No access touches more than this: the shared memory of a CTA is smaller. Sizes are numbers below 2**64.
-MAX_ACCESS_BYTES = 1 << 18
 
 
 def access_range(event: TraceEvent) -> tuple[int, int] | None:
@@ -55,10 +55,7 @@ def _range(address: Value | None, size: Value | None) -> tuple[int, int] | None:
 
 def orders_shared_before_async(event: TraceEvent, direction: str | None = "both") -> bool:
     """Whether a fence of a direction (None: of any) orders generic accesses to shared memory before async ones."""
-    effect = event.effect
-    if not isinstance(effect, ProxyFence) or effect.proxy != "async" or direction not in (None, effect.direction):
-        return False
-    return not effect.spaces or any(space.startswith("shared") for space in effect.spaces)
+    return connects_proxies(event.effect, "async", "shared", direction)
 
 
 def is_generic_write(event: TraceEvent) -> bool:

@@ -10,18 +10,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 
 from ptxkit.analysis.cfg.reaching_definitions import step_successors
-from ptxkit.analysis.ir.layout import DeclaredVariable, SymbolScope
+from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.limits import MAX_ALIGNMENT, MAX_TRIAL_STEPS
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram
-from ptxkit.analysis.symexec.executor import LockstepExecutor
 from ptxkit.analysis.symexec.explorer import Exploration, Explorer, compile_program, execute_all
+from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.values.scenario import Scenario
 from ptxkit.analysis.values.symbolic_values import SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.semantics.layout import DeclaredVariable
 
-#: The largest alignment that copies require.
-MAX_ALIGNMENT = 16
 #: The address that the first pointer parameter points to, and the distance between the addresses of two parameters.
 FIRST_POINTER, POINTER_DISTANCE = 1 << 32, 1 << 24
 #: The values of an integer parameter where only addresses are varied: a multiple of the tile, and one with a remainder.
@@ -32,8 +32,6 @@ SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 64, 100, 512
 SHIFTS = (0, 1, 2, 4, 8)
 #: Bytes of a pointer parameter.
 _POINTER = 8
-#: The maximum number of steps in all trials of a kernel.
-MAX_TRIAL_STEPS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +67,12 @@ class AlignmentTrials:
         self._compiled_by_shift: dict[int, CompiledProgram] = {}
         self._remaining_steps = MAX_TRIAL_STEPS
 
-    def run(self, ways: Collection[Step]) -> list[AlignmentTrial]:
+    def run(self, copies: Collection[Step]) -> list[AlignmentTrial]:
         """Runs trials of alignments, sizes and state spaces; returns nothing if the first probes show no difference.
 
         ways: the steps whose execution matters.
         """
-        wanted = {step.index for step in ways}
+        wanted = {step.index for step in copies}
         first = [trial for setting in self._probe_inputs() if (trial := self._run_trial(setting)) is not None]
         if len({trial.reached_steps & wanted for trial in first}) < 2:
             return []
@@ -119,10 +117,10 @@ class AlignmentTrials:
         code = self._compiled_for_shift(setting.variable_shift)
         scenario = Scenario(self._explorer.launch, setting.integer_size)
         everyone = tuple(range(self._explorer.launch.threads))
-        executor = LockstepExecutor(code, scenario, everyone, SymbolicValueTable(), LaneExchange(), self._pointers)
-        for (space, place), value in self._argument_values(executor, setting):
-            executor.private_memory.store(space, place, value, _POINTER)
-        exploration, taken = execute_all(executor, self._remaining_steps)
+        group = GroupState(code, scenario, everyone, SymbolicValueTable(), LaneExchange(), self._pointers)
+        for (space, place), value in self._argument_values(group, setting):
+            group.private_memory.store(space, place, value, _POINTER)
+        exploration, taken = execute_all(group, self._remaining_steps)
         self._remaining_steps -= taken
         own = set(code.program.steps)
         reached = frozenset(step.index for group in exploration.groups for step in group.covered_steps & own)
@@ -130,15 +128,13 @@ class AlignmentTrials:
             setting, reached, None if setting.variable_shift else partial(self._translate_steps, exploration, code)
         )
 
-    def _argument_values(
-        self, executor: LockstepExecutor, setting: TrialInput
-    ) -> Iterator[tuple[tuple[str, int], int]]:
+    def _argument_values(self, group: GroupState, setting: TrialInput) -> Iterator[tuple[tuple[str, int], int]]:
         """The values of the pointer parameters, for both ways of addressing parameters."""
-        variables = {v.name: v for v in executor.code.program.variables if v.space.startswith("param")}
+        variables = {v.name: v for v in group.code.program.variables if v.space.startswith("param")}
         for number, (name, offset) in enumerate(sorted(self._pointers)):
             value = FIRST_POINTER + number * POINTER_DISTANCE + setting.pointer_offset
             if setting.points_to_shared:
-                value = executor.window.to_generic("shared", value & 0xFFFF)
+                value = group.window.to_generic("shared", value & 0xFFFF)
             yield (name, offset), value
             if name in variables:
                 yield ("param", variables[name].address + offset), value

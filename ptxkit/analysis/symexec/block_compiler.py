@@ -4,51 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.dataflow.slicing import ProgramSlice, compute_slice
 from ptxkit.analysis.ir.async_steps import has_async_steps
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_BLOCK_STEPS
 from ptxkit.analysis.symexec.check_bounds import bounded_spaces
 from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction, is_warp_convergence
+from ptxkit.analysis.symexec.group_state import CompiledBlock, CompiledStep, Guard, StepAction
 from ptxkit.analysis.symexec.step_compiler import compile_step, compile_value_step
 from ptxkit.analysis.symexec.sync_free import sync_free_accesses
-from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.fast_dataclasses import replace
 from ptxkit.isa import effects as fx
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Name
-
-if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import StepAction
 
 #: The qualifiers that follow `.ptr` of a parameter that points to global memory.
 _GLOBAL_POINTER = ("global",)
 #: The kinds of accesses.
 _EVERY_KIND = frozenset(("read", "write", "update"))
-#: The maximum number of steps in a block: the budget of an execution is checked between blocks.
-MAX_BLOCK_STEPS = 200
-
-Guard: TypeAlias = tuple[str, bool, bool, bool]
-"""A guard's register; whether it is negated; whether the guarded effects order other instructions (a commit, a wait,
-a fence, a barrier, an arrival); whether they change control, so that threads which execute them diverge from others."""
-
-CompiledStep: TypeAlias = "tuple[Step, Guard | None, tuple[StepAction, ...]]"
-"""A compiled step. An action returns None, or the index of the step to continue with. (It is a plain tuple because the
-executor spends most of its time unpacking these.)"""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CompiledBlock:
-    """Steps that are executed in sequence: control enters at the first and leaves at the last.
-
-    steps: the steps that the executor must process. length: the number of all steps. next_index: the index after the
-    last step. covered_steps: the steps that are executed whenever the block is, as far as this is known.
-    """
-
-    steps: tuple[CompiledStep, ...]
-    length: int
-    next_index: int
-    covered_steps: tuple[Step, ...]
 
 
 class CompiledProgram:

@@ -19,7 +19,7 @@ from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 #: The state spaces that do not overlap. (Kernel parameters are part of `global`.)
 _ADDRESSED_SPACES = ("shared", "global", "local", "const")
@@ -29,10 +29,10 @@ _OWN_CTA_SPACES = ("shared", "shared::cta")
 REMOTE = "shared::cluster"
 
 
-def address_space_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
+def address_space_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
     """A check for each address operand that is a register."""
     match = operands.step.match
-    checks: list[Callable[[LockstepExecutor], None]] = []
+    checks: list[Callable[[GroupState], None]] = []
     for form, space in address_operands(match) if match is not None else ():
         operand = operands.operand_of_role(form.role)
         if (
@@ -53,71 +53,71 @@ def address_operands(match: Match) -> tuple[tuple[OperandForm, str], ...]:
 
 def _check(
     operands: OperandCompiler, form: OperandForm, space: str, reader: ValueReader
-) -> Callable[[LockstepExecutor], None]:
+) -> Callable[[GroupState], None]:
     step, role = operands.step, form.role
     origin_of = _mismatch_with_generic(form) if space == "generic" else _mismatch_with_space(space)
 
-    def check(executor: LockstepExecutor) -> None:
-        value = value_of_lane(reader(executor), executor.first_active)
+    def check(state: GroupState) -> None:
+        value = value_of_lane(reader(state), state.first_active)
         if isinstance(value, SymbolicValue) and value.space is None:
-            note_conversion(executor, step, role, value)
-        origin = origin_of(executor, value)
+            note_conversion(state, step, role, value)
+        origin = origin_of(state, value)
         if origin is not None:
-            found = WrongAddressKind(step, role, space, value, origin, is_certain=executor.trace.first_guess is None)
-            executor.trace.wrong_address_kinds.setdefault((step, role), found)
+            found = WrongAddressKind(step, role, space, value, origin, is_certain=state.trace.first_guess is None)
+            state.trace.wrong_address_kinds.setdefault((step, role), found)
 
     return check
 
 
-def _mismatch_with_generic(form: OperandForm) -> Callable[[LockstepExecutor, Value], str | None]:
+def _mismatch_with_generic(form: OperandForm) -> Callable[[GroupState, Value], str | None]:
     """A function giving the actual kind of a value used as a generic address; None where it may be one, or is
     unknown."""
     is_shared = form.object == "mbarrier"
 
-    def origin(executor: LockstepExecutor, value: Value) -> str | None:
+    def origin(state: GroupState, value: Value) -> str | None:
         if not isinstance(value, int):
             elsewhere = ("generic", "global") if not is_shared else ("generic",)
             return None if value.space is None or value.space in elsewhere else value.space
-        if executor.window.space_of_generic(value) != "global":
+        if state.window.space_of_generic(value) != "global":
             return None
-        if _is_remote(executor, value):
+        if _is_remote(state, value):
             return REMOTE
-        held = executor.code.program.variable_at(value)
+        held = state.code.program.variable_at(value)
         return held.space if held is not None else None
 
     return origin
 
 
-def _mismatch_with_space(space: str) -> Callable[[LockstepExecutor, Value], str | None]:
+def _mismatch_with_space(space: str) -> Callable[[GroupState, Value], str | None]:
     """A function giving the actual kind of a value used as an address in a state space."""
     family = space.partition("::")[0]
 
-    def origin(executor: LockstepExecutor, value: Value) -> str | None:
+    def origin(state: GroupState, value: Value) -> str | None:
         if not isinstance(value, int):
             return None if value.space in (None, family) or family not in _ADDRESSED_SPACES else value.space
-        window = executor.window.space_of_generic(value)
+        window = state.window.space_of_generic(value)
         if window != "global":
             return "generic" if (family, window) != ("global", "param") else None
         if family == "shared":
-            if _is_truncated_generic(executor, value):
+            if _is_truncated_generic(state, value):
                 return "generic"
-            if space in _OWN_CTA_SPACES and _is_remote(executor, value):
+            if space in _OWN_CTA_SPACES and _is_remote(state, value):
                 return REMOTE
-        held = executor.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
+        held = state.code.program.variable_at(value) if family in _ADDRESSED_SPACES else None
         return held.space if held is not None and held.space != family else None
 
     return origin
 
 
-def _is_truncated_generic(executor: LockstepExecutor, value: int) -> bool:
-    offset = executor.window.truncated_offset(value)
-    return offset is not None and executor.code.program.variable_at(offset) is not None
+def _is_truncated_generic(state: GroupState, value: int) -> bool:
+    offset = state.window.truncated_offset(value)
+    return offset is not None and state.code.program.variable_at(offset) is not None
 
 
-def _is_remote(executor: LockstepExecutor, value: int) -> bool:
+def _is_remote(state: GroupState, value: int) -> bool:
     """Whether a number is the address of a variable of another CTA of the cluster, as `mapa` gives it."""
-    rank = executor.window.rank_of(value)
-    if rank == executor.window.rank:
+    rank = state.window.rank_of(value)
+    if rank == state.window.rank:
         return False
-    held = executor.code.program.variable_at(executor.window.map_to_rank(value, executor.window.rank))
+    held = state.code.program.variable_at(state.window.map_to_rank(value, state.window.rank))
     return held is not None and held.space == "shared"

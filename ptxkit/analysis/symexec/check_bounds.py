@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.ir.layout import DeclaredVariable
 from ptxkit.analysis.ir.program import Program
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
+from ptxkit.analysis.limits import MAX_CHECKED_EXECUTIONS
 from ptxkit.analysis.symexec.check_operands import symbol_of, variable_of
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.trace import OperandViolation
@@ -24,17 +24,16 @@ from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Va
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
-Check = Callable[["LockstepExecutor"], None]
+Check = Callable[["GroupState"], None]
 
 #: Bytes of an mbarrier object.
 _MBARRIER = 8
-#: The number of executions of an instruction that are checked.
-_MAX_VISITS = 8
 _WARP = 32
 
 
@@ -87,48 +86,48 @@ def _check(
     base = operand.base if isinstance(operand, Address) else None
     named = operands.scope.variable(base.text) if isinstance(base, Name) else None
 
-    def check(executor: LockstepExecutor) -> None:
-        if executor.visit >= _MAX_VISITS or (step, place) in executor.trace.operand_violations:
+    def check(state: GroupState) -> None:
+        if state.visit >= MAX_CHECKED_EXECUTIONS or (step, place) in state.trace.operand_violations:
             return
-        held, length = reader(executor), value_of_lane(size(executor), executor.first_active)
-        present = executor.guaranteed_threads
+        held, length = reader(state), value_of_lane(size(state), state.first_active)
+        present = state.guaranteed_threads
         if not isinstance(length, int) or not length or not present:
             return
-        if collective and executor.tids[present[0]] % _WARP:
+        if collective and state.tids[present[0]] % _WARP:
             return
         ends = [value_of_lane(held, index) for index in (present[0], present[-1])]
         if collective or not isinstance(held, LaneValues):
             del ends[1:]
-        found = next(filter(None, (_find_overrun(executor, space, spaces, value, length) for value in ends)), None)
-        found = found or _find_neighbour_overrun(executor, space, ends)
+        found = next(filter(None, (_find_overrun(state, space, spaces, value, length) for value in ends)), None)
+        found = found or _find_neighbour_overrun(state, space, ends)
         if found is not None:
             where, held_in = found
-            executor.trace.operand_violations[(step, place)] = OperandViolation(
+            state.trace.operand_violations[(step, place)] = OperandViolation(
                 step, role, where, "bounds", length, held_in
             )
             return
         for end in ends:
-            inside = _variable_among_several(executor, space, spaces, end)
+            inside = _variable_among_several(state, space, spaces, end)
             if inside is not None and inside[0] is not named:
                 variable, offset = inside
                 misfit = OperandViolation(step, role, offset, "bounds", length, variable)
-                executor.trace.operand_violations.setdefault((step, f"{place} in {variable.name}"), misfit)
+                state.trace.operand_violations.setdefault((step, f"{place} in {variable.name}"), misfit)
 
     return check
 
 
 def _find_overrun(
-    executor: LockstepExecutor, space: str, spaces: frozenset[str], value: Value, length: int
+    state: GroupState, space: str, spaces: frozenset[str], value: Value, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
     """(the address, None) where no variable is declared at it; (bytes from its start, a variable) where bytes after the
     end of the variable that contains the address are accessed; None where the access is in bounds, or this is
     unknown."""
     if isinstance(value, SymbolicValue):
-        return _find_symbol_overrun(executor, value, length)
-    place = _locate(executor, space, spaces, value)
+        return _find_symbol_overrun(state, value, length)
+    place = _locate(state, space, spaces, value)
     if place is None:
         return None
-    held = variable_of(executor, *place)
+    held = variable_of(state, *place)
     if held is None:
         return place[1], None
     variable, offset = held
@@ -137,36 +136,34 @@ def _find_overrun(
     return offset, variable
 
 
-def _locate(executor: LockstepExecutor, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
+def _locate(state: GroupState, space: str, spaces: frozenset[str], value: int) -> tuple[str, int] | None:
     """The (state space, address in it) of an address in one of these spaces; None where it lies in no such space."""
     if space == "generic":
-        space = executor.window.space_of_generic(value)
-        value = executor.window.from_generic(space, value)
-    elif executor.window.space_of_generic(value) != "global" or executor.window.truncated_offset(value) is not None:
+        space = state.window.space_of_generic(value)
+        value = state.window.from_generic(space, value)
+    elif state.window.space_of_generic(value) != "global" or state.window.truncated_offset(value) is not None:
         return None  # a generic address in the wrong place
     if space.startswith("shared"):
-        value = executor.window.map_to_rank(value, executor.window.rank)
+        value = state.window.map_to_rank(value, state.window.rank)
     family = space.partition("::")[0]
     return (space, value) if family in FIRST_ADDRESS and family in spaces else None
 
 
 def _variable_among_several(
-    executor: LockstepExecutor, space: str, spaces: frozenset[str], value: Value
+    state: GroupState, space: str, spaces: frozenset[str], value: Value
 ) -> tuple[DeclaredVariable, int] | None:
     """The variable that contains an address, and the offset from its start, if its space has several variables: the
     address may be derived from another one."""
-    place = _locate(executor, space, spaces, value) if isinstance(value, int) else None
-    if place is None or place[0].partition("::")[0] not in executor.code.program.multi_variable_spaces:
+    place = _locate(state, space, spaces, value) if isinstance(value, int) else None
+    if place is None or place[0].partition("::")[0] not in state.code.program.multi_variable_spaces:
         return None
-    return variable_of(executor, *place)
+    return variable_of(state, *place)
 
 
-def _find_neighbour_overrun(
-    executor: LockstepExecutor, space: str, ends: list[Value]
-) -> tuple[int, DeclaredVariable] | None:
+def _find_neighbour_overrun(state: GroupState, space: str, ends: list[Value]) -> tuple[int, DeclaredVariable] | None:
     """(bytes from its start, a variable) where the last thread's address lies in another variable than the first one's:
     one of the two is outside the variable that its address is derived from, if that is a single variable."""
-    held = [variable_of(executor, space, value) if isinstance(value, int) else None for value in ends]
+    held = [variable_of(state, space, value) if isinstance(value, int) else None for value in ends]
     first, last = held[0], held[-1]
     if first is None or last is None or first[0] is last[0] or last[0].size is None:
         return None
@@ -174,10 +171,10 @@ def _find_neighbour_overrun(
 
 
 def _find_symbol_overrun(
-    executor: LockstepExecutor, value: SymbolicValue, length: int
+    state: GroupState, value: SymbolicValue, length: int
 ) -> tuple[int, DeclaredVariable | None] | None:
     """Like `_find_overrun`, for an address that is a symbol plus a constant."""
-    variable, offset = symbol_of(executor, value) or (None, 0)
+    variable, offset = symbol_of(state, value) or (None, 0)
     if variable is None or variable.fixed_size is None or value.space != variable.space:
         return None
     return None if 0 <= offset <= variable.fixed_size - length else (offset, variable)

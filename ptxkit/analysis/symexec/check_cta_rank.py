@@ -9,43 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ptxkit.analysis.limits import MAX_CHECKED_EXECUTIONS
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.symbolic_values import value_of_lane
 from ptxkit.isa.effects import Home
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
-
-#: The number of executions of an instruction that are checked.
-_MAX_VISITS = 8
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
-def cta_rank_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
+def cta_rank_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
     """A check for each address that must lie in another CTA, or in the same CTA as another address."""
     effects = operands.step.effects
     return [_check(operands, effect) for effect in effects if isinstance(effect, Home)]
 
 
-def _check(operands: OperandCompiler, effect: Home) -> Callable[[LockstepExecutor], None]:
+def _check(operands: OperandCompiler, effect: Home) -> Callable[[GroupState], None]:
     step, place = operands.step, f"home of {effect.address}"
     own = operands.shared_offset_reader(effect.address)
-    beside = operands.shared_offset_reader(effect.beside) if effect.beside is not None else None
+    companion = operands.shared_offset_reader(effect.beside) if effect.beside is not None else None
 
-    def check(executor: LockstepExecutor) -> None:
-        if executor.visit >= _MAX_VISITS:
+    def check(state: GroupState) -> None:
+        if state.visit >= MAX_CHECKED_EXECUTIONS:
             return
-        address = value_of_lane(own(executor), executor.first_active) if own is not None else None
-        other = value_of_lane(beside(executor), executor.first_active) if beside is not None else None
+        address = value_of_lane(own(state), state.first_active) if own is not None else None
+        other = value_of_lane(companion(state), state.first_active) if companion is not None else None
         if not isinstance(address, int):
             return
-        rank, here = executor.window.rank_of(address), executor.window.rank
+        rank, here = state.window.rank_of(address), state.window.rank
         if effect.where == "other":
             if rank == here:
                 misfit = OperandViolation(step, effect.address, 0, "home", 0, rule="other")
-                executor.trace.operand_violations.setdefault((step, place), misfit)
-        elif isinstance(other, int) and executor.window.rank_of(other) != rank:
+                state.trace.operand_violations.setdefault((step, place), misfit)
+        elif isinstance(other, int) and state.window.rank_of(other) != rank:
             misfit = OperandViolation(step, effect.address, 0, "home", 0, rule=str(effect.beside))
-            executor.trace.operand_violations.setdefault((step, place), misfit)
+            state.trace.operand_violations.setdefault((step, place), misfit)
 
     return check

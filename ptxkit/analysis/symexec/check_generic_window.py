@@ -26,16 +26,16 @@ from ptxkit.isa.functions import space
 from ptxkit.syntax.tree import Address
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 #: The key of the unknown that results from converting an address outside its window.
 _OUTSIDE = "outside"
 
 
-def generic_window_checks(operands: OperandCompiler) -> list[Callable[[LockstepExecutor], None]]:
+def generic_window_checks(operands: OperandCompiler) -> list[Callable[[GroupState], None]]:
     """A check for each generic address that must lie in a certain window."""
     match = operands.step.match
-    checks: list[Callable[[LockstepExecutor], None]] = []
+    checks: list[Callable[[GroupState], None]] = []
     for role, taken in _windowed_operands(match) if match is not None else ():
         operand = operands.operand_of_role(role)
         if isinstance(operand, Address) and not operands.is_variable_name(operand.base):
@@ -79,26 +79,26 @@ def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
     return found
 
 
-def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -> Callable[[LockstepExecutor], None]:
+def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -> Callable[[GroupState], None]:
     step, reader = operands.step, operands.reader(operands.operand_of_role(role))
 
-    def check(executor: LockstepExecutor) -> None:
-        value = value_of_lane(reader(executor), executor.first_active)
-        window = _window_of(executor, value)
+    def check(state: GroupState) -> None:
+        value = value_of_lane(reader(state), state.first_active)
+        window = _window_of(state, value)
         if window is not None and window not in taken:
             offset = value if isinstance(value, int) else value.offset
             misfit = OperandViolation(step, role, offset, "window", 0, rule=f"in .{window}")
-            executor.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+            state.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
     return check
 
 
-def note_conversion(executor: LockstepExecutor, step: Step, role: str, value: SymbolicValue) -> None:
+def note_conversion(state: GroupState, step: Step, role: str, value: SymbolicValue) -> None:
     """Notes an access through the result of converting an address outside its window."""
-    match executor.symbolic_values.key_of(value):
+    match state.symbolic_values.key_of(value):
         case (str(kind), Step() as conversion, str(window)) if kind == _OUTSIDE:
             misfit = OperandViolation(step, role, 0, "window", 0, rule=window, other=conversion)
-            executor.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
+            state.trace.operand_violations.setdefault((step, f"window of {role}"), misfit)
 
 
 def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
@@ -107,43 +107,43 @@ def from_generic(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     first, source = call.arguments
     name = str(first.value) if isinstance(first, ConstantExpr) else "generic"
     family, step = name.partition("::")[0], operands.step
-    reader = operands.evaluator(source) or (lambda executor: executor.fresh_symbol("absent operand"))
+    reader = operands.evaluator(source) or (lambda state: state.fresh_symbol("absent operand"))
 
-    def convert(executor: LockstepExecutor) -> GroupValue:
-        held = reader(executor)
-        window = _other_window(executor, value_of_lane(held, executor.first_active), family)
+    def convert(state: GroupState) -> GroupValue:
+        held = reader(state)
+        window = _other_window(state, value_of_lane(held, state.first_active), family)
         if window is not None:
-            return executor.symbolic_values.intern((_OUTSIDE, step, window))
-        return executor.operations.apply(SymbolicOps.op_from_generic, name, held)
+            return state.symbolic_values.intern((_OUTSIDE, step, window))
+        return state.operations.apply(SymbolicOps.op_from_generic, name, held)
 
     return convert
 
 
-def _other_window(executor: LockstepExecutor, value: Value, family: str) -> str | None:
+def _other_window(state: GroupState, value: Value, family: str) -> str | None:
     """Describes the window of an address that is converted to another space; None where it may lie in that space.
 
     Kernel parameters are in `global`, so that nothing is known of addresses there.
     """
     if family == "param":
         return None
-    window = _window_of(executor, value)
+    window = _window_of(state, value)
     if window is not None:
         return None if window == family else f"in .{window}"
-    held = executor.code.program.variable_at(value) if isinstance(value, int) and family != "global" else None
+    held = state.code.program.variable_at(value) if isinstance(value, int) and family != "global" else None
     return f"an offset in .{held.space}" if held is not None else None
 
 
-def _window_of(executor: LockstepExecutor, value: Value) -> str | None:
+def _window_of(state: GroupState, value: Value) -> str | None:
     """The window that a generic address certainly lies in; None where it is unknown. Kernel parameters are in `global`.
 
     A number outside every window may be an integer argument of the kernel.
     """
     if isinstance(value, int):
-        window = executor.window.space_of_generic(value)
+        window = state.window.space_of_generic(value)
         return "global" if window == "param" else window if window != "global" else None
     if value.space == "global":
         return "global"
-    match executor.symbolic_values.key_of(value):
+    match state.symbolic_values.key_of(value):
         case ("variable", "const", _) if value.space == "generic":
             return "const"
     return None

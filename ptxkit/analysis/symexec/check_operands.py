@@ -11,29 +11,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.ir.layout import DeclaredVariable
 from ptxkit.analysis.ir.match_cache import cached_by_match
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_TX_BYTES
 from ptxkit.analysis.symexec.check_address_space import address_operands
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.symexec.trace import OperandViolation
 from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, value_of_lane
 from ptxkit.isa import effects as fx
 from ptxkit.isa.constant_folding import fold_constants
-from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
+from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole, roles_in
 from ptxkit.isa.forms import Immediates, Match, OperandForm
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
-Check = Callable[["LockstepExecutor"], None]
+Check = Callable[["GroupState"], None]
 
 #: Bytes to which an mbarrier object is aligned, and a box of a tensor in shared memory.
 _MBARRIER, _TENSOR_BOX_BYTES = 8, 16
-#: The most bytes that a phase of an mbarrier can wait for.
-MAX_TX_BYTES = (1 << 20) - 1
 #: The state spaces whose addresses are checked.
 _SPACES = ("shared", "local", "global", "generic")
 _WARP = 32
@@ -101,43 +100,43 @@ def _alignment_check(
     """used: the number of lanes of a warp, from the first on, whose address is used."""
     step = operands.step
 
-    def look(executor: LockstepExecutor, value: Value, thread: int | None = None) -> None:
+    def look(state: GroupState, value: Value, thread: int | None = None) -> None:
         if isinstance(value, SymbolicValue):
-            symbol = symbol_of(executor, value)
+            symbol = symbol_of(state, value)
             if symbol is None:
-                _compare_with_same_pointer(executor, step, role, value, needed, thread)
+                _compare_with_same_pointer(state, step, role, value, needed, thread)
             elif symbol[1] % min(needed, symbol[0].alignment):
                 misfit = OperandViolation(step, role, symbol[1], "alignment", needed, symbol[0], thread=thread)
-                executor.trace.operand_violations.setdefault((step, role), misfit)
-        elif (step, role) not in executor.trace.operand_violations:
-            held = variable_of(executor, space, value)
+                state.trace.operand_violations.setdefault((step, role), misfit)
+        elif (step, role) not in state.trace.operand_violations:
+            held = variable_of(state, space, value)
             promised = min(needed, held[0].alignment) if held is not None else needed
-            rank, ctas = _rank_of(executor, space, value), executor.scenario.launch.cluster_size
+            rank, ctas = _rank_of(state, space, value), state.scenario.launch.cluster_size
             if held is not None and (promised < needed or held[1] % promised):
                 surely = bool(held[1] % promised)
                 misfit = OperandViolation(step, role, held[1], "alignment", needed, held[0], surely, thread=thread)
-                executor.trace.operand_violations[(step, role)] = misfit
+                state.trace.operand_violations[(step, role)] = misfit
             elif held is not None and rank >= ctas > 1:
-                executor.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
+                state.trace.operand_violations[(step, role)] = OperandViolation(step, role, rank, "rank", ctas)
 
-    def check(executor: LockstepExecutor) -> None:
-        first, second = executor.first_active, executor.second_active
-        if used < _WARP and executor.tids[first] % _WARP:
+    def check(state: GroupState) -> None:
+        first, second = state.first_active, state.second_active
+        if used < _WARP and state.tids[first] % _WARP:
             return
-        held = reader(executor)
+        held = reader(state)
         value = value_of_lane(held, first)
-        look(executor, value)
-        if executor.visit or not isinstance(held, LaneValues):
+        look(state, value)
+        if state.visit or not isinstance(held, LaneValues):
             return
         if second is not None and used == _WARP:
-            look(executor, value_of_lane(held, second))
+            look(state, value_of_lane(held, second))
         seen = {_remainder(held.at(index), needed) for index in (first, second) if index is not None}
-        lanes = executor.active_lanes_of_warp(used)
+        lanes = state.active_lanes_of_warp(used)
         for index in lanes if isinstance(value, int) else [lanes[at] for at in _ALIGNMENTS if at < len(lanes)]:
             value = held.at(index)
             if _remainder(value, needed) not in seen:
                 seen.add(_remainder(value, needed))
-                look(executor, value, executor.tids[index])
+                look(state, value, state.tids[index])
 
     return check
 
@@ -148,13 +147,13 @@ def _remainder(value: Value, needed: int) -> tuple[int, int]:
 
 
 def _compare_with_same_pointer(
-    executor: LockstepExecutor, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
+    state: GroupState, step: Step, role: str, value: SymbolicValue, needed: int, thread: int | None
 ) -> None:
     """Compares an address derived from a pointer with others derived from the same one, unless a guess was made, since
     guesses may contradict each other."""
-    if executor.visit or executor.trace.first_guess is not None:
+    if state.visit or state.trace.first_guess is not None:
         return
-    seen = executor.trace.pointer_alignments.setdefault(value.identity, {})
+    seen = state.trace.pointer_alignments.setdefault(value.identity, {})
     if (needed, value.offset % needed) in seen:
         return
     for (also, past), other in seen.items():
@@ -162,40 +161,40 @@ def _compare_with_same_pointer(
         distance = (value.offset - past) % common
         if distance:
             misfit = OperandViolation(step, role, distance, "apart", common, other=other, thread=thread)
-            executor.trace.operand_violations.setdefault((step, role), misfit)
+            state.trace.operand_violations.setdefault((step, role), misfit)
     seen[(needed, value.offset % needed)] = step
 
 
-def symbol_of(executor: LockstepExecutor, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
+def symbol_of(state: GroupState, value: SymbolicValue) -> tuple[DeclaredVariable, int] | None:
     """The variable of global or constant memory and the constant offset, if a term is the sum of its address and an
     offset."""
-    match executor.symbolic_values.key_of(value):
+    match state.symbolic_values.key_of(value):
         case ("variable", str(space), str(name)):
-            outermost = executor.code.program.scope.parent
+            outermost = state.code.program.scope.parent
             variable = outermost.variables.get(name) if outermost is not None else None
             if variable is not None and variable.space == space:
                 return variable, value.offset
     return None
 
 
-def variable_of(executor: LockstepExecutor, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
+def variable_of(state: GroupState, space: str, value: int) -> tuple[DeclaredVariable, int] | None:
     """The variable that contains an address, and the offset from its start."""
-    window = executor.window
+    window = state.window
     if space == "generic":
         space = window.space_of_generic(value)
         value = window.from_generic(space, value)
     if space.startswith("shared"):
         value = window.map_to_rank(value, window.rank)
-    variable = executor.code.program.variable_at(value)
+    variable = state.code.program.variable_at(value)
     if variable is None or not space.startswith(variable.space):
         return None
     return variable, value - variable.address
 
 
-def _rank_of(executor: LockstepExecutor, space: str, value: int) -> int:
+def _rank_of(state: GroupState, space: str, value: int) -> int:
     """The CTA whose shared memory contains an address; the own CTA for an address outside shared memory."""
-    offset = executor.window.shared_offset(space, value)
-    return executor.window.rank if offset is None else executor.window.rank_of(offset)
+    offset = state.window.shared_offset(space, value)
+    return state.window.rank if offset is None else state.window.rank_of(offset)
 
 
 # ------------------------------------------------------------------------------------------------ numbers
@@ -214,13 +213,13 @@ def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
 def _numbers_of(match: Match) -> tuple[tuple[str, Immediates], ...]:
     """The roles of counts and sizes that have limits, each with these limits."""
     forms = {form.role: form for form in match.operands}
-    told = [
+    violations = [
         (forms[expression.name], kind)
         for effect in match.effects
         for expression, kind in _limited_values(effect)
         if isinstance(expression, OperandRole) and expression.name in forms
     ]
-    return tuple((form.role, limits) for form, kind in told if (limits := _limits(form, kind)) is not None)
+    return tuple((form.role, limits) for form, kind in violations if (limits := _limits(form, kind)) is not None)
 
 
 def _limited_values(effect: fx.Effect) -> Iterator[tuple[Expression | None, str]]:
@@ -257,8 +256,8 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
     low = limits.low or 0
     high = limits.high
 
-    def check(executor: LockstepExecutor) -> None:
-        value = value_of_lane(reader(executor), executor.first_active)
+    def check(state: GroupState) -> None:
+        value = value_of_lane(reader(state), state.first_active)
         if not isinstance(value, int):
             return
         value &= 0xFFFF_FFFF
@@ -268,7 +267,7 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
             misfit = OperandViolation(step, role, value, "range", low if value < low else high or 0)
         else:
             return
-        executor.trace.operand_violations.setdefault((step, role), misfit)
+        state.trace.operand_violations.setdefault((step, role), misfit)
 
     return check
 
@@ -290,12 +289,10 @@ def _masks_of(match: Match) -> tuple[str, ...]:
 def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReader) -> Check:
     step = operands.step
 
-    def check(executor: LockstepExecutor) -> None:
-        value, ctas = value_of_lane(reader(executor), executor.first_active), executor.scenario.launch.cluster_size
+    def check(state: GroupState) -> None:
+        value, ctas = value_of_lane(reader(state), state.first_active), state.scenario.launch.cluster_size
         if isinstance(value, int) and ctas > 1 and (value & 0xFFFF_FFFF) >> ctas:
-            executor.trace.operand_violations.setdefault(
-                (step, role), OperandViolation(step, role, value, "mask", ctas)
-            )
+            state.trace.operand_violations.setdefault((step, role), OperandViolation(step, role, value, "mask", ctas))
 
     return check
 
@@ -306,16 +303,8 @@ def _rule_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
         present = {role: operands.operand_of_role(role) for role in match.roles}
         readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}
         fixed = {role: evaluate(operand) for role, operand in present.items() if operand is not None}
-        if readers and any(role in readers for role in _names_in(need.condition)):
+        if readers and any(role in readers for role in roles_in(need.condition)):
             yield _rule_check(operands, f"rule {number}", need.condition, need.text, readers, fixed)
-
-
-def _names_in(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, OperandRole):
-        yield expression.name
-    elif not isinstance(expression, ConstantExpr):
-        for argument in expression.arguments:
-            yield from _names_in(argument)
 
 
 def _rule_check(
@@ -327,19 +316,19 @@ def _rule_check(
     fixed: dict[str, int | None],
 ) -> Check:
     step = operands.step
-    involved = [role for role in readers if role in set(_names_in(condition))]
+    involved = [role for role in readers if role in set(roles_in(condition))]
 
-    def check(executor: LockstepExecutor) -> None:
+    def check(state: GroupState) -> None:
         values = dict(fixed)
         for role in involved:
-            value = value_of_lane(readers[role](executor), executor.first_active)
+            value = value_of_lane(readers[role](state), state.first_active)
             if not isinstance(value, int):
                 return
             values[role] = value
         result = fold_constants(condition, values)
         if isinstance(result, ConstantExpr) and result.value is False:
             first = values[involved[0]] or 0
-            executor.trace.operand_violations.setdefault(
+            state.trace.operand_violations.setdefault(
                 (step, place), OperandViolation(step, involved[0], first, "rule", 0, rule=text)
             )
 

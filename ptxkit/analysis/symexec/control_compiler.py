@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptxkit.analysis.symexec.executor import END_INDEX
+from ptxkit.analysis.symexec.group_state import END_INDEX
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler
 from ptxkit.analysis.values.symbolic_values import LaneValues, value_of_lane
 from ptxkit.isa import effects as fx
 from ptxkit.syntax.tree import Arguments, Name, Operand
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 
 def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction:
@@ -25,15 +25,15 @@ def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction
         case "call":
             return _compile_call(operands)
         case "return":
-            return lambda executor: executor.return_or_exit()
+            return lambda state: state.return_or_exit()
         case "trap":
             return _trap
     return lambda _: END_INDEX
 
 
-def _trap(executor: LockstepExecutor) -> int:
+def _trap(state: GroupState) -> int:
     """Ends the launch: the threads execute nothing after it."""
-    executor.trace.end_reason = "trap"
+    state.trace.end_reason = "trap"
     return END_INDEX
 
 
@@ -48,15 +48,15 @@ def _compile_indexed_branch(operands: OperandCompiler) -> StepAction:
     names = operands.scope.branch_targets(last.text) if isinstance(last, Name) else ()
     targets = [found for name in names if (found := operands.scope.label(name)) is not None]
 
-    def jump(executor: LockstepExecutor) -> int:
-        held = index(executor)
+    def jump(state: GroupState) -> int:
+        held = index(state)
         value = value_of_lane(held, 0)
         if isinstance(held, LaneValues):
-            executor.diverge(held.values)
+            state.diverge(held.values)
         if isinstance(value, int):
             return targets[value] if value < len(targets) else END_INDEX
-        executor.note_guess()
-        return targets[executor.visit % len(targets)] if targets else END_INDEX
+        state.note_guess()
+        return targets[state.visit % len(targets)] if targets else END_INDEX
 
     return jump
 
@@ -73,4 +73,4 @@ def _compile_call(operands: OperandCompiler) -> StepAction:
         elif isinstance(operand, Arguments):
             results = tuple(e.text for e in operand.elements if isinstance(e, Name))
     back = operands.step.index + 1
-    return lambda executor: executor.enter_function(name, back, results, arguments)
+    return lambda state: state.enter_function(name, back, results, arguments)

@@ -12,7 +12,7 @@ from ptxkit.isa import effects as fx
 from ptxkit.isa.forms import Match
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 
 def is_warp_convergence(effect: fx.Effect) -> bool:
@@ -32,8 +32,8 @@ def compile_convergence(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
     """Lanes of a warp converge here. This matters only where the warp has diverged."""
     record = compile_record(operands, effect)
 
-    def meet(executor: LockstepExecutor) -> int | None:
-        return record(executor) if executor.is_partial else None
+    def meet(state: GroupState) -> int | None:
+        return record(state) if state.is_partial else None
 
     return meet
 
@@ -42,8 +42,8 @@ def compile_cta_barrier(operands: OperandCompiler, effect: fx.Barrier) -> StepAc
     """The group has synchronised with the whole CTA if all its threads arrive at the barrier."""
     number, threads = operands.evaluator(effect.number), operands.evaluator(effect.threads)
 
-    def met(executor: LockstepExecutor) -> None:
-        if is_full_cta_barrier(effect, threads(executor) if threads else None, executor.scenario.launch.threads):
-            executor.cta_barriers.append(number(executor) if number else 0)
+    def met(state: GroupState) -> None:
+        if is_full_cta_barrier(effect, threads(state) if threads else None, state.scenario.launch.threads):
+            state.cta_barriers.append(number(state) if number else 0)
 
     return met

@@ -11,7 +11,7 @@ from ptxkit.isa.expressions import Expression, OperandRole
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 
 def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
@@ -24,15 +24,15 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
     expect = operands.evaluator(getattr(effect, "expect", None))
     ctas = cta_mask_reader(operands, getattr(effect, "multicast", None))
 
-    def record(executor: LockstepExecutor) -> None:
-        executor.record(
+    def record(state: GroupState) -> None:
+        state.record(
             effect,
-            address(executor) if address else None,
-            size(executor) if size else None,
-            amount(executor) if amount else None,
+            address(state) if address else None,
+            size(state) if size else None,
+            amount(state) if amount else None,
             None,
-            expect(executor) if expect else None,
-            ctas(executor) if ctas else None,
+            expect(state) if expect else None,
+            ctas(state) if ctas else None,
         )
 
     return record
@@ -41,7 +41,7 @@ def compile_record(operands: OperandCompiler, effect: fx.Effect) -> StepAction:
 def cta_mask_reader(operands: OperandCompiler, multicast: str | None) -> ValueReader | None:
     """Reads the mask of the destination CTAs of a multicast."""
     if multicast == fx.ALL:
-        return lambda executor: bit_mask(executor.scenario.launch.cluster_size)
+        return lambda state: bit_mask(state.scenario.launch.cluster_size)
     return operands.evaluator(OperandRole(multicast)) if multicast else None
 
 
@@ -61,9 +61,7 @@ def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
     if match is None or operand is None:
         return None
     reader, kind = operands.reader(operand), match.canonical
-    return lambda executor: lift(
-        lambda address: executor.symbolic_values.intern(("box", kind, address)), reader(executor)
-    )
+    return lambda state: lift(lambda address: state.symbolic_values.intern(("box", kind, address)), reader(state))
 
 
 def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
@@ -74,11 +72,11 @@ def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepActi
     record, step = compile_record(operands, effect), operands.step
     barrier = operands.shared_offset_reader(effect.barrier)
 
-    def wait(executor: LockstepExecutor) -> None:
-        answered = executor.is_second_poll(step, barrier(executor) if barrier else None)
-        executor.write_register(register, int(answered))
+    def wait(state: GroupState) -> None:
+        answered = state.is_second_poll(step, barrier(state) if barrier else None)
+        state.write_register(register, int(answered))
         if answered:
-            record(executor)
+            record(state)
 
     return wait
 

@@ -11,31 +11,25 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.dataflow.unreached_conditions import UnreachedConditions
 from ptxkit.analysis.ir.async_steps import async_steps_of, has_async_steps
-from ptxkit.analysis.ir.budget import (
+from ptxkit.analysis.ir.budget import AnalysisBudget
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import (
     MAX_ANALYSED_CTAS,
     MAX_DECISION_FLIPS,
     MAX_DIVERGED_GROUPS,
+    MAX_IDLE_SAMPLES,
+    MAX_LARGE_SAMPLES,
+    MAX_SAMPLE,
     MAX_SIMULATED_CTAS,
-    AnalysisBudget,
 )
-from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram
 from ptxkit.analysis.symexec.executor import LockstepExecutor
+from ptxkit.analysis.symexec.group_state import GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.symexec.shared_broadcast import SharedBroadcasts
 from ptxkit.analysis.symexec.shared_capacity import SharedCapacity
 from ptxkit.analysis.symexec.trace import GroupTrace
-from ptxkit.analysis.values.scenario import (
-    MAX_FRUITLESS_SAMPLES,
-    MAX_LARGE_SAMPLES,
-    MAX_SAMPLE,
-    MORE_SAMPLES,
-    SAMPLES,
-    SMALL_SIZE,
-    LaunchConfig,
-    Scenario,
-    launch_config_of,
-)
+from ptxkit.analysis.values.scenario import MORE_SAMPLES, SAMPLES, SMALL_SIZE, LaunchConfig, Scenario, launch_config_of
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, SymbolicValueTable
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit
@@ -110,9 +104,9 @@ class Explorer:
         """Executes the scenarios: each sample, two CTAs of a cluster, then flipped guesses. It flips guesses that may
         lead to unreached steps, and guesses both of whose sides should be explored."""
         for sample in SAMPLES:
-            walked = self._explore(Scenario(self.launch, sample))
-            if not any(exploration.scenario.reads_sample for exploration in walked):
-                for exploration in walked:
+            explored = self._explore(Scenario(self.launch, sample))
+            if not any(exploration.scenario.reads_sample for exploration in explored):
+                for exploration in explored:
                     exploration.scenario.sample_count = len(SAMPLES)
                 break
         if not self.explorations:
@@ -138,13 +132,13 @@ class Explorer:
         self._explore_samples(MORE_SAMPLES)
 
     def _explore_samples(self, sizes: Sequence[int]) -> None:
-        missed, vain = self.unreached_steps, 0
+        missed, fruitless = self.unreached_steps, 0
         for sample in sizes:
-            if not missed or vain == MAX_FRUITLESS_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
+            if not missed or fruitless == MAX_IDLE_SAMPLES or not self._unreached_conditions.depends_on_sizes(missed):
                 return
             self._explore(Scenario(self.launch, sample))
             left = self.unreached_steps
-            vain = vain + 1 if len(left) == len(missed) else 0
+            fruitless = fruitless + 1 if len(left) == len(missed) else 0
             missed = left
 
     def _large_sizes(self, missed: list[Step]) -> list[int]:
@@ -192,8 +186,8 @@ class Explorer:
         before = dict(scenario.decisions)
         while True:
             exchange = LaneExchange(broadcasts=SharedBroadcasts(self._excluded_loads))
-            executor = LockstepExecutor(code, scenario, everyone, self._symbolic_values, exchange, self.pointers)
-            exploration, taken = execute_all(executor, self.budget.steps)
+            group = GroupState(code, scenario, everyone, self._symbolic_values, exchange, self.pointers)
+            exploration, taken = execute_all(group, self.budget.steps)
             self.budget.steps -= taken
             wrong = exchange.broadcasts.invalidated_loads(exploration.groups, scenario.launch.threads)
             if not wrong:
@@ -269,22 +263,22 @@ def _names_thread_counts(program: Program) -> bool:
     return any(isinstance(e, MbarrierInit) or (isinstance(e, Barrier) and e.threads is not None) for e in effects)
 
 
-def execute_all(executor: LockstepExecutor, budget: int) -> tuple[Exploration, int]:
+def execute_all(group: GroupState, budget: int) -> tuple[Exploration, int]:
     """Executes a group and those that diverge from it, and returns the number of steps. Past the budget no group is
     started."""
-    exploration = Exploration(executor.scenario)
-    waiting = [executor]
+    exploration = Exploration(group.scenario)
+    waiting = [group]
     taken = 0
     while waiting:
         if taken >= budget or len(exploration.groups) >= MAX_DIVERGED_GROUPS:
             exploration.is_complete = False
             break
         # The group with the lowest thread is executed first, since other lanes read the values of lane 0.
-        executor = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
-        before = executor.executed_steps
-        exploration.groups.append(executor.run())
-        taken += executor.executed_steps - before
-        waiting.extend(executor.diverged_groups)
+        group = waiting.pop(min(range(len(waiting)), key=lambda index: waiting[index].tids[0]))
+        before = group.executed_steps
+        exploration.groups.append(LockstepExecutor(group).run())
+        taken += group.executed_steps - before
+        waiting.extend(group.diverged_groups)
     return exploration, taken
 
 

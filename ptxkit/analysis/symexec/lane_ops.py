@@ -29,7 +29,7 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.syntax.tree import Address, Name, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
 #: How `redux.sync` combines two values.
@@ -55,47 +55,45 @@ def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueRea
         case Address(base=Name(text=text), offset=offset) if kept.startswith("param"):
             if operands.scope.variable(text) is not None:
                 return text, constant_reader(offset), number
-    return kept, operands.evaluator(address) or (lambda executor: executor.fresh_symbol("address")), number
+    return kept, operands.evaluator(address) or (lambda state: state.fresh_symbol("address")), number
 
 
 def load_value(
-    executor: LockstepExecutor, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
+    state: GroupState, space: str, place: GroupValue, width: int, position: int = 0, *, is_signed: bool = False
 ) -> GroupValue:
     """The value that a load gives: a cell of the thread's private memory, a parameter, or an unknown.
 
     is_signed: the number may be sign-extended to a register width that is not known here.
     """
     if space == "generic":
-        space, place = private_location(executor, place)
-    known = executor.private_memory.load(space, place, width // 8)
+        space, place = private_location(state, place)
+    known = state.private_memory.load(space, place, width // 8)
     if known is not None:
-        return lift(partial(_sign_extend, executor.symbolic_values, width), known) if is_signed else known
-    if isinstance(place, int) and not executor.frames:
-        if space in executor.code.parameters:
-            return _parameter_value(executor, space, place, width)
-        held = executor.code.program.variable_at(place) if space.startswith("param") else None
-        if held is not None and held.name in executor.code.parameters:
-            return _parameter_value(executor, held.name, place - held.address, width)
+        return lift(partial(_sign_extend, state.symbolic_values, width), known) if is_signed else known
+    if isinstance(place, int) and not state.frames:
+        if space in state.code.parameters:
+            return _parameter_value(state, space, place, width)
+        held = state.code.program.variable_at(place) if space.startswith("param") else None
+        if held is not None and held.name in state.code.parameters:
+            return _parameter_value(state, held.name, place - held.address, width)
     # Threads that load from one address at one time read the same value, so they take the same side of a branch on it.
-    unknown = partial(_unknown_load, executor.symbolic_values, executor.step, executor.visit, space, position)
-    if executor.exchange.broadcasts.stores and space.startswith("shared"):
-        return _load_broadcast(executor, place, width, unknown)
+    unknown = partial(_unknown_load, state.symbolic_values, state.step, state.visit, space, position)
+    if state.exchange.broadcasts.stores and space.startswith("shared"):
+        return _load_broadcast(state, place, width, unknown)
     return lift(unknown, place)
 
 
-def _load_broadcast(
-    executor: LockstepExecutor, place: GroupValue, width: int, unknown: Callable[[Value], Value]
-) -> GroupValue:
+def _load_broadcast(state: GroupState, place: GroupValue, width: int, unknown: Callable[[Value], Value]) -> GroupValue:
     """The value that another thread broadcast at an address of shared memory."""
 
-    def heard(value: Value) -> Value:
-        offset = executor.operations.op_in_shared("shared", value)
-        told = executor.exchange.broadcasts.load(executor, offset, width // 8) if isinstance(offset, int) else None
-        return unknown(value) if told is None else told
+    def forwarded(value: Value) -> Value:
+        offset = state.operations.op_in_shared("shared", value)
+        stored = state.exchange.broadcasts.load(state, offset, width // 8) if isinstance(offset, int) else None
+        return unknown(value) if stored is None else stored
 
     if not isinstance(place, LaneValues):
-        return heard(place)
-    known = {value: heard(value) for value in dict.fromkeys(place.values)}
+        return forwarded(place)
+    known = {value: forwarded(value) for value in dict.fromkeys(place.values)}
     return group_value_of([known[value] for value in place.values])
 
 
@@ -108,28 +106,28 @@ def _unknown_load(terms: SymbolicValueTable, step: Step, visit: int, space: str,
     return terms.intern(("load", step, visit, space, place, position))
 
 
-def private_location(executor: LockstepExecutor, place: GroupValue) -> tuple[str, GroupValue]:
+def private_location(state: GroupState, place: GroupValue) -> tuple[str, GroupValue]:
     """Translates a generic address to private memory, if that of the first thread lies there."""
     first = value_of_lane(place, 0)
-    own = executor.window.space_of_generic(first) if isinstance(first, int) else ""
+    own = state.window.space_of_generic(first) if isinstance(first, int) else ""
     if own not in ("local", "param"):
         return "generic", place
-    return own, executor.operations.apply(SymbolicOps.op_from_generic, own, place)
+    return own, state.operations.apply(SymbolicOps.op_from_generic, own, place)
 
 
-def _parameter_value(executor: LockstepExecutor, name: str, offset: int, width: int) -> Value:
+def _parameter_value(state: GroupState, name: str, offset: int, width: int) -> Value:
     """A kernel parameter: a symbol for a pointer, the scenario's sample for an integer."""
-    if (name, offset) in executor.pointers:
-        found = executor.symbolic_values.intern(("parameter", name, offset), pointer=True)
-        return found.with_space("global") if name in executor.code.global_pointers else found
-    executor.scenario.reads_sample = True
-    return executor.scenario.sample & bit_mask(width)
+    if (name, offset) in state.pointers:
+        found = state.symbolic_values.intern(("parameter", name, offset), pointer=True)
+        return found.with_space("global") if name in state.code.global_pointers else found
+    state.scenario.reads_sample = True
+    return state.scenario.sample & bit_mask(width)
 
 
 def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     space, address, width = load_parts(operands, call)
     is_signed = reads_signed(operands)
-    return lambda executor: load_value(executor, space, address(executor), width, is_signed=is_signed)
+    return lambda state: load_value(state, space, address(state), width, is_signed=is_signed)
 
 
 def reads_signed(operands: OperandCompiler) -> bool:
@@ -139,7 +137,7 @@ def reads_signed(operands: OperandCompiler) -> bool:
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
     """Lane 0 represents the elected lane."""
-    return lambda executor: group_value_of([int(tid % 32 == 0) for tid in executor.tids])
+    return lambda state: group_value_of([int(tid % 32 == 0) for tid in state.tids])
 
 
 def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
@@ -148,13 +146,13 @@ def _shuffle(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source, selector, bounds = (operands.argument_reader(argument) for argument in call.arguments[1:4])
 
-    def shuffle(executor: LockstepExecutor) -> GroupValue:
-        own, chosen, limits = source(executor), selector(executor), bounds(executor)
-        place = (executor.step, executor.visit)
+    def shuffle(state: GroupState) -> GroupValue:
+        own, chosen, limits = source(state), selector(state), bounds(state)
+        place = (state.step, state.visit)
         if not isinstance(own, int | SymbolicValue | LaneValues):
-            return executor.fresh_symbol("shuffle")
-        executor.exchange.publish(place, executor.tids, own)
-        tids, exchange, terms = executor.tids, executor.exchange, executor.symbolic_values
+            return state.fresh_symbol("shuffle")
+        state.exchange.publish(place, state.tids, own)
+        tids, exchange, terms = state.tids, state.exchange, state.symbolic_values
 
         def read(index: int) -> Value:
             other = _source_lane(kind, tids[index], _lane_value(chosen, index), _lane_value(limits, index))
@@ -199,34 +197,34 @@ def _redux(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     )
     source, members = (operands.argument_reader(argument) for argument in call.arguments[2:4])
 
-    def redux(executor: LockstepExecutor) -> GroupValue:
-        own, asked = source(executor), members(executor)
-        place = (executor.step, executor.visit)
+    def redux(state: GroupState) -> GroupValue:
+        own, asked = source(state), members(state)
+        place = (state.step, state.visit)
         if not isinstance(own, int | SymbolicValue | LaneValues):
-            return executor.fresh_symbol("redux")
-        executor.exchange.publish(place, executor.tids, own)
+            return state.fresh_symbol("redux")
+        state.exchange.publish(place, state.tids, own)
         known: dict[tuple[int, object], Value] = {}
 
         def read(index: int) -> Value:
-            warp, chosen = executor.tids[index] // 32, _lane_value(asked, index)
+            warp, chosen = state.tids[index] // 32, _lane_value(asked, index)
             if (warp, chosen) not in known:
-                together = _reduce_lanes(executor, kind, scalar, place, warp, chosen)
-                unknown = executor.symbolic_values.intern(("redux", warp, *place)) if together is None else together
+                together = _reduce_lanes(state, kind, scalar, place, warp, chosen)
+                unknown = state.symbolic_values.intern(("redux", warp, *place)) if together is None else together
                 known[warp, chosen] = unknown
             return known[warp, chosen]
 
-        return group_value_of([read(index) for index in range(len(executor.tids))])
+        return group_value_of([read(index) for index in range(len(state.tids))])
 
     return redux
 
 
 def _reduce_lanes(
-    executor: LockstepExecutor, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
+    state: GroupState, kind: str, scalar: str, place: ExecutionPoint, warp: int, chosen: object
 ) -> int | None:
     """The reduction of the values of the chosen lanes of a warp; None where one of them is not known."""
-    count = min(32, executor.scenario.launch.threads - 32 * warp)
+    count = min(32, state.scenario.launch.threads - 32 * warp)
     picked = chosen & bit_mask(count) if isinstance(chosen, int) else 0
-    found = [executor.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
+    found = [state.exchange.read(place, 32 * warp + lane) for lane in range(count) if picked >> lane & 1]
     numbers = [value for value in found if isinstance(value, int)]
     if not numbers or len(numbers) < len(found) or kind not in _REDUCTIONS:
         return None
@@ -242,32 +240,32 @@ def _vote(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     kind = str(mode.value).lstrip(".") if isinstance(mode, ConstantExpr) else ""
     source = operands.argument_reader(call.arguments[-1])
 
-    def vote(executor: LockstepExecutor) -> GroupValue:
-        own = source(executor)
+    def vote(state: GroupState) -> GroupValue:
+        own = source(state)
         if not isinstance(own, int | SymbolicValue | LaneValues):
-            return executor.fresh_symbol("vote")
-        place = (executor.step, executor.visit)
-        executor.exchange.publish(place, executor.tids, own)
-        by_warp = {warp: _vote_value(executor, kind, place, warp, own) for warp in {tid // 32 for tid in executor.tids}}
-        return group_value_of([by_warp[tid // 32] for tid in executor.tids])
+            return state.fresh_symbol("vote")
+        place = (state.step, state.visit)
+        state.exchange.publish(place, state.tids, own)
+        by_warp = {warp: _vote_value(state, kind, place, warp, own) for warp in {tid // 32 for tid in state.tids}}
+        return group_value_of([by_warp[tid // 32] for tid in state.tids])
 
     return vote
 
 
-def _vote_value(executor: LockstepExecutor, kind: str, place: ExecutionPoint, warp: int, own: GroupValue) -> Value:
-    known = executor.exchange.votes.get((place, warp))
+def _vote_value(state: GroupState, kind: str, place: ExecutionPoint, warp: int, own: GroupValue) -> Value:
+    known = state.exchange.votes.get((place, warp))
     if known is not None:
         return known
-    seen = list(executor.exchange.read_warp(place, warp))
-    decided = _decide_vote(kind, seen, min(32, executor.scenario.launch.threads - 32 * warp))
+    seen = list(state.exchange.read_warp(place, warp))
+    decided = _decide_vote(kind, seen, min(32, state.scenario.launch.threads - 32 * warp))
     if decided is not None:
-        executor.exchange.votes[(place, warp)] = decided
+        state.exchange.votes[(place, warp)] = decided
         return decided
-    first = value_of_lane(own, next(index for index, tid in enumerate(executor.tids) if tid // 32 == warp))
+    first = value_of_lane(own, next(index for index, tid in enumerate(state.tids) if tid // 32 == warp))
     if isinstance(first, SymbolicValue):
         return first
-    guess = executor.symbolic_values.intern(("vote", warp, *place))
-    executor.prefer_side(guess, kind == "uni" or first == 1)
+    guess = state.symbolic_values.intern(("vote", warp, *place))
+    state.prefer_side(guess, kind == "uni" or first == 1)
     return guess
 
 
@@ -291,8 +289,8 @@ def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     readers = [operands.reader(element) for element in operand.elements] if isinstance(operand, Vector) else []
     each = {2: 32, 4: 16}.get(len(readers), 32)
 
-    def pack(executor: LockstepExecutor) -> GroupValue:
-        return lift(partial(_pack_values, executor.symbolic_values, each), *[reader(executor) for reader in readers])
+    def pack(state: GroupState) -> GroupValue:
+        return lift(partial(_pack_values, state.symbolic_values, each), *[reader(state) for reader in readers])
 
     return pack
 
@@ -309,17 +307,17 @@ def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     not, in the order of each thread's requests. The GPU decides this, so that it is not a guess."""
     source = operands.argument_reader(call.arguments[-1])
 
-    def ask(executor: LockstepExecutor) -> GroupValue:
-        response = source(executor)
+    def ask(state: GroupState) -> GroupValue:
+        response = source(state)
         if not isinstance(response, int | SymbolicValue | LaneValues):
             response = 0
-        known = executor.granted_requests.get(response)
+        known = state.granted_requests.get(response)
         if known is None:
-            seen = len(executor.granted_requests)
-            granted = executor.scenario.decisions.setdefault(
-                executor.symbolic_values.intern(("is_canceled", seen)), seen < _GRANTED_REQUESTS
+            seen = len(state.granted_requests)
+            granted = state.scenario.decisions.setdefault(
+                state.symbolic_values.intern(("is_canceled", seen)), seen < _GRANTED_REQUESTS
             )
-            known = executor.granted_requests[response] = int(granted)
+            known = state.granted_requests[response] = int(granted)
         return known
 
     return ask
@@ -327,7 +325,7 @@ def _is_canceled(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 def _unknown(_operands: OperandCompiler, call: CallExpr) -> ValueReader:
     name = call.function
-    return lambda executor: executor.fresh_symbol(name)
+    return lambda state: state.fresh_symbol(name)
 
 
 #: The operations that need more than their arguments' values.

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from ptxkit.analysis.ir.budget import STALLED_ITERATIONS
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.type_info import is_float, width_of
+from ptxkit.analysis.limits import STALLED_ITERATIONS
 from ptxkit.analysis.symexec.lane_ops import LANE_OPS
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
 from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, to_signed, value_of_lane
@@ -26,8 +26,7 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.block_compiler import CompiledBlock
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import CompiledBlock, GroupState
 
 #: The number of consecutive equal changes after which a distance is taken to be a loop counter.
 MIN_STEADY_ITERATIONS = 3
@@ -104,13 +103,13 @@ class _LoopCounter:
         self._changes: list[int] = []
         self._steady_iterations = self._steady_since = 0
 
-    def update(self, executor: LockstepExecutor) -> None:
+    def update(self, state: GroupState) -> None:
         """Samples the numbers again. Sampling stops for good once the numbers are unknown."""
         if not self.is_known:
             return
-        first, second = self._first(executor), self._second(executor)
+        first, second = self._first(state), self._second(state)
         distances = [
-            self._distance(value_of_lane(first, at), value_of_lane(second, at)) for at in {0, len(executor.tids) - 1}
+            self._distance(value_of_lane(first, at), value_of_lane(second, at)) for at in {0, len(state.tids) - 1}
         ]
         before, self._distances = self._distances, [each for each in distances if each is not None]
         self.is_known = len(self._distances) == len(distances)
@@ -119,7 +118,7 @@ class _LoopCounter:
             return
         changes = [now - then for then, now in zip(before, self._distances, strict=True)]
         if changes != self._changes:
-            self._changes, self._steady_iterations, self._steady_since = changes, 0, executor.executed_steps
+            self._changes, self._steady_iterations, self._steady_since = changes, 0, state.executed_steps
         self._steady_iterations += 1
 
     def _distance(self, first: Value, second: Value) -> int | None:
@@ -159,17 +158,17 @@ class _LoopCounter:
 class LoopProgress:
     """The blocks of the current loops. newest: the number of executed steps when execution last found something new."""
 
-    def __init__(self, executor: LockstepExecutor, newest: int) -> None:
+    def __init__(self, state: GroupState, newest: int) -> None:
         self.last_progress = newest
-        self._awaits_unknown_conditions = executor.code.is_asynchronous
-        self._start = executor.executed_steps
+        self._awaits_unknown_conditions = state.code.is_asynchronous
+        self._start = state.executed_steps
         self._counters: dict[int, list[_LoopCounter]] = {}
         self._loop_length = 0
         self._guarded_steps: list[_GuardedStep] = []
         self._written_registers: dict[str, _LoopCounter | None] = {}
         self._next_check = 0
 
-    def enter_block(self, executor: LockstepExecutor, block: CompiledBlock) -> None:
+    def enter_block(self, state: GroupState, block: CompiledBlock) -> None:
         """Notes that the execution is about to enter a block of the current code."""
         first = block.next_index - block.length
         counts = self._counters.get(first)
@@ -178,7 +177,7 @@ class LoopProgress:
             self._guarded_steps.extend(_guarded_steps(block))
             self._loop_length += block.length
         for count in counts:
-            count.update(executor)
+            count.update(state)
 
     def _counters_in(self, block: CompiledBlock) -> list[_LoopCounter]:
         found: list[_LoopCounter] = []
@@ -189,31 +188,31 @@ class LoopProgress:
                 found.append(count)
         return found
 
-    def exceeds_budget(self, executor: LockstepExecutor, until: int) -> bool:
+    def exceeds_budget(self, state: GroupState, until: int) -> bool:
         """Whether the execution certainly finds nothing new before it has taken `until` steps, according to its
         counters."""
-        taken = executor.executed_steps
+        taken = state.executed_steps
         if taken - self._start <= STALLED_ITERATIONS * self._loop_length or taken < self._next_check:
             return False
         self._next_check = taken + self._loop_length
         return all(
-            self._stays_closed(way, taken, until)
-            for way in self._guarded_steps
-            if self._leads_to_new_code(way, executor)
+            self._stays_closed(exit_step, taken, until)
+            for exit_step in self._guarded_steps
+            if self._leads_to_new_code(exit_step, state)
         )
 
-    def _leads_to_new_code(self, way: _GuardedStep, executor: LockstepExecutor) -> bool:
+    def _leads_to_new_code(self, exit_step: _GuardedStep, state: GroupState) -> bool:
         """Whether a guarded step leads to, or is, a step that was not executed since counting began."""
-        if not way.transfers_control:
-            return way.step not in executor.trace.covered_steps
-        return way.targets is None or not all(side in self._counters for side in way.targets)
+        if not exit_step.transfers_control:
+            return exit_step.step not in state.trace.covered_steps
+        return exit_step.targets is None or not all(side in self._counters for side in exit_step.targets)
 
-    def _stays_closed(self, way: _GuardedStep, taken: int, until: int) -> bool:
+    def _stays_closed(self, exit_step: _GuardedStep, taken: int, until: int) -> bool:
         """Whether the guard of a step keeps its value: no step here writes it, or its counter is far from its limit, or
         it cannot be predicted and is not waited for."""
-        if way.predicate not in self._written_registers:
+        if exit_step.predicate not in self._written_registers:
             return True
-        count = self._written_registers[way.predicate]
+        count = self._written_registers[exit_step.predicate]
         if count is None or not count.is_known:
             return not self._awaits_unknown_conditions
         return count.stays_unchanged(taken, until - taken)

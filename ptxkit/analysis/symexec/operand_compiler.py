@@ -1,4 +1,4 @@
-"""Compiles operands and value expressions of one step to functions of an executor."""
+"""Compiles operands and value expressions of one step to functions of an state."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ptxkit.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
-ValueReader: TypeAlias = "Callable[[LockstepExecutor], GroupValue]"
-ArgumentReader: TypeAlias = "Callable[[LockstepExecutor], GroupValue | str | bool | None]"
+ValueReader: TypeAlias = "Callable[[GroupState], GroupValue]"
+ArgumentReader: TypeAlias = "Callable[[GroupState], GroupValue | str | bool | None]"
 
 #: Special registers whose value may differ at each read.
 _VOLATILE = ("%clock", "%clock64", "%clock_hi", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi")
@@ -66,28 +66,24 @@ class OperandCompiler:
                 return self.reader(Binary("+", base, index))
             case Binary(operator="*", left=left, right=right):
                 first, second = self.reader(left), self.reader(right)
-                return lambda executor: executor.operations.apply(
-                    SymbolicOps.op_mul, 64, first(executor), second(executor)
-                )
+                return lambda state: state.operations.apply(SymbolicOps.op_mul, 64, first(state), second(state))
             case Not(operand=inner):
                 source = self.reader(inner)
-                return lambda executor: executor.operations.apply(SymbolicOps.op_not, 1, source(executor))
+                return lambda state: state.operations.apply(SymbolicOps.op_not, 1, source(state))
             case Binary(operator="+", left=left, right=right):
                 first, second = self.reader(left), self.reader(right)
-                return lambda executor: executor.operations.apply(
-                    SymbolicOps.op_add, 64, first(executor), second(executor)
-                )
+                return lambda state: state.operations.apply(SymbolicOps.op_add, 64, first(state), second(state))
             case Unary(operator="-", operand=inner):
                 source = self.reader(inner)
-                return lambda executor: executor.operations.apply(SymbolicOps.op_neg, 64, source(executor))
-        return lambda executor: executor.fresh_symbol("operand")
+                return lambda state: state.operations.apply(SymbolicOps.op_neg, 64, source(state))
+        return lambda state: state.fresh_symbol("operand")
 
     def _offset_reader(self, base: Operand, offset: int) -> ValueReader:
         start = self.reader(base)
         if not offset:
             return start
         amount = offset & bit_mask(64)
-        return lambda executor: executor.operations.apply(SymbolicOps.op_add, 64, start(executor), amount)
+        return lambda state: state.operations.apply(SymbolicOps.op_add, 64, start(state), amount)
 
     def _name_reader(self, text: str) -> ValueReader:
         register = self.scope.register_name(text)
@@ -97,20 +93,20 @@ class OperandCompiler:
                 return constant_reader(variable.address)
             key, space = ("variable", variable.space, text), variable.space
             known_space = space if space in ("global", "const") else None
-            return lambda executor: executor.symbolic_values.intern(key, pointer=True).with_space(known_space)
+            return lambda state: state.symbolic_values.intern(key, pointer=True).with_space(known_space)
 
         is_own = self.scope.shadows_special_register(text)
 
-        def read(executor: LockstepExecutor) -> GroupValue:
-            value = executor.registers.get(register)
+        def read(state: GroupState) -> GroupValue:
+            value = state.registers.get(register)
             if value is not None:
                 return value
-            known = None if is_own else executor.special_registers.get(text)
+            known = None if is_own else state.special_registers.get(text)
             if known is not None:
                 return known
             if text in _VOLATILE and not is_own:
-                return executor.fresh_symbol(text)
-            return executor.symbolic_values.intern(("register", text, executor.tids[0]))
+                return state.fresh_symbol(text)
+            return state.symbolic_values.intern(("register", text, state.tids[0]))
 
         return read
 
@@ -135,31 +131,31 @@ class OperandCompiler:
         if len(readers) == 1:
             (only,) = readers
 
-            def of_one(executor: LockstepExecutor) -> GroupValue:
-                held = only(executor)
+            def of_one(state: GroupState) -> GroupValue:
+                held = only(state)
                 if isinstance(held, LaneValues):
-                    return executor.operations.apply(operation, *fixed, held)
-                return operation(executor.operations, *fixed, held)
+                    return state.operations.apply(operation, *fixed, held)
+                return operation(state.operations, *fixed, held)
 
             return of_one
         if len(readers) == 2:
             first, second = readers
 
-            def of_two(executor: LockstepExecutor) -> GroupValue:
-                left, right = first(executor), second(executor)
+            def of_two(state: GroupState) -> GroupValue:
+                left, right = first(state), second(state)
                 if isinstance(left, LaneValues) or isinstance(right, LaneValues):
-                    return executor.operations.apply(operation, *fixed, left, right)
-                return operation(executor.operations, *fixed, left, right)
+                    return state.operations.apply(operation, *fixed, left, right)
+                return operation(state.operations, *fixed, left, right)
 
             return of_two
-        return lambda executor: executor.operations.apply(operation, *fixed, *[reader(executor) for reader in readers])
+        return lambda state: state.operations.apply(operation, *fixed, *[reader(state) for reader in readers])
 
     def argument_reader(self, expression: Expression) -> ArgumentReader:
         """Like `evaluator`, but strings and truth values of the table are passed through unchanged."""
         if isinstance(expression, ConstantExpr):
             value = expression.value
-            return lambda executor: executor.fresh_symbol("number") if isinstance(value, float) else value
-        return self.evaluator(expression) or (lambda executor: executor.fresh_symbol("absent operand"))
+            return lambda state: state.fresh_symbol("number") if isinstance(value, float) else value
+        return self.evaluator(expression) or (lambda state: state.fresh_symbol("absent operand"))
 
     def shared_offset_reader(self, role: str, space: str = "shared") -> ValueReader | None:
         """Reads an address operand as an offset in shared memory; a generic address elsewhere gives a term.
@@ -171,7 +167,7 @@ class OperandCompiler:
         if operand is None:
             return None
         reader = self.reader(operand)
-        return lambda executor: executor.operations.apply(SymbolicOps.op_in_shared, space, reader(executor))
+        return lambda state: state.operations.apply(SymbolicOps.op_in_shared, space, reader(state))
 
 
 def _constants_first(

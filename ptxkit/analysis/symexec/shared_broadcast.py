@@ -12,19 +12,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.symexec.access_ranges import MAX_ACCESS_BYTES, access_ranges_of_lanes
+from ptxkit.analysis.limits import MAX_ACCESS_BYTES, MAX_STORE_BYTES, MAX_STORE_CHECKS
+from ptxkit.analysis.symexec.access_ranges import access_ranges_of_lanes
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value, bit_mask
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
-
-#: The size in bytes of the widest element that one instruction stores.
-_MAX_STORE_BYTES = 8
-#: The maximum number of pairs of a load and a store that are compared in one CTA.
-_MAX_STORE_CHECKS = 500_000
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 
 def is_full_cta_barrier(effect: Barrier, threads: GroupValue | None, launched: int) -> bool:
@@ -57,7 +53,7 @@ class BroadcastStore:
 
 @dataclass(frozen=True, slots=True)
 class ForwardedLoad:
-    """A load to which a broadcast store was forwarded; `barriers_passed` as above, of the group that loads."""
+    """A load to which a broadcast store was forwarded; `barriers_passed`: of the group that loads."""
 
     step: Step
     start: int
@@ -90,39 +86,37 @@ class SharedBroadcasts:
     stores: dict[int, list[BroadcastStore]] = field(default_factory=lambda: defaultdict(list))
     forwarded_loads: dict[ForwardedLoad, tuple[GroupValue, ...]] = field(default_factory=dict)
 
-    def store(self, executor: LockstepExecutor, start: int, size: int, value: Value | None) -> None:
+    def store(self, state: GroupState, start: int, size: int, value: Value | None) -> None:
         """Notes that the group stores a value."""
-        sure = executor.trace.first_guess is None
+        sure = state.trace.first_guess is None
         self.stores[start].append(
-            BroadcastStore(executor.step, start, size, value, executor.cta_barriers, len(executor.cta_barriers), sure)
+            BroadcastStore(state.step, start, size, value, state.cta_barriers, len(state.cta_barriers), sure)
         )
 
-    def load(self, executor: LockstepExecutor, start: int, size: int) -> Value | None:
+    def load(self, state: GroupState, start: int, size: int) -> Value | None:
         """The value that the group loads, if it was stored before the last barrier of the whole CTA; None where it is
         unknown."""
-        if executor.step in self.excluded_loads:
+        if state.step in self.excluded_loads:
             return None
-        met = len(executor.cta_barriers)
-        told = [notice for notice in self._stores_covering(start, size) if notice.barriers_passed < met]
-        if not told:
+        met = len(state.cta_barriers)
+        earlier = [notice for notice in self._stores_covering(start, size) if notice.barriers_passed < met]
+        if not earlier:
             return None
-        notice = max(reversed(told), key=lambda each: each.barriers_passed)
+        notice = max(reversed(earlier), key=lambda each: each.barriers_passed)
         value = notice.extract(start, size)
         if (
             value is None
-            or notice.cta_barriers[: notice.barriers_passed] != executor.cta_barriers[: notice.barriers_passed]
+            or notice.cta_barriers[: notice.barriers_passed] != state.cta_barriers[: notice.barriers_passed]
         ):
             return None
         if not notice.is_certain:
-            executor.note_guess()
-        self.forwarded_loads.setdefault(
-            ForwardedLoad(executor.step, start, size, notice, met), tuple(executor.cta_barriers)
-        )
+            state.note_guess()
+        self.forwarded_loads.setdefault(ForwardedLoad(state.step, start, size, notice, met), tuple(state.cta_barriers))
         return value
 
     def _stores_covering(self, start: int, size: int) -> Iterator[BroadcastStore]:
         """The broadcast stores that cover all bytes of a range."""
-        for first in range(start + size - _MAX_STORE_BYTES, start + 1):
+        for first in range(start + size - MAX_STORE_BYTES, start + 1):
             for notice in self.stores.get(first, ()):
                 if start + size <= first + notice.size:
                     yield notice
@@ -141,7 +135,7 @@ class SharedBroadcasts:
         for number, group in enumerate(groups):
             met.append([])
             stores.extend(_executed_stores(number, group, launched, met[-1], (low, high)))
-        if len(self.forwarded_loads) * len(stores) > _MAX_STORE_CHECKS:
+        if len(self.forwarded_loads) * len(stores) > MAX_STORE_CHECKS:
             return {reading.step for reading in self.forwarded_loads}
         cut = [len(numbers) for numbers, group in zip(met, groups, strict=True) if group.end_reason != "exit"]
         return {

@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptxkit.analysis.ir.program import Program
-from ptxkit.analysis.ir.shared_window import CTA_BITS, MAX_SHARED_BYTES
+from ptxkit.analysis.ir.shared_window import CTA_BITS
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.isa.effects import Access
+from ptxkit.limits import MAX_SHARED_BYTES
 
 
 class SharedCapacity:
     """The largest extent of the shared memory of a program's CTAs."""
 
     def __init__(self, program: Program) -> None:
-        given = [v.address for v in program.variables if v.space == "shared" and v.size is None]
+        given = [v.address for v in program.variables if v.space == "shared" and v.is_open]
         #: The offset after the last byte that a launch can give; None where it gives none.
         self._end = max(given) + MAX_SHARED_BYTES if given else None
 

@@ -1,4 +1,4 @@
-"""Compiles the effects of a step to actions of the executor: set registers, record events, change control."""
+"""Compiles the effects of a step to actions of the state: set registers, record events, change control."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ptxkit.analysis.symexec.value_compiler import compile_assignment, compile_u
 from ptxkit.isa import effects as fx
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import StepAction
+    from ptxkit.analysis.symexec.group_state import StepAction
 
 
 def compile_step(step: Step, wanted: ProgramSlice | None, bounded: frozenset[str]) -> list[StepAction]:

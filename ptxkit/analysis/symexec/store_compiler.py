@@ -15,7 +15,7 @@ from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.syntax.tree import Address, Name, Operand, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 #: The sizes in bytes of an element that can be broadcast.
 _BROADCAST_SIZES = (1, 2, 4, 8)
@@ -32,17 +32,17 @@ def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepA
     if effect.space.startswith("param") and isinstance(target.base, Name):
         name, place = target.base.text, constant_reader(target.offset)
 
-    def store(executor: LockstepExecutor) -> None:
-        space, where = name, place(executor)
+    def store(state: GroupState) -> None:
+        space, where = name, place(state)
         if space == "generic":
-            space, where = private_location(executor, where)
+            space, where = private_location(state, where)
             if space != "local":
-                if _may_be_private(value_of_lane(where, executor.first_active)):
-                    executor.private_memory.clear("local")
+                if _may_be_private(value_of_lane(where, state.first_active)):
+                    state.private_memory.clear("local")
                 return
         for position, reader in enumerate(readers):
-            cell = executor.operations.apply(SymbolicOps.op_add, 64, where, position * each)
-            executor.store_private(space, cell, reader(executor), each)
+            cell = state.operations.apply(SymbolicOps.op_add, 64, where, position * each)
+            state.store_private(space, cell, reader(state), each)
 
     return store
 
@@ -69,15 +69,15 @@ def compile_broadcast_store(
         for source in sources
     ]
 
-    def tell(executor: LockstepExecutor) -> None:
-        place = address(executor)
+    def tell(state: GroupState) -> None:
+        place = address(state)
         if isinstance(place, int):
             for position, reader in enumerate(readers):
-                held = reader(executor) if reader else None
+                held = reader(state) if reader else None
                 value = None if isinstance(held, LaneValues) else held
                 if isinstance(value, int):
                     value &= bit_mask(8 * each)
-                executor.exchange.broadcasts.store(executor, place + position * each, each, value)
+                state.exchange.broadcasts.store(state, place + position * each, each, value)
 
     return tell
 

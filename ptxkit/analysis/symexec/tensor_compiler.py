@@ -14,7 +14,7 @@ from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, li
 from ptxkit.isa import effects as fx
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor
+    from ptxkit.analysis.symexec.group_state import GroupState
 
 #: The term that numbers count from: no number may be taken for an address of shared memory.
 BASE = ("tensor memory",)
@@ -22,20 +22,20 @@ BASE = ("tensor memory",)
 ABSOLUTE = "tensor"
 
 
-def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Callable[[LockstepExecutor], None] | None:
+def compile_tensor_access(operands: OperandCompiler, effect: fx.Access) -> Callable[[GroupState], None] | None:
     """Records an access to Tensor Memory."""
     address = _address_reader(operands, effect.address)
     size = operands.evaluator(effect.size)
     if address is None:
         return None
 
-    def record(executor: LockstepExecutor) -> None:
-        executor.record(effect, address(executor), size(executor) if size else None)
+    def record(state: GroupState) -> None:
+        state.record(effect, address(state), size(state) if size else None)
 
     return record
 
 
-def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory) -> Callable[[LockstepExecutor], None]:
+def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory) -> Callable[[GroupState], None]:
     """Records an allocation with the shared word that receives the address, or a deallocation with the address itself;
     the amount is the number of columns."""
     written = effect.action == "allocate" and effect.address is not None
@@ -44,9 +44,9 @@ def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory
     )
     columns = operands.evaluator(effect.columns)
 
-    def record(executor: LockstepExecutor) -> None:
-        where = place(executor) if place else None
-        executor.record(effect, where, None, columns(executor) if columns else None)
+    def record(state: GroupState) -> None:
+        where = place(state) if place else None
+        state.record(effect, where, None, columns(state) if columns else None)
 
     return record
 
@@ -56,7 +56,7 @@ def _address_reader(operands: OperandCompiler, role: str | None) -> ValueReader 
     if operand is None:
         return None
     reader = operands.reader(operand)
-    return lambda executor: lift(partial(_with_tensor_base, executor.symbolic_values), reader(executor))
+    return lambda state: lift(partial(_with_tensor_base, state.symbolic_values), reader(state))
 
 
 def _with_tensor_base(terms: SymbolicValueTable, place: Value) -> Value:

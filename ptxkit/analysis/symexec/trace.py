@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptxkit.analysis.ir.layout import DeclaredVariable
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value, select_lanes
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.effects import Effect
+from ptxkit.semantics.layout import DeclaredVariable
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from ptxkit.isa.expressions import CallExpr, Expression
 from ptxkit.syntax.tree import Arguments, Name, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.analysis.symexec.executor import LockstepExecutor, StepAction
+    from ptxkit.analysis.symexec.group_state import GroupState, StepAction
 
 
 def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepAction | None:
@@ -25,10 +25,10 @@ def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepActio
     if not isinstance(target, Name) or target.is_sink:
         return None
     register = operands.scope.register_name(target.text)
-    source = operands.evaluator(effect.value) or (lambda executor: executor.fresh_symbol("value"))
+    source = operands.evaluator(effect.value) or (lambda state: state.fresh_symbol("value"))
 
-    def assign(executor: LockstepExecutor) -> None:
-        executor.write_register(register, source(executor))
+    def assign(state: GroupState) -> None:
+        state.write_register(register, source(state))
 
     return assign
 
@@ -40,10 +40,10 @@ def compile_unknown_instruction(operands: OperandCompiler) -> StepAction:
         elements = operand.elements if isinstance(operand, Vector | Arguments) else (operand,)
         names.extend(operands.scope.register_name(e.text) for e in elements if isinstance(e, Name))
 
-    def forget(executor: LockstepExecutor) -> None:
-        executor.record_unknown_call()
+    def forget(state: GroupState) -> None:
+        state.record_unknown_call()
         for name in names:
-            executor.write_register(name, executor.fresh_symbol(name))
+            state.write_register(name, state.fresh_symbol(name))
 
     return forget
 
@@ -54,12 +54,12 @@ def _compile_vector_assignment(operands: OperandCompiler, target: Vector, value:
     if isinstance(value, CallExpr) and function == "load":
         return _compile_vector_load(operands, names, value)
     if isinstance(value, CallExpr) and function == "unpack":
-        source = operands.evaluator(value.arguments[-1]) or (lambda executor: executor.fresh_symbol("value"))
+        source = operands.evaluator(value.arguments[-1]) or (lambda state: state.fresh_symbol("value"))
         return _compile_unpack(names, source)
 
-    def forget(executor: LockstepExecutor) -> None:
+    def forget(state: GroupState) -> None:
         for position, name in enumerate(names):
-            executor.write_register(name, executor.fresh_symbol(f"element {position}"))
+            state.write_register(name, state.fresh_symbol(f"element {position}"))
 
     return forget
 
@@ -68,11 +68,11 @@ def _compile_vector_load(operands: OperandCompiler, names: list[str], call: Call
     space, address, width = load_parts(operands, call)
     is_signed = reads_signed(operands)
 
-    def load_all(executor: LockstepExecutor) -> None:
-        base = address(executor)
+    def load_all(state: GroupState) -> None:
+        base = address(state)
         for position, name in enumerate(names):
-            place = executor.operations.apply(SymbolicOps.op_add, 64, base, position * (width // 8))
-            executor.write_register(name, load_value(executor, space, place, width, position, is_signed=is_signed))
+            place = state.operations.apply(SymbolicOps.op_add, 64, base, position * (width // 8))
+            state.write_register(name, load_value(state, space, place, width, position, is_signed=is_signed))
 
     return load_all
 
@@ -80,12 +80,10 @@ def _compile_vector_load(operands: OperandCompiler, names: list[str], call: Call
 def _compile_unpack(names: list[str], source: ValueReader) -> StepAction:
     count = len(names)
 
-    def unpack(executor: LockstepExecutor) -> None:
-        whole = source(executor)
+    def unpack(state: GroupState) -> None:
+        whole = source(state)
         for position, name in enumerate(names):
-            executor.write_register(
-                name, lift(partial(_vector_element, executor.symbolic_values, position, count), whole)
-            )
+            state.write_register(name, lift(partial(_vector_element, state.symbolic_values, position, count), whole))
 
     return unpack
 

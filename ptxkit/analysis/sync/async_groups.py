@@ -23,6 +23,7 @@ from ptxkit.isa.effects import (
     MemoryFence,
     WaitGroup,
 )
+from ptxkit.semantics.ordering import is_relaxed_sync
 
 #: The completion mechanisms that use groups.
 GROUP_MECHANISMS = ("cp.async", "bulk", "wgmma")
@@ -117,9 +118,9 @@ class _InflightTracker:
                     if (copy.event.step, copy.event.visit) != (event.step, event.visit):
                         break
                     copy.phase = self._phases.get(position)
-            case MbarrierWait(order=order):
+            case MbarrierWait() as effect:
                 self._pending_waits.append((event.address, self._phases.get(position)))
-                if order != "relaxed":
+                if not is_relaxed_sync(effect):
                     self._complete_awaited(position)
             case MbarrierInit() | MbarrierInvalidate():
                 self._by_mbarrier.pop(event.address, None)  # a later mbarrier at this address tracks other copies

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeAlias
 
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Barrier
+from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
+from ptxkit.semantics.cluster_barrier_state import ClusterBarrierOutcome, ClusterBarrierState
+from ptxkit.semantics.thread_sets import thread_range, thread_set
 
 #: The mask of all lanes.
 _FULL = 0xFFFFFFFF
@@ -23,26 +27,21 @@ BarrierKey: TypeAlias = tuple[str, int, int]
 
 
 @dataclass(slots=True)
-class BarrierState:
-    """The state of a barrier.
+class SimulatedBarrier:
+    """A barrier, and the arrivals that led to its state.
 
-    members: the actors that a barrier of all threads waits for. completed_phases: the number of complete phases.
-    arrived_threads: the threads that have arrived in the current phase. declared_threads: the thread count, and the
-    event that declares it; None for all threads. arrival_phases: by warp, the phase in which each arrival counts.
-    partial_warps: the warps of which only some lanes have arrived, which do not count yet. last_arrivals: by actor, how
-    often it arrived, and the phase of its last arrival. wait_counts: by actor, how often it waited.
+    declaration: the event that declares its number of threads. arrival_phases: by warp, the phase in which each arrival
+    counts. partial_warps: the warps of which only some lanes have arrived, which do not count yet. last_arrivals: by
+    actor, how often it arrived, and the phase of its last arrival. waiting: the actors that wait for the current phase
+    of the barrier of the cluster.
     """
 
-    members: tuple[int, ...]
-    completed_phases: int = 0
-    arrived_threads: int = 0
-    declared_threads: tuple[int, TraceEvent] | None = None
+    state: BarrierState | ClusterBarrierState
+    declaration: TraceEvent | None = None
     arrival_phases: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     partial_warps: set[int] = field(default_factory=set)
     last_arrivals: dict[int, tuple[int, int]] = field(default_factory=dict)
-    wait_counts: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    remaining_threads: int | None = None
-    """The number of member threads that have not exited; None where it must be recomputed after an exit."""
+    waiting: list[int] = field(default_factory=list)
 
 
 class BarrierModel:
@@ -61,28 +60,47 @@ class BarrierModel:
             for warp in self._warps[index]:
                 self._with_lanes_of[(each.rank, warp)].append(index)
         self._has_exited = has_left
-        self._barriers: dict[BarrierKey, BarrierState] = {}
+        self._barriers: dict[BarrierKey, SimulatedBarrier] = {}
         self.count_mismatches: list[tuple[TraceEvent, TraceEvent]] = []
         self.is_approximate = False
-        self.released_barriers: list[BarrierState] = []
+        self.released_barriers: list[SimulatedBarrier] = []
 
-    def arrive(self, actor: int, effect: Barrier, event: TraceEvent) -> tuple[BarrierState, int] | None:
+    @cached_property
+    def _threads(self) -> list[int]:
+        """The threads of each actor, as a set of those of all CTAs."""
+        stride = 1 + max(each.tids[-1] for each in self._thread_classes)
+        return [_set_of(each.tids) << each.rank * stride for each in self._thread_classes]
+
+    def arrive(self, actor: int, effect: Barrier, event: TraceEvent) -> tuple[SimulatedBarrier, int] | None:
         """Simulates a barrier operation of an actor; returns the barrier and the phase that the actor waits for."""
         key = self._barrier_key(self._thread_classes[actor], effect, event)
         if key is None:
             return None
-        meeting = self._barriers.get(key)
-        if meeting is None:
-            meeting = self._barriers[key] = BarrierState(self._members(key))
-        if effect.level == "cluster" and not _alternates(meeting, actor, effect.action):
-            self.is_approximate = True  # PTX613 reports it
-        if effect.action != "wait":
-            self._note_declared_threads(meeting, effect, event)
-            self._count_arrivals(actor, meeting)
+        barrier = self._barriers.get(key)
+        if barrier is None:
+            barrier = self._barriers[key] = self._new_barrier(key)
+        state = barrier.state
+        if isinstance(state, ClusterBarrierState):
+            return self._use_cluster_barrier(actor, effect, barrier, state)
+        self._declare(barrier, state, effect, event)
+        self._count_arrivals(actor, barrier, state)
+        return None if effect.action == "arrive" else (barrier, barrier.last_arrivals[actor][1])
+
+    def _use_cluster_barrier(
+        self, actor: int, effect: Barrier, barrier: SimulatedBarrier, state: ClusterBarrierState
+    ) -> tuple[SimulatedBarrier, int] | None:
+        """Arrives at the barrier of the cluster, or waits there. PTX613 reports where the two do not alternate."""
+        threads = self._threads[actor]
         if effect.action == "arrive":
+            self.is_approximate |= state.arrive(threads).is_error
+            self.release(barrier)
             return None
-        meeting.wait_counts[actor] += 1
-        return meeting, meeting.last_arrivals.get(actor, (0, 1))[1]
+        outcome = state.wait(threads)
+        self.is_approximate |= outcome.is_error
+        if outcome is ClusterBarrierOutcome.PENDING:
+            barrier.waiting.append(actor)
+            return barrier, state.completed_phases + 1
+        return barrier, state.completed_phases
 
     def _barrier_key(self, thread_class: ThreadClass, effect: Barrier, event: TraceEvent) -> BarrierKey | None:
         """Returns the key of the barrier; None for a barrier of some lanes of a warp, which blocks no actor."""
@@ -97,112 +115,105 @@ class BarrierModel:
         self.is_approximate |= event.amount is not None
         return ("cta", thread_class.rank, 0)
 
-    def _members(self, key: BarrierKey) -> tuple[int, ...]:
+    def _new_barrier(self, key: BarrierKey) -> SimulatedBarrier:
+        """Returns a barrier at which all threads of its level that have not exited are expected."""
         level, rank, number = key
-        return tuple(
-            index
-            for index, thread_class in enumerate(self._thread_classes)
-            if level == "cluster"
-            or (thread_class.rank == rank and (level == "cta" or thread_class.tids[0] // 32 == number))
-        )
+        members = 0
+        for index, each in enumerate(self._thread_classes):
+            is_member = level == "cluster" or (each.rank == rank and (level == "cta" or each.tids[0] // 32 == number))
+            if is_member and not self._has_exited(index):
+                members |= self._threads[index]
+        if level == "cluster":
+            return SimulatedBarrier(ClusterBarrierState(members, counts_exited=True))
+        return SimulatedBarrier(BarrierState(members))
 
-    def _note_declared_threads(self, meeting: BarrierState, effect: Barrier, event: TraceEvent) -> None:
+    def _declare(self, barrier: SimulatedBarrier, state: BarrierState, effect: Barrier, event: TraceEvent) -> None:
         """Records the number of threads that the barrier is declared to wait for."""
         if effect.threads is None:
             return
         if not isinstance(event.size, int):
             self.is_approximate = True
-        elif (
-            meeting.declared_threads is not None
-            and meeting.declared_threads[0] != event.size
-            and (meeting.arrived_threads or meeting.partial_warps)
-        ):
-            self.count_mismatches.append((meeting.declared_threads[1], event))
+            return
+        outcome = state.declare(event.size, has_partial_warps=bool(barrier.partial_warps), counts_earlier=True)
+        if outcome is BarrierOutcome.COUNT_MISMATCH and barrier.declaration is not None:
+            self.count_mismatches.append((barrier.declaration, event))
         else:
-            meeting.declared_threads = (event.size, event)
+            barrier.declaration = event
 
-    def _count_arrivals(self, actor: int, meeting: BarrierState) -> None:
+    def _count_arrivals(self, actor: int, barrier: SimulatedBarrier, state: BarrierState) -> None:
         """Counts the threads of an actor.
 
         A barrier with a thread count counts whole warps: when the last lane of the warp arrives, or when no actor can
         advance.
         """
-        before, _ = meeting.last_arrivals.get(actor, (0, 0))
-        last = meeting.completed_phases + 1
-        if meeting.declared_threads is None:
-            meeting.arrived_threads += len(self._thread_classes[actor].tids)
+        before, _ = barrier.last_arrivals.get(actor, (0, 0))
+        last = state.completed_phases + 1
+        if state.declared_count is None:
+            state.arrive(self._threads[actor])
         else:
             for warp in self._warps[actor]:
-                rounds = meeting.arrival_phases[warp]
-                rounds.extend(
-                    [meeting.completed_phases] * (before - len(rounds))
-                )  # from when it waited for all threads
-                if len(rounds) == before:
-                    if warp in meeting.partial_warps:
-                        self._count_warp(meeting, warp)
-                    rounds.append(meeting.completed_phases + 1)
-                    meeting.partial_warps.add(warp)
-                last = rounds[before]
-                if warp in meeting.partial_warps and self._is_whole(meeting, warp, actor):
-                    self._count_warp(meeting, warp)
-        meeting.last_arrivals[actor] = (before + 1, last)
-        self.release(meeting)
+                phases = barrier.arrival_phases[warp]
+                # The barrier may have waited for all threads before.
+                phases.extend([state.completed_phases] * (before - len(phases)))
+                if len(phases) == before:
+                    if warp in barrier.partial_warps:
+                        self._count_warp(barrier, state, warp)
+                    phases.append(state.completed_phases + 1)
+                    barrier.partial_warps.add(warp)
+                last = phases[before]
+                if warp in barrier.partial_warps and self._is_whole(barrier, warp, actor):
+                    self._count_warp(barrier, state, warp)
+        barrier.last_arrivals[actor] = (before + 1, last)
+        self.release(barrier)
 
-    def _is_whole(self, meeting: BarrierState, warp: int, comes: int) -> bool:
+    def _is_whole(self, barrier: SimulatedBarrier, warp: int, comes: int) -> bool:
         """Whether, with the arrival of an actor, all lanes of a warp that have not exited have arrived."""
-        times = len(meeting.arrival_phases[warp])
+        times = len(barrier.arrival_phases[warp])
         return all(
-            meeting.last_arrivals.get(member, (0, 0))[0] + (member == comes) >= times or self._has_exited(member)
+            barrier.last_arrivals.get(member, (0, 0))[0] + (member == comes) >= times or self._has_exited(member)
             for member in self._with_lanes_of[(self._thread_classes[comes].rank, warp)]
         )
 
-    def _count_warp(self, meeting: BarrierState, warp: int) -> None:
+    def _count_warp(self, barrier: SimulatedBarrier, state: BarrierState, warp: int) -> None:
         """Counts the arrival of a warp; its phase was determined when the first lanes of the warp arrived."""
-        meeting.partial_warps.discard(warp)
-        self.is_approximate |= meeting.arrival_phases[warp][-1] != meeting.completed_phases + 1
-        meeting.arrived_threads += 32
-        self.release(meeting)
+        barrier.partial_warps.discard(warp)
+        self.is_approximate |= barrier.arrival_phases[warp][-1] != state.completed_phases + 1
+        state.count_warp()
+        self.release(barrier)
 
     def count_partial_warp(self) -> bool:
         """Counts a warp whose remaining lanes do not arrive, and returns whether there was one."""
-        for meeting in self._barriers.values():
-            if meeting.partial_warps:
-                self._count_warp(meeting, min(meeting.partial_warps))
+        for barrier in self._barriers.values():
+            if barrier.partial_warps and isinstance(barrier.state, BarrierState):
+                self._count_warp(barrier, barrier.state, min(barrier.partial_warps))
                 return True
         return False
 
-    def release(self, meeting: BarrierState) -> bool:
+    def release(self, barrier: SimulatedBarrier) -> bool:
         """Completes the phase of a barrier at which all expected threads have arrived; returns whether it did."""
-        if not meeting.arrived_threads or meeting.arrived_threads < self.expected_threads(meeting):
+        before = barrier.state.completed_phases
+        barrier.state.complete_if_ready()
+        if barrier.state.completed_phases == before:
             return False
-        self.released_barriers.append(meeting)
-        meeting.completed_phases += 1
-        meeting.arrived_threads = 0
+        self.released_barriers.append(barrier)
+        if isinstance(barrier.state, ClusterBarrierState):
+            for actor in barrier.waiting:
+                barrier.state.wait(self._threads[actor])
+            barrier.waiting.clear()
         return True
 
     def release_all(self) -> bool:
         """Completes the barriers whose missing threads have exited, and returns whether there were any."""
-        opened = [self.release(meeting) for meeting in self._barriers.values()]
+        opened = [self.release(barrier) for barrier in self._barriers.values()]
         return any(opened)
 
-    def expected_threads(self, meeting: BarrierState) -> int:
-        """Returns how many threads must arrive. A barrier does not wait for exited threads."""
-        if meeting.declared_threads is not None:
-            return meeting.declared_threads[0]
-        if meeting.remaining_threads is None:
-            left = self._has_exited
-            meeting.remaining_threads = sum(
-                len(self._thread_classes[member].tids) for member in meeting.members if not left(member)
-            )
-        return meeting.remaining_threads
-
-    def note_exit(self) -> None:
+    def note_exit(self, actor: int) -> None:
         """Records that an actor has exited, so that barriers no longer wait for it."""
-        for meeting in self._barriers.values():
-            meeting.remaining_threads = None
+        for barrier in self._barriers.values():
+            barrier.state.exit(self._threads[actor])
 
 
-def _alternates(meeting: BarrierState, actor: int, action: str) -> bool:
-    """Whether an actor's arrivals and waits alternate."""
-    arrived, waited = meeting.last_arrivals.get(actor, (0, 0))[0], meeting.wait_counts[actor]
-    return arrived == waited if action == "arrive" else arrived == waited + 1
+def _set_of(tids: Sequence[int]) -> int:
+    """The set of threads in ascending order, most often of a range."""
+    is_range = tids[-1] - tids[0] + 1 == len(tids)
+    return thread_range(tids[0], len(tids)) if is_range else thread_set(tids)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ptxkit.analysis.limits import MAX_SIZES
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Barrier, MbarrierInit
+from ptxkit.limits import MAX_CTA_THREADS
 
 #: Threads of a warp and of a warpgroup.
 _WARP, _WARPGROUP = 32, 128
-#: The maximum number of sizes that are tried, and the number of threads of the largest block that any GPU supports.
-MAX_SIZES, MAX_BLOCK_SIZE = 8, 1024
 
 
 def alternative_launches(
@@ -26,9 +26,9 @@ def alternative_launches(
 
     Each size is a number of whole warps within the limit of the launch.
     """
-    most = launch.threads if launch.is_limit else MAX_BLOCK_SIZE
+    most = launch.threads if launch.is_limit else MAX_CTA_THREADS
     sizes = [size for count in _arrival_counts(actors) for size in _suggested_sizes(count)]
-    sizes += [launch.threads >> shift for shift in range(1, MAX_BLOCK_SIZE.bit_length())]
+    sizes += [launch.threads >> shift for shift in range(1, MAX_CTA_THREADS.bit_length())]
     skipped = set(tried)
     found: list[LaunchConfig] = []
     for size in dict.fromkeys(sizes):

@@ -18,43 +18,28 @@ from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.analysis.values.symbolic_values import Value
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import MbarrierArrive, MbarrierWait
-
-#: The maximum tx-count of an mbarrier, in bytes.
-MAX_TX_COUNT = (1 << 20) - 1
+from ptxkit.semantics.mbarrier_state import MbarrierOutcome, MbarrierState
 
 #: What initialised an mbarrier: an instruction, the number of its execution, and the warps that execute it.
 Initializer: TypeAlias = tuple[Step, int, frozenset[int]]
 
 
 @dataclass(slots=True)
-class MbarrierState:
-    """The state of an mbarrier.
+class SimulatedMbarrier:
+    """An mbarrier, and the events that led to its state.
 
-    count: the expected arrivals of a phase. pending_arrivals: the arrivals that the current phase still needs.
-    tx_count: the bytes that it still needs; `unknown_size_copies` copies of unknown size supply the rest.
-    completed_phases: the number of complete phases. earlier_phases: the phases that earlier mbarriers at its location
-    began. observed_phases: the latest phase that some wait has observed. arrivals: the events that arrived in the
-    current phase; previous_arrivals: those of the phase before. expected_bytes: the bytes that `expect_events` added in
+    earlier_phases: the phases that earlier mbarriers at its location began. arrivals: the events that arrived in the
+    current phase; previous_arrivals: those of the phase before. expect_events: the events that added expected bytes in
     the current phase. last_update: the time of its last arrival or expect-tx.
     """
 
-    count: int
-    pending_arrivals: int
-    tx_count: int = 0
-    unknown_size_copies: int = 0
-    completed_phases: int = 0
+    state: MbarrierState
     earlier_phases: int = 0
-    observed_phases: int = 0
     arrivals: list[TraceEvent] = field(default_factory=list)
     previous_arrivals: tuple[TraceEvent, ...] = ()
-    expected_bytes: int = 0
     expect_events: list[TraceEvent] = field(default_factory=list)
     last_update: int = 0
     initializer: Initializer | None = None
-
-    @property
-    def is_complete(self) -> bool:
-        return self.pending_arrivals == 0 and self.tx_count == 0 and not self.unknown_size_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +71,23 @@ class MbarrierModel:
 
     def __init__(self, actors: Sequence[ThreadClass]) -> None:
         self._thread_classes = actors
-        self._mbarriers: dict[MbarrierLocation, MbarrierState] = {}
+        self._mbarriers: dict[MbarrierLocation, SimulatedMbarrier] = {}
         self._earlier_phases: Counter[MbarrierLocation] = Counter()
         self._observed_phases: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
         self._tokens: list[Counter[MbarrierLocation]] = [Counter() for _ in actors]
         self.excess_arrivals: list[ExcessArrival] = []
         self.tx_overflows: list[tuple[TraceEvent, int]] = []
         self.is_approximate = False
-        self.changed_mbarriers: list[MbarrierState] = []
+        self.changed_mbarriers: list[SimulatedMbarrier] = []
         self.clock = 0
         self.is_truncated = False
 
     def unbalanced_locations(self) -> list[MbarrierLocation]:
         """Returns the mbarriers whose tx-count is not zero: bytes are missing, or arrived without an expect-tx."""
-        return [place for place, known in self._mbarriers.items() if known.tx_count and not known.unknown_size_copies]
+        states = ((place, known.state) for place, known in self._mbarriers.items())
+        return [place for place, state in states if state.tx_count and not state.unsized_copies]
 
-    def get(self, place: MbarrierLocation) -> MbarrierState | None:
+    def get(self, place: MbarrierLocation) -> SimulatedMbarrier | None:
         """Returns the valid mbarrier at a location."""
         return self._mbarriers.get(place)
 
@@ -114,52 +100,49 @@ class MbarrierModel:
             self.invalidate(place)
         needed = count if isinstance(count, int) else 0
         self.is_approximate |= not needed
-        self._mbarriers[place] = MbarrierState(
-            needed, needed, earlier_phases=self._earlier_phases[place], initializer=maker
+        self._mbarriers[place] = SimulatedMbarrier(
+            MbarrierState(needed), earlier_phases=self._earlier_phases[place], initializer=maker
         )
 
     def invalidate(self, place: MbarrierLocation) -> None:
         """Invalidates an mbarrier, and discards what threads observed of its phases."""
         ended = self._mbarriers.pop(place)
         self.changed_mbarriers.append(ended)
-        self._earlier_phases[place] = ended.earlier_phases + ended.completed_phases + bool(ended.arrivals)
+        self._earlier_phases[place] = ended.earlier_phases + ended.state.completed_phases + bool(ended.arrivals)
         for known in (*self._tokens, *self._observed_phases):
             known.pop(place, None)
 
-    def expect_tx(self, known: MbarrierState, event: TraceEvent, size: Value | None, times: int) -> None:
-        """Adds expected bytes to the tx-count."""
+    def expect_tx(self, known: SimulatedMbarrier, event: TraceEvent, size: Value | None, times: int) -> None:
+        """Adds expected bytes to the tx-count, which completes no phase: copies that came before are deferred."""
         known.last_update = self.clock
         known.expect_events.append(event)
-        if isinstance(size, int):
-            known.tx_count += size * times
-            known.expected_bytes += size * times
-            if known.tx_count > MAX_TX_COUNT and not self.tx_overflows:
-                self.tx_overflows.append((event, known.tx_count))
-        else:
+        if not isinstance(size, int):
             self.is_approximate = True
+            return
+        outcome = known.state.expect_tx(size * times, may_complete=False)
+        due = known.state.tx_count
+        if outcome is MbarrierOutcome.TX_COUNT_OVERFLOW and due > 0 and not self.tx_overflows:
+            self.tx_overflows.append((event, due))
 
-    def begin_copy(self, known: MbarrierState, size: Value | None, times: int) -> None:
+    def begin_copy(self, known: SimulatedMbarrier, size: Value | None, times: int) -> None:
         """Starts a copy that completes bytes on the mbarrier."""
         if not isinstance(size, int):
-            known.unknown_size_copies += times
+            known.state.begin_unsized_copies(times)
 
-    def end_copy(self, known: MbarrierState, size: Value | None, times: int) -> None:
-        """Completes the bytes of a copy; the last copy of unknown size completes all remaining bytes."""
-        if isinstance(size, int):
-            known.tx_count -= size * times
-        else:
-            known.unknown_size_copies -= times
-            if not known.unknown_size_copies:
-                known.tx_count = 0
-        self._complete_phase_if_ready(known)
+    def end_copy(self, known: SimulatedMbarrier, size: Value | None, times: int) -> None:
+        """Completes the bytes of a copy."""
+        state = known.state
+        self._note_outcome(
+            known, state.complete_tx(size * times) if isinstance(size, int) else state.end_unsized_copies(times)
+        )
 
-    def arrive(self, actor: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState) -> None:
+    def arrive(self, actor: int, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier) -> None:
         """Arrives synchronously with every thread of an actor."""
         effect = event.effect
         assert isinstance(effect, MbarrierArrive)
         each = event.amount if isinstance(event.amount, int) else None
         self.is_approximate |= each is None
-        self._tokens[actor][place] = known.completed_phases
+        self._tokens[actor][place] = known.state.completed_phases
         threads = len(self._thread_classes[actor].tids)
         if effect.expect is None and not effect.drop:
             self.count_arrivals(known, (each or 1) * threads, actor, event, place)
@@ -168,51 +151,41 @@ class MbarrierModel:
             if effect.expect is not None:
                 self.expect_tx(known, event, event.expect, 1)
             if effect.drop:
-                known.count -= each or 0
+                known.state.drop(each or 0)
             self.count_arrivals(known, each or 1, actor, event, place)
 
     def count_arrivals(
-        self, known: MbarrierState, arrivals: int, actor: int, event: TraceEvent, place: MbarrierLocation
+        self, known: SimulatedMbarrier, arrivals: int, actor: int, event: TraceEvent, place: MbarrierLocation
     ) -> None:
-        """Counts arrivals, one phase at a time."""
+        """Counts arrivals, one phase at a time; only the first phase that was not observed before is in excess."""
         known.last_update = self.clock
-        is_observed = False
+        state, is_observed = known.state, False
         while arrivals > 0:
-            if is_observed and known.pending_arrivals == known.count > 0:
-                arrivals = self._complete_whole_phases(known, arrivals, event)
+            whole = state.complete_phases(arrivals) if is_observed else 0
+            if whole:
+                arrivals -= whole * state.count
+                known.previous_arrivals = (event,)
+                self.changed_mbarriers.append(known)
                 continue
-            if known.completed_phases > known.observed_phases:
-                is_observed = True
+            some = min(arrivals, state.pending_arrivals) or arrivals
+            outcome = state.arrive(some)
+            if outcome is MbarrierOutcome.UNOBSERVED_PHASE:
                 # A thread that tested the phase may have observed it, and would then have taken another path.
-                if (event.step, event.visit) not in self._thread_classes[actor].polled_arrivals:
+                if not is_observed and (event.step, event.visit) not in self._thread_classes[actor].polled_arrivals:
                     self._record_excess(known, actor, event, place, known.previous_arrivals, unobserved=True)
-                known.observed_phases = known.completed_phases
-            if known.pending_arrivals == 0:
+                is_observed = True
+                state.observe()
+                continue
+            if outcome is MbarrierOutcome.EXCESS_ARRIVALS:
                 self._record_excess(known, actor, event, place, tuple(known.arrivals), unobserved=False)
                 return
-            some = min(arrivals, known.pending_arrivals) if known.pending_arrivals > 0 else arrivals
             arrivals -= some
-            known.pending_arrivals -= some
             known.arrivals.append(event)
-            self._complete_phase_if_ready(known)
-
-    def _complete_whole_phases(self, known: MbarrierState, arrivals: int, event: TraceEvent) -> int:
-        """Completes all phases that the arrivals of one event fill, and returns the number of remaining arrivals."""
-        whole, left = divmod(arrivals, known.count)
-        if not whole:
-            known.observed_phases = known.completed_phases
-            known.pending_arrivals -= left
-            known.arrivals.append(event)
-            return 0
-        known.completed_phases += whole
-        known.observed_phases = known.completed_phases - 1
-        known.previous_arrivals = (event,)
-        self.changed_mbarriers.append(known)
-        return left
+            self._note_outcome(known, outcome)
 
     def _record_excess(
         self,
-        known: MbarrierState,
+        known: SimulatedMbarrier,
         actor: int,
         event: TraceEvent,
         place: MbarrierLocation,
@@ -222,31 +195,29 @@ class MbarrierModel:
     ) -> None:
         if self.is_truncated:
             return
-        phase, before = known.completed_phases + 1, tuple(dict.fromkeys(others))
-        self.excess_arrivals.append(ExcessArrival(actor, event, place, phase, before, unobserved, known.count))
+        phase, before = known.state.completed_phases + 1, tuple(dict.fromkeys(others))
+        self.excess_arrivals.append(ExcessArrival(actor, event, place, phase, before, unobserved, known.state.count))
 
-    def _complete_phase_if_ready(self, known: MbarrierState) -> None:
-        """Completes the phase when no arrival and no byte is pending."""
-        if known.is_complete:
+    def _note_outcome(self, known: SimulatedMbarrier, outcome: MbarrierOutcome) -> None:
+        """Starts the records of the next phase where an operation completed one."""
+        if outcome is MbarrierOutcome.PHASE_COMPLETE:
             self.changed_mbarriers.append(known)
-            known.completed_phases += 1
-            known.pending_arrivals = known.count
             known.previous_arrivals, known.arrivals = tuple(known.arrivals), []
-            known.expected_bytes, known.expect_events = 0, []
+            known.expect_events = []
 
     def test_wait(
-        self, actor: int, effect: MbarrierWait, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
+        self, actor: int, effect: MbarrierWait, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
     ) -> bool:
         """Returns the result of a wait; where it is true, the actor observes the phase."""
-        seen = self._observed_phases[actor]
+        seen, state = self._observed_phases[actor], known.state
         if effect.by == "state":
-            passes = known.completed_phases > self._tokens[actor][place]
+            passes = state.is_phase_complete(self._tokens[actor][place])
         elif isinstance(event.amount, int):
-            passes = known.completed_phases & 1 != event.amount & 1
+            passes = state.is_parity_complete(event.amount)
         else:
             self.is_approximate = True
-            passes = known.completed_phases > seen[place]
+            passes = state.is_phase_complete(seen[place])
         if passes:
-            seen[place] = known.completed_phases
-            known.observed_phases = max(known.observed_phases, known.completed_phases)
+            seen[place] = state.completed_phases
+            state.observe()
         return passes

@@ -17,15 +17,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_HYPOTHESES
 from ptxkit.analysis.symexec.trace import GroupTrace, TraceEvent, UnknownCall
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, locations_of
 from ptxkit.analysis.sync.sync_schedule import ScheduleResult, simulate_schedule
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.effects import Access, MbarrierArrive, MbarrierInit, MbarrierTrack, MbarrierWait
-
-#: The maximum number of hypotheses of each kind; each is simulated anew with priority for each kind of actor.
-MAX_HYPOTHESES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +121,9 @@ class PhaseFaultLocalizer:
         for played in self._schedules.values():
             for stuck in played.blocked_threads:
                 places = locations_of(self._thread_classes[stuck.thread_class].rank, stuck.event)
-                if stuck.mbarrier is not None and stuck.mbarrier.pending_arrivals and places:
-                    found.setdefault(places[0], stuck.mbarrier.count - stuck.mbarrier.pending_arrivals)
+                if stuck.mbarrier is not None and stuck.mbarrier.state.pending_arrivals and places:
+                    state = stuck.mbarrier.state
+                    found.setdefault(places[0], state.count - state.pending_arrivals)
             for excess in played.excess_arrivals[:1]:
                 found.setdefault(excess.location, 0)
         return found

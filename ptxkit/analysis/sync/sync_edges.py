@@ -16,7 +16,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.symexec.trace import ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.effects import Barrier, MbarrierArrive, MbarrierTrack, MbarrierWait, MemoryFence, ProxyFence
+from ptxkit.isa.effects import Barrier, Effect, MbarrierWait
+from ptxkit.semantics.ordering import is_fence, sync_operation_of
 
 #: A position after the end of every trace, from which a relaxed wait orders where no fence follows it.
 NEVER = 1 << 40
@@ -70,32 +71,27 @@ def release_acquire_points(
     """
     marks = ReleaseAcquirePoints()
     known = phases or {}
-    kinds = (MemoryFence, ProxyFence) if proxies else (MemoryFence,)
-    fences = [at for at, e in enumerate(trace.events) if not isinstance(e, UnknownCall) and isinstance(e.effect, kinds)]
+    events = enumerate(trace.events)
+    fences = [at for at, e in events if not isinstance(e, UnknownCall) and is_fence(e.effect, proxy_fences=proxies)]
     for position, event in enumerate(trace.events):
         if isinstance(event, UnknownCall):
             continue
         effect = event.effect
-        if isinstance(effect, Barrier) and (effect.level, effect.order) != ("warp", "relaxed"):
-            key = barrier_key(effect, event, trace.tid, threads)
-            if effect.action in ("sync", "arrive"):
-                marks.releases[key].append(
-                    _effective_release(effect.order == "relaxed", position, fences, marks.releases[key])
+        operation = sync_operation_of(effect)
+        if operation is None:
+            continue
+        key = _sync_key(effect, event, trace.tid, threads)
+        if operation.releases:
+            marks.releases[key].append(_effective_release(operation.is_relaxed, position, fences, marks.releases[key]))
+            if not isinstance(effect, Barrier):
+                marks.release_phases[key].append(known.get(position, len(marks.releases[key])))
+        if operation.acquires:
+            marks.acquires[key].append(_effective_acquire(operation.is_relaxed, position, fences))
+            if isinstance(effect, MbarrierWait):
+                observed = known.get(position)
+                marks.acquire_phases[key].append(
+                    _observed_phase(marks.acquire_phases[key], effect, event) if observed is None else observed
                 )
-            if effect.action in ("sync", "wait"):
-                marks.acquires[key].append(_effective_acquire(effect.order == "relaxed", position, fences))
-        elif isinstance(effect, MbarrierArrive | MbarrierTrack):
-            key = ("mbarrier", event.address)
-            order = effect.order if isinstance(effect, MbarrierArrive) else "release"
-            marks.releases[key].append(_effective_release(order == "relaxed", position, fences, marks.releases[key]))
-            marks.release_phases[key].append(known.get(position, len(marks.releases[key])))
-        elif isinstance(effect, MbarrierWait):
-            key = ("mbarrier", event.address)
-            marks.acquires[key].append(_effective_acquire(effect.order == "relaxed", position, fences))
-            observed = known.get(position)
-            marks.acquire_phases[key].append(
-                _observed_phase(marks.acquire_phases[key], effect, event) if observed is None else observed
-            )
     for positions in marks.acquires.values():
         _propagate_to_earlier(positions)
     return marks
@@ -128,6 +124,13 @@ def _observed_phase(before: list[int], effect: MbarrierWait, event: TraceEvent) 
     if before:
         return before[-1] + 1
     return 0 if effect.by == "parity" and event.amount == 1 else 1
+
+
+def _sync_key(effect: Effect, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
+    """Returns the key of the barrier or the mbarrier that a thread uses."""
+    if isinstance(effect, Barrier):
+        return barrier_key(effect, event, tid, threads)
+    return ("mbarrier", event.address)
 
 
 def barrier_key(effect: Barrier, event: TraceEvent, tid: int, threads: int | None = None) -> Hashable:
@@ -192,19 +195,17 @@ def find_unordered_release(
     seen: dict[Hashable, int] = defaultdict(int)
     for position, event in events:
         effect = event.effect
-        if isinstance(effect, Barrier):
-            key, releases = barrier_key(effect, event, tid), effect.level != "warp" and effect.action != "wait"
-        elif isinstance(effect, MbarrierArrive):
-            key, releases = ("mbarrier", event.address), not effect.asynchronous
-        else:
+        operation = sync_operation_of(effect)
+        if operation is None or not operation.releases or operation.is_deferred:
             continue
-        if releases:
-            seen[key] += 1
-            is_relaxed = effect.order == "relaxed"
-            if (
-                since < position
-                and (position < over or is_relaxed)
-                and acquirer.observed_phases(key, until) >= seen[key]
-            ):
-                return UnorderedRelease(event.step, is_relaxed)
+        if isinstance(effect, Barrier) and effect.level == "warp":
+            continue
+        key = _sync_key(effect, event, tid)
+        seen[key] += 1
+        if (
+            since < position
+            and (position < over or operation.is_relaxed)
+            and acquirer.observed_phases(key, until) >= seen[key]
+        ):
+            return UnorderedRelease(event.step, operation.is_relaxed)
     return None

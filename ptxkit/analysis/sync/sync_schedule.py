@@ -15,11 +15,11 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from heapq import heappop, heappush, heapreplace
 
-from ptxkit.analysis.ir.budget import MAX_SIMULATED_EVENTS
+from ptxkit.analysis.limits import MAX_SIMULATED_EVENTS
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.sync.barrier_model import BarrierModel, BarrierState
+from ptxkit.analysis.sync.barrier_model import BarrierModel, SimulatedBarrier
 from ptxkit.analysis.sync.mbarrier_location import MbarrierLocation, location_of, locations_of
-from ptxkit.analysis.sync.mbarrier_model import ExcessArrival, MbarrierModel, MbarrierState
+from ptxkit.analysis.sync.mbarrier_model import ExcessArrival, MbarrierModel, SimulatedMbarrier
 from ptxkit.analysis.sync.thread_classes import ThreadClass
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import (
@@ -45,7 +45,7 @@ class BlockedThread:
     thread_class: int
     event: TraceEvent
     position: int
-    mbarrier: MbarrierState | None = None
+    mbarrier: SimulatedMbarrier | None = None
     arrived_threads: int = 0
     expected_threads: int = 0
 
@@ -76,34 +76,34 @@ class ScheduleResult:
 
 
 class _ScheduleSimulator:
-    """The state of one simulation. size: CTAs of the cluster. hasty: asynchronous arrivals are not deferred."""
+    """The state of one simulation. size: CTAs of the cluster. eager: asynchronous arrivals are not deferred."""
 
-    def __init__(self, actors: Sequence[ThreadClass], size: int, hasty: bool) -> None:
+    def __init__(self, actors: Sequence[ThreadClass], size: int, eager: bool) -> None:
         self.thread_classes = actors
         self.cluster_size = size
-        self.eager_async = hasty
+        self.eager_async = eager
         self.result = ScheduleResult()
         self.mbarriers = MbarrierModel(actors)
         self.barriers = BarrierModel(actors, self._has_exited)
         self.positions = [0] * len(actors)
-        self.awaited_barriers: list[tuple[BarrierState, int] | None] = [None] * len(actors)
+        self.awaited_barriers: list[tuple[SimulatedBarrier, int] | None] = [None] * len(actors)
         #: By actor: the mbarrier of its last unsuccessful wait, and the number of phases that were complete then.
-        self.failed_waits: list[tuple[MbarrierLocation, MbarrierState, int] | None] = [None] * len(actors)
+        self.failed_waits: list[tuple[MbarrierLocation, SimulatedMbarrier, int] | None] = [None] * len(actors)
         self.result.is_approximate = has_unknown_copies_of_several_ctas(actors)
         self.pending_async: deque[tuple[int, int, TraceEvent, MbarrierLocation]] = deque()
         self.executed_events = 0
 
-    def blocker_of(self, actor: int) -> BarrierState | MbarrierState | None:
+    def blocker_of(self, actor: int) -> SimulatedBarrier | SimulatedMbarrier | None:
         """Returns what blocks an actor that could not step; None where the actor is at its end."""
         waiting, held = self.awaited_barriers[actor], self.failed_waits[actor]
         return waiting[0] if waiting is not None else held[1] if held is not None else None
 
-    def take_changes(self) -> Sequence[BarrierState | MbarrierState]:
+    def take_changes(self) -> Sequence[SimulatedBarrier | SimulatedMbarrier]:
         """Returns the objects that changed since the last call and may therefore unblock an actor."""
         changed, opened = self.mbarriers.changed_mbarriers, self.barriers.released_barriers
         if not changed and not opened:
             return ()
-        found: tuple[BarrierState | MbarrierState, ...] = (*changed, *opened)
+        found: tuple[SimulatedBarrier | SimulatedMbarrier, ...] = (*changed, *opened)
         changed.clear()
         opened.clear()
         return found
@@ -112,13 +112,13 @@ class _ScheduleSimulator:
         """Simulates the next event of an actor, and returns whether the actor could advance."""
         waiting = self.awaited_barriers[actor]
         if waiting is not None:
-            if waiting[0].completed_phases < waiting[1]:
+            if waiting[0].state.completed_phases < waiting[1]:
                 return False
             self.awaited_barriers[actor] = None
             self._note_possible_exit(actor)
             return True
         held = self.failed_waits[actor]
-        if held is not None and held[1].completed_phases == held[2] and self.mbarriers.get(held[0]) is held[1]:
+        if held is not None and held[1].state.completed_phases == held[2] and self.mbarriers.get(held[0]) is held[1]:
             return False
         number = self.positions[actor]
         events = self.thread_classes[actor].events
@@ -160,17 +160,19 @@ class _ScheduleSimulator:
                 self._signal(actor, number, event, place, known)
         return True
 
-    def _wait(self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState) -> bool:
+    def _wait(
+        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
+    ) -> bool:
         assert isinstance(event.effect, MbarrierWait)
         passes = self.mbarriers.test_wait(actor, event.effect, event, place, known)
-        self.failed_waits[actor] = None if passes else (place, known, known.completed_phases)
+        self.failed_waits[actor] = None if passes else (place, known, known.state.completed_phases)
         if passes:
-            self.result.phases[(actor, number)] = known.earlier_phases + known.completed_phases
+            self.result.phases[(actor, number)] = known.earlier_phases + known.state.completed_phases
         self.result.is_approximate |= place[0] != self.thread_classes[actor].rank  # no thread can wait in another CTA
         return passes
 
     def _signal(
-        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
+        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
     ) -> None:
         """Simulates an mbarrier operation that does not block."""
         times = len(self.thread_classes[actor].tids)
@@ -180,7 +182,8 @@ class _ScheduleSimulator:
             case MbarrierExpect():
                 self.mbarriers.expect_tx(known, event, event.size, times)
             case MbarrierTrack() as effect:
-                known.pending_arrivals += 0 if effect.counted else times
+                if not effect.counted:
+                    known.state.add_pending(times)
                 self._defer(actor, number, event, place)
             case MbarrierComplete():
                 self._note_phase(actor, number, event, place, known)
@@ -193,18 +196,18 @@ class _ScheduleSimulator:
                 self.mbarriers.arrive(actor, event, place, known)
 
     def _defer(self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation) -> None:
-        """Defers an asynchronous arrival; in a hasty simulation it takes effect immediately."""
+        """Defers an asynchronous arrival; in an eager simulation it takes effect immediately."""
         self.pending_async.append((actor, number, event, place))
         if self.eager_async:
             self.pending_async.rotate(1)
             self.complete_oldest()
 
     def _note_phase(
-        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: MbarrierState
+        self, actor: int, number: int, event: TraceEvent, place: MbarrierLocation, known: SimulatedMbarrier
     ) -> None:
         """Records the phase of an operation; for several mbarriers, the phase of the one that the operand names."""
         if place == location_of(self.thread_classes[actor].rank, event):
-            self.result.phases[(actor, number)] = known.earlier_phases + known.completed_phases + 1
+            self.result.phases[(actor, number)] = known.earlier_phases + known.state.completed_phases + 1
 
     def complete_oldest(self) -> bool:
         """Completes the oldest asynchronous operation, and returns whether there was one."""
@@ -233,7 +236,7 @@ class _ScheduleSimulator:
 
     def _note_possible_exit(self, actor: int) -> None:
         if self.positions[actor] >= len(self.thread_classes[actor].events) and self._has_exited(actor):
-            self.barriers.note_exit()
+            self.barriers.note_exit(actor)
 
     # ------------------------------------------------------------------------------------ the end
 
@@ -257,11 +260,9 @@ class _ScheduleSimulator:
         for actor, thread_class in enumerate(self.thread_classes):
             waiting = self.awaited_barriers[actor]
             if waiting is not None:
-                number, meeting = self.positions[actor] - 1, waiting[0]
-                wanted = self.barriers.expected_threads(meeting)
-                found.append(
-                    BlockedThread(actor, thread_class.events[number], number, None, meeting.arrived_threads, wanted)
-                )
+                number, state = self.positions[actor] - 1, waiting[0].state
+                event = thread_class.events[number]
+                found.append(BlockedThread(actor, event, number, None, state.arrived_count, state.expected_count))
             elif self.positions[actor] < len(thread_class.events):
                 event = thread_class.events[self.positions[actor]]
                 place = location_of(thread_class.rank, event)
@@ -286,14 +287,14 @@ def has_unknown_copies_of_several_ctas(actors: Sequence[ThreadClass]) -> bool:
 
 
 def simulate_schedule(
-    actors: Sequence[ThreadClass], first: int = 0, size: int = 1, *, hasty: bool = False, in_turn: bool = False
+    actors: Sequence[ThreadClass], first: int = 0, size: int = 1, *, eager: bool = False, in_turn: bool = False
 ) -> ScheduleResult:
     """Simulates the actors of a CTA, or of all CTAs of a cluster of a size, with priority for one of them.
 
-    hasty: asynchronous arrivals take effect immediately, which may exceed the count of a phase. in_turn: the actors
+    eager: asynchronous arrivals take effect immediately, which may exceed the count of a phase. in_turn: the actors
     that can advance take one step each, round-robin. The manual allows both kinds of schedules as well.
     """
-    stage = _ScheduleSimulator(actors, size, hasty)
+    stage = _ScheduleSimulator(actors, size, eager)
     order = [first, *(n for n in range(len(actors)) if n != first)]
     ready = list(range(len(order)))  # a heap of positions in the order of actors not known to be blocked
     waiting: dict[int, list[int]] = defaultdict(list)  # by the object that blocks them

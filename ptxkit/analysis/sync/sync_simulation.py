@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from ptxkit.analysis.ir.budget import (
+from ptxkit.analysis.limits import (
     MAX_ANALYSED_CTAS,
     MAX_SCHEDULES,
     MAX_SIMULATED_CTAS,
@@ -110,8 +110,8 @@ class SyncSimulation:
         """
         if not any(_is_async_arrival(event) for actor in self.thread_classes for event in actor.events):
             return []
-        found = [simulate_schedule(self.thread_classes, first, self.size, hasty=True) for first in self.schedules]
-        return [*found, simulate_schedule(self.thread_classes, 0, self.size, hasty=True, in_turn=True)] if found else []
+        found = [simulate_schedule(self.thread_classes, first, self.size, eager=True) for first in self.schedules]
+        return [*found, simulate_schedule(self.thread_classes, 0, self.size, eager=True, in_turn=True)] if found else []
 
     @cached_property
     def fault(self) -> WrongParity | WrongCount | None:

@@ -12,11 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_AHEAD, MAX_CONVERGENCE_BARRIERS
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, ThreadTrace, TraceEvent, UnknownCall
 from ptxkit.isa.effects import Access, Barrier, MbarrierWait, MemoryFence
-
-#: The maximum number of events examined for a position after a collective instruction, and of points for two groups.
-MAX_AHEAD, MAX_CONVERGENCE_BARRIERS = 300, 50
 
 
 class ConvergencePoints:
@@ -40,11 +38,11 @@ class ConvergencePoints:
         return self.converges_between(since, until)
 
     def converges_between(self, since: int, until: int) -> bool:
-        """Whether a collective instruction stands between two positions, or at the later one."""
+        """Whether there is a collective instruction between two positions, or at the later one."""
         return self._has_collective_between(self._group.events[since].step.start, self._group.events[until].step.start)
 
     def _has_collective_between(self, since: int, until: int) -> bool:
-        """Whether a collective instruction stands between two places of the text.
+        """Whether there is a collective instruction between two places of the text.
 
         Where the later place precedes the earlier one in the text, the range includes the back edge of the loop.
         """

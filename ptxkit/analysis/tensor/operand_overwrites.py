@@ -20,7 +20,7 @@ from ptxkit.isa.effects import Access
 
 @dataclass(frozen=True, slots=True)
 class OperandOverwrite:
-    """A store of bytes that an operation read before, ordered behind it by `sync` (None: one thread does both)."""
+    """A store of bytes that an operation read before, ordered after it by `sync` (None: one thread does both)."""
 
     operation: TraceEvent
     store: TraceEvent
@@ -30,14 +30,14 @@ class OperandOverwrite:
     threads: int
 
 
-def find_operand_overwrites(world: ScenarioFacts) -> Iterator[OperandOverwrite]:
-    """Such stores between the walked threads of one scenario, each pair of instructions looked at a few times."""
-    issuers = [(thread, _operand_reads(thread)) for thread in world.threads.values()]
+def find_operand_overwrites(facts: ScenarioFacts) -> Iterator[OperandOverwrite]:
+    """Such stores between the traced threads of one scenario, each pair of instructions looked at a few times."""
+    issuers = [(thread, _operand_reads(thread)) for thread in facts.threads.values()]
     issuers = [(thread, operands) for thread, operands in issuers if operands]
     if not issuers:
         return
-    looks = PairBudget(world.budget)
-    for writer in world.threads.values():
+    looks = PairBudget(facts.budget)
+    for writer in facts.threads.values():
         for position, event in writer.accesses:
             if not _is_store(event):
                 continue
@@ -45,8 +45,8 @@ def find_operand_overwrites(world: ScenarioFacts) -> Iterator[OperandOverwrite]:
                 for at, operation in operands.overlapping(*(access_range(event) or (0, 1))):
                     key = (issuer.tid, writer.tid, operation.step, event.step)
                     if (issuer is not writer or at < position) and looks.allow(key):
-                        yield from _check_pair(world, (issuer, at, operation), (writer, position, event))
-            if world.budget.is_exhausted:
+                        yield from _check_pair(facts, (issuer, at, operation), (writer, position, event))
+            if facts.budget.is_exhausted:
                 return
 
 
@@ -65,22 +65,22 @@ def _is_store(event: TraceEvent) -> bool:
 
 
 def _check_pair(
-    world: ScenarioFacts, operation: tuple[ThreadView, int, TraceEvent], store: tuple[ThreadView, int, TraceEvent]
+    facts: ScenarioFacts, operation: tuple[ThreadView, int, TraceEvent], store: tuple[ThreadView, int, TraceEvent]
 ) -> Iterator[OperandOverwrite]:
     issuer, at, first = operation
     writer, position, second = store
     if issuer is writer:
         spans, sync = [(issuer, at, position)], None
     else:
-        ways = list(world.sync_edges(issuer, at, writer, position))
+        edges = list(facts.sync_edges(issuer, at, writer, position))
         spans = [
             span
-            for way in ways
-            for span in ((issuer, at, way.release_position), (writer, way.acquire_position, position))
+            for edge in edges
+            for span in ((issuer, at, edge.release_position), (writer, edge.acquire_position, position))
         ]
-        sync = writer.trace.events[ways[-1].acquire_position].step if ways else None
+        sync = writer.trace.events[edges[-1].acquire_position].step if edges else None
     if not spans or any(
-        world.async_overwrites.may_overwrite_between(*span, access_range(second) or (0, 1)) for span in spans
+        facts.async_overwrites.may_overwrite_between(*span, access_range(second) or (0, 1)) for span in spans
     ):
         return
     fenced = any(thread.may_fence_between(since, until) for thread, since, until in spans)

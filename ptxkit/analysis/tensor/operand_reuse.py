@@ -16,6 +16,7 @@ from ptxkit.analysis.context.happens_before import NEVER
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import ThreadView
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_REUSE_EXECUTIONS
 from ptxkit.analysis.symexec.access_ranges import is_async_write
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.async_groups import AsyncCopy
@@ -24,8 +25,6 @@ from ptxkit.analysis.tensor.tensor_memory import TmemUse, commits_of, first_wait
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierArrive
 
-#: How many executions of one instruction are counted on: a thread's accesses have no gap so far.
-MAX_EXECUTIONS = 12
 _MMA_GROUPS = ("wgmma", "tcgen05")
 
 
@@ -40,16 +39,16 @@ class OperandReuse:
     write: TraceEvent
 
 
-def find_operand_reuses(world: ScenarioFacts) -> Iterator[OperandReuse]:
+def find_operand_reuses(facts: ScenarioFacts) -> Iterator[OperandReuse]:
     """The readings and the fillings after them, by places."""
     fillers: dict[int, list[tuple[ThreadView, int, TraceEvent]]] = defaultdict(list)
-    reads = {thread: _operand_reads(thread) for thread in world.threads.values()}
+    reads = {thread: _operand_reads(thread) for thread in facts.threads.values()}
     places = {place for by_place in reads.values() for place in by_place}
     if not places:
         return
-    for thread in world.threads.values():
+    for thread in facts.threads.values():
         for position, event in thread.accesses:
-            if is_async_write(event) and event.address in places and event.visit < MAX_EXECUTIONS:
+            if is_async_write(event) and event.address in places and event.visit < MAX_REUSE_EXECUTIONS:
                 fillers[event.address].append((thread, position, event))
     for place, fillings in fillers.items():
         if len({thread.tid for thread, _, _ in fillings}) == 1:
@@ -65,49 +64,53 @@ def _operand_reads(thread: ThreadView) -> dict[int, dict[Step, list[AsyncCopy]]]
     for copy in thread.copies:
         effect, place = copy.event.effect, copy.event.address
         reads = copy.group in _MMA_GROUPS and isinstance(effect, Access) and effect.via == "descriptor"
-        if reads and isinstance(place, int) and copy.event.visit < MAX_EXECUTIONS:
+        if reads and isinstance(place, int) and copy.event.visit < MAX_REUSE_EXECUTIONS:
             found[place][copy.event.step].append(copy)
     return {place: steps for place, steps in found.items() if len({len(copies) for copies in steps.values()}) == 1}
 
 
-def is_read_complete(world: ScenarioFacts, turn: OperandReuse) -> bool | None:
+def is_read_complete(facts: ScenarioFacts, turn: OperandReuse) -> bool | None:
     """Whether the filling comes after the reading is complete; None where the two may be of other rounds."""
     if turn.writer is turn.reader:
         if turn.read.position > turn.position:
             return None
-        told_of = _may_observe_commit(world, turn)
+        is_observed = _may_observe_commit(facts, turn)
         return (
-            told_of if told_of is not None else True if _is_complete_by(turn.reader, turn.read, turn.position) else None
+            is_observed
+            if is_observed is not None
+            else True
+            if _is_complete_by(turn.reader, turn.read, turn.position)
+            else None
         )
-    if any(world.sync_edges(turn.writer, turn.position, turn.reader, turn.read.position)):
+    if any(facts.sync_edges(turn.writer, turn.position, turn.reader, turn.read.position)):
         return None
-    team = [t for t in world.threads.values() if t.tid // WARPGROUP == turn.reader.tid // WARPGROUP]
-    told = False
+    team = [t for t in facts.threads.values() if t.tid // WARPGROUP == turn.reader.tid // WARPGROUP]
+    is_ordered = False
     for thread in team if turn.read.group == "wgmma" else [turn.reader]:
         for copy in thread.copies_by_execution.get((turn.read.event.step, turn.read.event.visit), ()):
             if thread is turn.writer and _is_complete_by(thread, copy, turn.position):
                 return True  # the group is the warpgroup's, and the thread that fills has waited for it itself
-            for way in world.sync_edges(thread, copy.position, turn.writer, turn.position):
-                told = True
-                if _is_complete_at(world, thread, copy, way, turn):
+            for edge in facts.sync_edges(thread, copy.position, turn.writer, turn.position):
+                is_ordered = True
+                if _is_complete_at(facts, thread, copy, edge, turn):
                     return True
-    # Released too early is proven; where no barrier leads from the one to the other, another thread may stand between.
-    return False if told else None
+    # A release that is too early is proven; where no barrier orders the two, a third thread may.
+    return False if is_ordered else None
 
 
 def _is_complete_at(
-    world: ScenarioFacts, thread: ThreadView, copy: AsyncCopy, way: SyncEdge, turn: OperandReuse
+    facts: ScenarioFacts, thread: ThreadView, copy: AsyncCopy, edge: SyncEdge, turn: OperandReuse
 ) -> bool:
-    event = thread.trace.events[way.release_position]
+    event = thread.trace.events[edge.release_position]
     if isinstance(event, TraceEvent) and isinstance(event.effect, MbarrierArrive) and event.effect.asynchronous:
         return True
-    told = _may_observe_commit(world, turn)
-    return told if told is not None else _is_complete_by(thread, copy, way.release_position)
+    is_ordered = _may_observe_commit(facts, turn)
+    return is_ordered if is_ordered is not None else _is_complete_by(thread, copy, edge.release_position)
 
 
-def _may_observe_commit(world: ScenarioFacts, turn: OperandReuse) -> bool | None:
+def _may_observe_commit(facts: ScenarioFacts, turn: OperandReuse) -> bool | None:
     """Whether the thread that fills may learn of a commit that takes the reading in; None where there is none, or where
-    nobody knows at which mbarrier."""
+    its mbarrier is unknown."""
     if turn.read.group != "tcgen05":
         return None
     use = TmemUse(turn.reader, turn.read.position, turn.read.event)
@@ -115,29 +118,29 @@ def _may_observe_commit(world: ScenarioFacts, turn: OperandReuse) -> bool | None
     if not barriers or None in barriers:
         return None
     return any(
-        _may_notify_writer(world, other, barrier, turn) for other in world.threads.values() for barrier in barriers
+        _may_notify_writer(facts, other, barrier, turn) for other in facts.threads.values() for barrier in barriers
     )
 
 
-def _may_notify_writer(world: ScenarioFacts, other: ThreadView, barrier: int | None, turn: OperandReuse) -> bool:
-    """Whether a thread waits on the mbarrier of a commit, and the thread that fills may learn of that, by whomever."""
+def _may_notify_writer(facts: ScenarioFacts, other: ThreadView, barrier: int | None, turn: OperandReuse) -> bool:
+    """Whether a thread waits on the mbarrier of a commit, and the thread that fills may learn of that, by any path."""
     since = turn.read.position if other is turn.reader else -1
     waited = first_wait_after(other, barrier, since, len(other.trace.events)) if barrier is not None else None
     if other is turn.writer:
         return waited is not None and waited < turn.position
     if waited is None:
         return other.trace.end_reason != "exit"
-    causality = world.happens_before
-    giver, taker = causality.path_of(other.tid), causality.path_of(turn.writer.tid)
+    causality = facts.happens_before
+    releaser, acquirer = causality.path_of(other.tid), causality.path_of(turn.writer.tid)
     event = other.trace.events[waited]
-    told = causality.positions_by_execution(giver.group).get((event.step, event.visit), 0)
-    until = causality.positions_by_execution(taker.group).get((turn.write.step, turn.write.visit), NEVER)
-    return causality.may_precede(giver, told, taker, until)
+    is_ordered = causality.positions_by_execution(releaser.group).get((event.step, event.visit), 0)
+    until = causality.positions_by_execution(acquirer.group).get((turn.write.step, turn.write.visit), NEVER)
+    return causality.may_precede(releaser, is_ordered, acquirer, until)
 
 
 def _is_complete_by(thread: ThreadView, copy: AsyncCopy, until: int) -> bool:
-    """Whether a thread knows before a position that its multiplication is complete; where nobody knows at which object
-    a commit tells of it, any wait is taken for the right one."""
+    """Whether a thread knows before a position that its multiplication is complete; where the object of its commit is
+    unknown, any wait is taken for the right one."""
     if copy.group == "wgmma":
         return copy.completion_position is not None and copy.completion_position < until
     return any(

@@ -16,6 +16,7 @@ from ptxkit.analysis.context.kernel_facts import ScenarioFacts
 from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
 from ptxkit.analysis.ir.budget import AnalysisBudget
 from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.limits import MAX_TMEM_EXECUTIONS, MAX_TMEM_PAIRS
 from ptxkit.analysis.symexec.tensor_compiler import ABSOLUTE
 from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.sync_edges import SyncEdge
@@ -31,6 +32,7 @@ from ptxkit.isa.effects import (
     TensorMemory,
     WaitGroup,
 )
+from ptxkit.semantics.ordering import is_relaxed_sync
 
 #: An address has its lane above its column.
 LANE_BITS = 16
@@ -39,10 +41,6 @@ _COLUMN_MASK = (1 << LANE_BITS) - 1
 WARP_LANES = 32
 #: Bytes of one column of so many lanes.
 _COLUMN_BYTES = 4 * WARP_LANES
-#: The maximum number of executions of one instruction that are examined, since later rounds repeat.
-MAX_EXECUTIONS = 6
-#: The maximum number of pairs of executions of two instructions, by threads of two paths, that are examined.
-MAX_TMEM_PAIRS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +96,8 @@ class TmemUse:
 class TmemPairBudget:
     """Bounds how many pairs of uses are examined, since threads of one path behave identically."""
 
-    def __init__(self, world: ScenarioFacts) -> None:
-        self._pair_budget = PairBudget(world.budget)
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._pair_budget = PairBudget(facts.budget)
         self._counts_by_pair: Counter[tuple[object, ...]] = Counter()
 
     def allow(self, first: TmemUse, second: TmemUse) -> bool:
@@ -117,7 +115,7 @@ def uses_of(thread: ThreadView) -> Iterator[TmemUse]:
     ]
     last = {event.step: event.visit for _, event in found}
     for position, event in found:
-        if event.visit < MAX_EXECUTIONS or event.visit == last[event.step]:
+        if event.visit < MAX_TMEM_EXECUTIONS or event.visit == last[event.step]:
             yield TmemUse(thread, position, event)
 
 
@@ -161,14 +159,13 @@ def commits_of(use: TmemUse) -> list[TmemCommit]:
 
 
 def first_wait_after(thread: ThreadView, barrier: int, since: int, until: int) -> int | None:
-    """Where a thread first waits on an mbarrier, or on one that nobody knows, between two positions.
+    """Where a thread first waits on an mbarrier, or on an unknown one, between two positions.
 
-    What a relaxed wait tells of is known behind the next fence; that of Tensor Memory orders what the wait tells of.
+    What a relaxed wait covers is known after the next fence; that of Tensor Memory orders what the wait covers.
     """
     for position, event in thread.positions(MbarrierWait):
         if since < position < until and (event.address == barrier or not isinstance(event.address, int)):
-            effect = event.effect
-            if isinstance(effect, MbarrierWait) and effect.order != "relaxed":
+            if not is_relaxed_sync(event.effect):
                 return position
             if has_fence_between(thread, "after", position, until):
                 return position
@@ -194,22 +191,22 @@ def has_wait_between(thread: ThreadView, group: str, since: int, until: int) -> 
     )
 
 
-def completion_observations(world: ScenarioFacts, issued: TmemUse, knower: ThreadView, until: int) -> list[int] | None:
-    """Where a thread learns, before a position, that a committed operation is complete: it waits itself, or is told by
-    one that waits (the position of that; -1 where its own warp waits). None where that cannot be said."""
+def completion_observations(facts: ScenarioFacts, issued: TmemUse, knower: ThreadView, until: int) -> list[int] | None:
+    """Where a thread learns, before a position, that a committed operation is complete: it waits itself, or is
+    signalled by one that waits (the position of that; -1 where its own warp waits). None where that is unknown."""
     found: list[int] = []
     for commit in commits_of(issued):
         if commit.mbarrier is None:
             return None
-        found.extend(_observations_by_threads(world, issued.thread, commit.position, commit.mbarrier, (knower, until)))
+        found.extend(_observations_by_threads(facts, issued.thread, commit.position, commit.mbarrier, (knower, until)))
     return found
 
 
 def _observations_by_threads(
-    world: ScenarioFacts, issuer: ThreadView, committed: int, barrier: int, knower: tuple[ThreadView, int]
+    facts: ScenarioFacts, issuer: ThreadView, committed: int, barrier: int, knower: tuple[ThreadView, int]
 ) -> Iterator[int]:
     thread, until = knower
-    for other in world.threads.values():
+    for other in facts.threads.values():
         since = committed if other is issuer else -1
         if other is thread:
             own = first_wait_after(other, barrier, since, until)
@@ -220,52 +217,52 @@ def _observations_by_threads(
         if at is not None:
             if other.tid // 32 == thread.tid // 32:
                 yield -1
-            yield from (way.acquire_position for way in world.sync_edges(other, at, thread, until))
+            yield from (edge.acquire_position for edge in facts.sync_edges(other, at, thread, until))
 
 
-def has_waiter(world: ScenarioFacts, issued: TmemUse) -> bool:
+def has_waiter(facts: ScenarioFacts, issued: TmemUse) -> bool:
     """Whether some thread waits, or may wait, on the mbarrier of a commit that covers an operation."""
     barriers = {commit.mbarrier for commit in commits_of(issued)}
     return None in barriers or any(
         first_wait_after(thread, barrier, -1, len(thread.trace.events)) is not None
-        for thread in world.threads.values()
+        for thread in facts.threads.values()
         for barrier in barriers
         if barrier is not None
     )
 
 
-def is_complete(world: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | None:
+def is_complete(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool | None:
     """Whether an operation is observed to be complete, by a commit, before a thread uses its columns.
 
     The result is None where the two uses may be unrelated.
     """
     commits = commits_of(write)
     own = write.thread is use.thread
-    ordered = own or any(world.sync_edges(write.thread, write.position, use.thread, use.position))
+    ordered = own or any(facts.sync_edges(write.thread, write.position, use.thread, use.position))
     is_whole = write.thread.trace.end_reason == "exit"
     if not commits or (own and commits[0].position > use.position):
         return False if ordered and is_whole else None
-    told = completion_observations(world, write, use.thread, use.position)
-    if told is None or told:
-        return None if told is None else True
+    observations = completion_observations(facts, write, use.thread, use.position)
+    if observations is None or observations:
+        return None if observations is None else True
     if not own and not is_whole:
         return None  # the wait may be for a commit after the end of its truncated trace
     if ordered:
         return False
-    return False if world.is_exhaustive_for(MbarrierWait) and not has_waiter(world, write) else None
+    return False if facts.is_exhaustive_for(MbarrierWait) and not has_waiter(facts, write) else None
 
 
-def depends_on_truncation(world: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool:
-    """Whether it is only for want of a walk's end that an operation is not known to be complete before a use."""
+def depends_on_truncation(facts: ScenarioFacts, write: TmemUse, use: TmemUse) -> bool:
+    """Whether an operation is not known to be complete before a use only because a trace was truncated."""
     commits = commits_of(write)
     if not commits or (write.thread is use.thread and commits[0].position > use.position):
         return False
-    return may_acquire_from_truncated(world, use)
+    return may_acquire_from_truncated(facts, use)
 
 
-def may_acquire_from_truncated(world: ScenarioFacts, use: TmemUse) -> bool:
+def may_acquire_from_truncated(facts: ScenarioFacts, use: TmemUse) -> bool:
     """Whether the thread of a use may acquire, before the use, from threads whose exploration was truncated."""
-    return world.may_acquire_from_truncated(use.thread, use.position)
+    return facts.may_acquire_from_truncated(use.thread, use.position)
 
 
 def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudget) -> list[TmemUse]:
@@ -285,37 +282,37 @@ def writes_before(use: TmemUse, issued: Sequence[TmemUse], budget: AnalysisBudge
     return list(found.values())
 
 
-def observed_completion(world: ScenarioFacts, use: TmemUse, knower: TmemUse) -> list[SyncEdge] | None:
-    """The ways by which a thread's use comes before another's; None where a third thread may tell of it."""
-    ways = list(world.sync_edges(use.thread, use.position, knower.thread, knower.position))
-    if ways:
-        return ways
-    for other in world.threads.values():
+def observed_completion(facts: ScenarioFacts, use: TmemUse, knower: TmemUse) -> list[SyncEdge] | None:
+    """The edges by which a thread's use comes before another's; None where a third thread may signal it."""
+    edges = list(facts.sync_edges(use.thread, use.position, knower.thread, knower.position))
+    if edges:
+        return edges
+    for other in facts.threads.values():
         if other is use.thread or other is knower.thread:
             continue
         if other.tid // 32 == knower.thread.tid // 32:
             # Its lanes execute the later access together: what one of them knew by then will do.
-            if any(world.sync_edges(use.thread, use.position, other, _position_of(other, knower.event))):
+            if any(facts.sync_edges(use.thread, use.position, other, _position_of(other, knower.event))):
                 return None
             continue
-        for way in world.sync_edges(use.thread, use.position, other, len(other.trace.events)):
-            if any(world.sync_edges(other, way.acquire_position, knower.thread, knower.position)):
+        for edge in facts.sync_edges(use.thread, use.position, other, len(other.trace.events)):
+            if any(facts.sync_edges(other, edge.acquire_position, knower.thread, knower.position)):
                 return None
     return []
 
 
-def are_unordered(world: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
+def are_unordered(facts: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
     """Whether nothing may order two uses by two warps: neither does one come before the other, nor the reverse.
 
-    What a thread tells others is behind its wait, where it has one.
+    What a thread signals to others comes after its wait, where it has one.
     """
-    if not (world.is_complete and world.scenario.launch.is_exact):
+    if not (facts.is_complete and facts.scenario.launch.is_exact):
         return False
-    causality = world.happens_before
-    giver, taker = causality.path_of(earlier.thread.tid), causality.path_of(use.thread.tid)
-    if giver.warp == taker.warp or _follows_relaxed_wait(earlier) or _follows_relaxed_wait(use):
+    causality = facts.happens_before
+    releaser, acquirer = causality.path_of(earlier.thread.tid), causality.path_of(use.thread.tid)
+    if releaser.warp == acquirer.warp or _follows_relaxed_wait(earlier) or _follows_relaxed_wait(use):
         return False
-    here, there = causality.positions_by_execution(giver.group), causality.positions_by_execution(taker.group)
+    here, there = causality.positions_by_execution(releaser.group), causality.positions_by_execution(acquirer.group)
     waits = [
         event
         for position, event in earlier.thread.positions(WaitGroup)
@@ -326,16 +323,17 @@ def are_unordered(world: ScenarioFacts, earlier: TmemUse, use: TmemUse) -> bool:
     started, over = places[0], places[-1]
     if started is None or over is None or used is None:
         return False
-    ordered = causality.may_precede(giver, over, taker, used) or causality.may_precede(taker, used, giver, started)
+    ordered = causality.may_precede(releaser, over, acquirer, used) or causality.may_precede(
+        acquirer, used, releaser, started
+    )
     return not ordered
 
 
 def _follows_relaxed_wait(use: TmemUse) -> bool:
-    """Whether a relaxed wait and a fence of Tensor Memory stand before a use, which order it as no other fence does."""
+    """Whether there are a relaxed wait and a fence of Tensor Memory before a use, which order it as no other fence
+    does."""
     return any(
-        isinstance(event.effect, MbarrierWait)
-        and event.effect.order == "relaxed"
-        and has_fence_between(use.thread, "after", position, use.position)
+        is_relaxed_sync(event.effect) and has_fence_between(use.thread, "after", position, use.position)
         for position, event in use.thread.positions(MbarrierWait)
     )
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
+from ptxkit.analysis.limits import MAX_COMPARISONS
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.analysis.values.value_ops import evaluate_comparison
 from ptxkit.fast_dataclasses import dataclass, field
@@ -19,8 +20,6 @@ _WIDTHS = {"16": 16, "32": 32, "64": 64}
 _SPACE = "space"
 #: By a state space: the one whose window its own lies in.
 _ENCLOSING_SPACE = {"param": "global", "shared": "shared::cluster", "shared::cta": "shared::cluster"}
-_MAX_COMPARISONS = 8
-"""The maximum number of comparisons of one unknown that are kept; more are rare, and each costs time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ class Implications:
         subject = subject_of(key)
         if subject is not None:
             decided = self.decided_conditions.setdefault(subject, [])
-            if len(decided) < _MAX_COMPARISONS:
+            if len(decided) < MAX_COMPARISONS:
                 decided.append((key, side))
                 self._cache.clear()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ptxkit.analysis.limits import MAX_CELL_BYTES
 from ptxkit.analysis.values.symbolic_values import (
     GroupValue,
     LaneValues,
@@ -20,9 +21,6 @@ from ptxkit.analysis.values.symbolic_values import (
     lift,
     select_lanes,
 )
-
-#: Bytes of the largest element that an instruction stores.
-_MAX_CELL_BYTES = 16
 
 
 class PrivateMemory:
@@ -73,7 +71,7 @@ class PrivateMemory:
         values: list[GroupValue] = []
         at = place
         while at < place + size:
-            start = next((start for start in range(at, at - _MAX_CELL_BYTES, -1) if start in cells), None)
+            start = next((start for start in range(at, at - MAX_CELL_BYTES, -1) if start in cells), None)
             if start is None or start + cells[start][1] <= at:
                 return None
             count = min(start + cells[start][1], place + size) - at
@@ -113,7 +111,7 @@ def _overlapping_cells(
     if isinstance(place, int) and all(isinstance(other, int) for other in cells):
         yield from (
             start
-            for start in range(place - _MAX_CELL_BYTES + 1, place + size)
+            for start in range(place - MAX_CELL_BYTES + 1, place + size)
             if (known := cells.get(start)) is not None and start + known[1] > place
         )
         return

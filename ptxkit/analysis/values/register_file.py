@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptxkit.analysis.limits import MAX_REGISTER_LAYERS
 from ptxkit.analysis.values.symbolic_values import GroupValue, select_lanes
-
-#: The maximum number of groups that a lookup visits; a group that diverged more often copies all values.
-MAX_LAYERS = 8
 
 
 class RegisterFile:
@@ -29,7 +27,7 @@ class RegisterFile:
         """The value of a register; None where it was never written."""
         held = self._own.get(name)
         if held is None and self._whole is not None:
-            if self._layers > MAX_LAYERS:
+            if self._layers > MAX_REGISTER_LAYERS:
                 self._flatten_layers()
                 return self._own.get(name)
             held = self._look_up_in_group(name)

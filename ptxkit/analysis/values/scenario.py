@@ -5,17 +5,15 @@ from __future__ import annotations
 from math import prod
 
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.limits import MAX_CLUSTER_CTAS
 from ptxkit.analysis.values.predicate_implications import Implications
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.limits import MAX_CTA_THREADS
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 
 #: The number of threads in a block where the kernel declares none.
 DEFAULT_THREADS = 128
-#: The maximum number of threads in a block.
-MAX_BLOCK_THREADS = 1024
-#: An upper bound for the CTAs in a cluster on any GPU.
-MAX_CLUSTER_CTAS = 1024
 #: The values of integer parameters, one exploration each: a multiple of the tile, and a size that leaves a remainder.
 SAMPLES = (512, 19)
 #: A size for few iterations, tried where no execution of a cluster's CTA together with another one terminates.
@@ -23,11 +21,6 @@ SMALL_SIZE = 5
 #: Further sizes, tried where sizes decide whether unreached code is executed: first one for few iterations,
 #: then one with another remainder.
 MORE_SAMPLES = (SMALL_SIZE, 22, 99, 1, 4096)
-#: Sizes in comparisons on the path to such code are tried before those: at most this many larger than the first
-#: samples, and no larger than this.
-MAX_LARGE_SAMPLES, MAX_SAMPLE = 2, 1 << 16
-#: The number of consecutive sizes that may reach nothing new.
-MAX_FRUITLESS_SAMPLES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +89,7 @@ def launch_config_of(program: Program) -> LaunchConfig:
     )
     if not 0 < prod(ctas) <= MAX_CLUSTER_CTAS:  # ptxas takes them all
         ctas = (1, 1, 1)
-    if block is None or not 0 < prod(block) <= MAX_BLOCK_THREADS:
+    if block is None or not 0 < prod(block) <= MAX_CTA_THREADS:
         return LaunchConfig((DEFAULT_THREADS, 1, 1), ctas, is_exact=False)
     return LaunchConfig(block, ctas, function.directive("reqntid") is not None, is_limit=True)
 

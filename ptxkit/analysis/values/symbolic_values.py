@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
+from ptxkit.analysis.limits import MAX_VALUE_DEPTH
+
 
 class _Unknown(NamedTuple):
     identity: int
@@ -55,8 +57,6 @@ _new_value = tuple.__new__
 
 Value: TypeAlias = int | SymbolicValue
 
-#: The length of a dependence chain of lanes from which on they are not computed by recursion.
-MAX_DEPTH = 100
 _NUMBERS = frozenset((int, bool))
 #: The number of values that are computed one by one; one further read computes the values of all threads.
 _SMALL_GROUP = 6
@@ -119,7 +119,7 @@ class LaneValues:
     def values(self) -> list[Value]:
         """The values of all threads; callers must not modify the list."""
         if self._all is None:
-            if self._depth > MAX_DEPTH:
+            if self._depth > MAX_VALUE_DEPTH:
                 self._resolve_iteratively(lambda lanes: lanes._all is None, LaneValues._compute)
             self._compute()
         assert self._all is not None
@@ -133,7 +133,7 @@ class LaneValues:
         if known is None:
             if len(self._known) >= _SMALL_GROUP:
                 return self.values[index]
-            if self._depth > MAX_DEPTH:
+            if self._depth > MAX_VALUE_DEPTH:
                 self._resolve_iteratively(
                     lambda lanes: lanes._all is None and index not in lanes._known, lambda lanes: lanes.at(index)
                 )

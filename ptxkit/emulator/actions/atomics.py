@@ -1,6 +1,6 @@
-"""Operations that change a location in one step.
+"""Operations that update a location in one step.
 
-Threads that name one location have their turn one after another, in the order of their numbers.
+Threads that name one location update it one after another, in the order of their numbers.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom", "red".
 """
@@ -18,6 +18,7 @@ from ptxkit.emulator.core.dtypes import WIDE, is_signed, width_of
 from ptxkit.emulator.core.lane_set import LaneSet
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.state.memory import MultipleBuffersError
+from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 from ptxkit.isa.functions import kind
 
@@ -33,9 +34,9 @@ def atomic(
     scope: str = "gpu",
     noftz: bool = True,
 ) -> Function:
-    """Changes a value in memory, or `count` of them that follow each other, and gives what was there before.
+    """Update a value in memory, or `count` consecutive ones, and return the values from before.
 
-    noftz: subnormal numbers of f32 in global memory are kept.
+    With `noftz`, subnormal numbers of f32 in global memory are kept.
     """
     width = width_of(type)
     size, total = width // 8, width // 8 * count
@@ -49,8 +50,8 @@ def atomic(
         except MultipleBuffersError:
             return _split_by_window(group, address, value, other, change)
         watch = group.cta.machine.observer
-        if watch.is_checking:
-            watch.on_access(group, "update", pool, places, total, order, scope)
+        if watch.is_checking and pool.is_common:
+            watch.on_access(AccessEvent(group, "update", pool, places, total, order, scope))
         combine = flushing if pool.name == "global" else plain
         if count == 1:
             return _update_locations(pool, places, size, combine, value, other)
@@ -63,7 +64,7 @@ def atomic(
 
 
 def _update_locations(pool: Any, places: Any, size: int, combine: Function, value: Any, other: Any) -> Any:
-    """One value of each thread: what was there before."""
+    """Update one value for each thread; return the values from before."""
     if value is None:
         value = numpy.zeros(len(places), f"u{size}")
     first = int(places[0])
@@ -85,7 +86,7 @@ def _update_locations(pool: Any, places: Any, size: int, combine: Function, valu
 
 
 def _conflict_free_rounds(places: Any) -> Iterator[Any]:
-    """Positions in turns, no place twice in one; earlier threads have earlier turns."""
+    """Yield positions in rounds, with no location twice in one round; earlier threads are in earlier rounds."""
     if len(places) == 1:
         yield slice(None)
         return
@@ -102,7 +103,7 @@ def _conflict_free_rounds(places: Any) -> Iterator[Any]:
 
 
 def combine_function(type_: str, operation: str, ftz: bool) -> Function:
-    """The new value from the old one, the operand, and the second operand."""
+    """Return the function that computes the new value from the old one, the operand, and the second operand."""
     if operation == "cas":
         return _compare_and_swap
     if operation == "exch":
@@ -110,7 +111,7 @@ def combine_function(type_: str, operation: str, ftz: bool) -> Function:
     if kind(type_) == "f":
         return _float_combine(type_, operation, ftz)
     signed = is_signed(type_)
-    ways: dict[str, Function] = {
+    functions: dict[str, Function] = {
         "add": numpy.add,
         "and": numpy.bitwise_and,
         "or": numpy.bitwise_or,
@@ -120,11 +121,11 @@ def combine_function(type_: str, operation: str, ftz: bool) -> Function:
         "inc": lambda old, limit: numpy.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)),
         "dec": lambda old, limit: numpy.where((old == 0) | (old > limit), limit, old - old.dtype.type(1)),
     }
-    return _IgnoreThird(ways[operation]) if operation != "add" else _ADD
+    return _IgnoreThird(functions[operation]) if operation != "add" else _ADD
 
 
 class _IgnoreThird:
-    """A function of two values where a third is passed."""
+    """A function of two values that is called with three."""
 
     def __init__(self, function: Function) -> None:
         self.function = function
@@ -148,7 +149,7 @@ def _float_combine(type_: str, operation: str, ftz: bool) -> Function:
 
 
 def _split_by_window(group: ThreadGroup, address: Any, value: Any, other: Any, change: Function) -> Any:
-    """By generic addresses of several windows, one window after another."""
+    """Make an update by generic addresses of several windows, one window after another."""
     lanes = group.lanes
     single = not isinstance(value, tuple)
     parts = (value,) if single else value

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.limits import MAX_BARRIERS
 from ptxkit.emulator.sync.named_barrier import BarrierPhase, NamedBarrier
 from ptxkit.emulator.sync.warp_rendezvous import SingleWarpRequired, gather_operands
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 
-_BARRIER_COUNT = 16
-_WARP_SIZE = 32
-
 
 @effect_semantics
 def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) -> Function:
-    """Arrives at a barrier of the CTA, and waits there unless the action is `arrive`; may reduce a predicate."""
+    """Arrive at a barrier of the CTA, and wait there unless the action is `arrive`; optionally reduce a predicate."""
 
     def meet(group: ThreadGroup, number: Any, threads: Any = None, value: Any = None) -> Any:
         if isinstance(group.wait_token, BarrierPhase) and group.wait_token.is_complete:
@@ -45,35 +45,35 @@ def barrier(*, action: str, aligned: bool = False, reduce: str | None = None) ->
 
 
 def _uniform_operands(group: ThreadGroup, number: Any, threads: Any) -> tuple[int, int | None]:
-    """The barrier and the number of threads; a group with several goes on warp by warp."""
+    """Return the barrier and the number of threads; a group with several of them continues warp by warp."""
     for each in (number, threads):
         if each is not None and (each != each[0]).any():
             if (group.lanes.index >> 5 != group.lanes.index[0] >> 5).any():
                 raise SingleWarpRequired
-            raise ExecutionFault("PTX603", "threads of one warp name different barriers", group.lanes.index)
+            raise ExecutionFault(ptx6xx.WARP_NAMES_SEVERAL_BARRIERS(), group.lanes.index)
     which = int(number[0])
-    if which >= _BARRIER_COUNT:
+    if which >= MAX_BARRIERS:
         raise ExecutionFault(
-            "PTX206", f"there is no barrier {which}: they are 0 to {_BARRIER_COUNT - 1}", group.lanes.index
+            ptx2xx.NO_SUCH_BARRIER(number=which, last=MAX_BARRIERS - 1),
+            group.lanes.index,
         )
     expected = None if threads is None else int(threads[0])
-    if expected is not None and (expected % _WARP_SIZE or not expected):
-        message = f"{expected} is no number of threads for a barrier: it must be a multiple of {_WARP_SIZE}"
-        raise ExecutionFault("PTX206", message, group.lanes.index)
+    if expected is not None and (expected % WARP_SIZE or not expected):
+        message = ptx2xx.INVALID_BARRIER_THREAD_COUNT(threads=expected, multiple=WARP_SIZE)
+        raise ExecutionFault(message, group.lanes.index)
     return which, expected
 
 
 def _reduce_predicates(reduce: str, phase: BarrierPhase, group: ThreadGroup) -> Any:
-    values = phase.predicates[phase.has_arrived]
     count = group.lanes.count
     if reduce == "popc":
-        return numpy.full(count, numpy.count_nonzero(values), numpy.uint32)
-    return numpy.full(count, bool(values.all() if reduce == "and" else values.any()))
+        return numpy.full(count, phase.predicates.bit_count(), numpy.uint32)
+    return numpy.full(count, phase.predicates == phase.arrived if reduce == "and" else phase.predicates != 0)
 
 
 @effect_semantics
 def warp_barrier() -> Function:
-    """The lanes that a mask names wait for each other."""
+    """Let the lanes that a mask names wait for each other."""
 
     def meet(group: ThreadGroup, mask: Any) -> Any:
         found = gather_operands(group, "barrier", mask, ())
@@ -87,7 +87,7 @@ def warp_barrier() -> Function:
 
 @effect_semantics
 def cluster_barrier(*, action: str, order: str | None = None) -> Function:
-    """Arrives at the barrier of the cluster, or waits there."""
+    """Arrive at the barrier of the cluster, or wait there."""
 
     def meet(group: ThreadGroup) -> Any:
         barrier = group.cta.cluster.barrier

@@ -1,4 +1,4 @@
-"""Arithmetic over several registers: the carry that one instruction keeps and the next one takes.
+"""Arithmetic over several registers, with the carry that one instruction keeps and the next one takes.
 
 Source: PTX ISA, "Extended-Precision Integer Arithmetic Instructions".
 """
@@ -22,9 +22,10 @@ def carried(
     takes: bool = False,
     keeps: bool = False,
 ) -> Function:
-    """A sum or difference, maybe with the carry (borrow) that was kept, maybe keeping its own.
+    """Compute a sum or difference. With `takes`, the carry (borrow) that was kept is added; with `keeps`, the new one
+    is kept.
 
-    operation: `add`, `sub`, or `lo` and `hi` for the half of a product to which a third number is added.
+    `operation` is `add`, `sub`, or `lo` and `hi` for the half of a product to which a third number is added.
     """
     width, signed = width_of(type), is_signed(type)
     high = integer_ops.mul_hi(width, signed)

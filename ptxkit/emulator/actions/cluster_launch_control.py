@@ -1,4 +1,4 @@
-"""Work of clusters that have not started, taken over by those that run.
+"""Cluster launch control: a running cluster acquires the work of one that has not started.
 
 The answer of a request has in its first word whether a cluster was cancelled, and in the others where its first CTA is.
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.actions.cp_async_bulk import issue_signalled, locate_range, mbarrier_of, thread_positions
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
@@ -25,15 +26,15 @@ _HALF = 32
 
 @effect_semantics
 def try_cancel(*, space: str, multicast: bool = False) -> Function:
-    """Asks for the work of a cluster; the answer comes into shared memory, of all CTAs of a cluster if asked so."""
+    """Request the work of a cluster. The answer is written to shared memory, with `multicast` to that of all CTAs."""
 
     def ask(group: ThreadGroup, address: Any, bar: Any) -> None:
         cluster = group.cta.cluster
         for one in thread_positions(group):
             thread = int(group.lanes.index[one])
             if group.cta.cancel_refused[thread]:
-                message = "asks for another cluster, and this thread has seen that a request was refused"
-                raise ExecutionFault("PTX614", message, group.lanes.index[one : one + 1])
+                message = ptx6xx.REQUEST_AFTER_REFUSAL()
+                raise ExecutionFault(message, group.lanes.index[one : one + 1])
             pool, place = locate_range(group, one, space, address, PIECE_BYTES)
             barrier = mbarrier_of(group, one, space, bar)
             found = group.cta.machine.cancel_cluster()
@@ -57,7 +58,7 @@ def try_cancel(*, space: str, multicast: bool = False) -> Function:
 
 @effect_semantics
 def is_cancelled() -> Function:
-    """Whether an answer says that a cluster was cancelled."""
+    """Return whether an answer says that a cluster was cancelled."""
 
     def ask(group: ThreadGroup, answer: Any) -> Any:
         found = (answer[:, 0] & numpy.uint64(1)) != 0
@@ -69,18 +70,18 @@ def is_cancelled() -> Function:
 
 @effect_semantics
 def first_cta(*, axis: str | None = None) -> Function:
-    """Where the first CTA of a cancelled cluster is, along an axis, or as (x, y, z, 0).
+    """Return the index of the first CTA of a cancelled cluster along an axis, or as (x, y, z, 0).
 
-    A refusal says no CTA. A thread that has asked `is_canceled` may decode it, as CUTLASS's schedulers do, as long as
-    nothing comes of what it gets: that is as unknown as a register that nobody wrote.
+    A refusal has no such index. A thread that has asked `is_canceled` may decode a refusal, as CUTLASS's schedulers do,
+    as long as nothing depends on the result, which is as unknown as an uninitialized register.
     """
 
     def decode(group: ThreadGroup, answer: Any) -> Any:
         refused = (answer[:, 0] & numpy.uint64(1)) == 0
         unaware = refused & ~group.cta.cancel_refused[group.lanes.index]
         if unaware.any():
-            message = "the answer is a refusal, and this thread has not asked: it says no CTA"
-            raise ExecutionFault("PTX614", message, group.lanes.index[unaware])
+            message = ptx6xx.QUERY_OF_REFUSAL()
+            raise ExecutionFault(message, group.lanes.index[unaware])
         low = numpy.ascontiguousarray(answer).view(numpy.uint32)
         low = numpy.where(refused[:, None], group.cta.initial_register(32)[0], low)
         found = (*(low[:, 1 + at].copy() for at in range(3)), numpy.zeros(len(low), numpy.uint32))

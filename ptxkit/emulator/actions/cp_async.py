@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.lane_set import ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
-from ptxkit.emulator.engine.mbarrier_lookup import fault_of_error, iter_mbarriers
+from ptxkit.emulator.engine.mbarrier_lookup import iter_mbarriers
 from ptxkit.emulator.state.byte_transfers import NO_OFFSET, ByteTransfer
 from ptxkit.emulator.sync.async_operation import CP_ASYNC, AsyncOperation
-from ptxkit.emulator.sync.mbarrier import MbarrierError
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 
 
 @effect_semantics
 def copy_async(*, space: str) -> Function:
-    """Copies `size` bytes for each thread; of the source, `given` are read where there are fewer, or none."""
+    """Copy `size` bytes for each thread, of which `given` are read from the source; the rest are zeros."""
 
     def copy(group: ThreadGroup, target: Any, source: Any, size: Any, given: Any = None, ignored: Any = None) -> None:
         cta, index = group.cta, group.lanes.index
@@ -49,13 +49,13 @@ def _source_lengths(group: ThreadGroup, size: int, given: Any, ignored: Any) -> 
     lengths = numpy.full(count, size) if given is None else numpy.broadcast_to(given, (count,)).astype(numpy.int64)
     if (lengths > size).any():
         wrong = lengths > size
-        message = f"the copy of {size} bytes is told to read {int(lengths[wrong][0])}"
-        raise ExecutionFault("PTX206", message, group.lanes.index[wrong])
+        message = ptx2xx.COPY_READS_TOO_MUCH(size=size, read=int(lengths[wrong][0]))
+        raise ExecutionFault(message, group.lanes.index[wrong])
     return lengths if ignored is None else numpy.where(ignored, 0, lengths)
 
 
 def _partial_transfer(group: ThreadGroup, source: Any, to_pool: Any, to: Any, size: int, lengths: Any) -> ByteTransfer:
-    """Where some threads read less: the rest of their bytes are zeros, and their sources may not exist."""
+    """Return a copy of which some threads read less: their other bytes are zeros, and need not exist in the source."""
     cta, index = group.cta, group.lanes.index
     memory = cta.machine.memory
     reads = lengths > 0
@@ -66,8 +66,8 @@ def _partial_transfer(group: ThreadGroup, source: Any, to_pool: Any, to: Any, si
         odd = reads & ((source & numpy.uint64(size - 1)) != 0)
         if odd.any():
             first = int(source[odd][0])
-            message = f"0x{first:x} is no address of {size} bytes: it must be a multiple of {size}"
-            raise ExecutionFault("PTX205", message, index[odd], space="global", start=first, size=size)
+            message = ptx2xx.ADDRESS_NOT_ALIGNED(address=first, size=size)
+            raise ExecutionFault(message, index[odd], space="global", start=first, size=size)
         some: ThreadIndex = index[reads]
         last = source[reads] + (lengths[reads] - 1).astype(numpy.uint64)
         memory.locate(cta, "global", last, 1, some)
@@ -78,13 +78,13 @@ def _partial_transfer(group: ThreadGroup, source: Any, to_pool: Any, to: Any, si
 
 @effect_semantics
 def commit_group(*, kind: str) -> Function:
-    """Closes the threads' groups of a kind."""
+    """Commit the threads' groups of a kind."""
     return lambda group: group.cta.machine.async_engine.commit(group, kind)
 
 
 @effect_semantics
 def wait_group(*, kind: str, reads_only: bool = False, commits: bool = False) -> Function:
-    """Waits for all groups of a kind but the last so many."""
+    """Wait for all groups of a kind except the last ones, whose number is the operand."""
 
     def wait(group: ThreadGroup, pending: Any) -> BlockSignal | None:
         flying = group.cta.machine.async_engine
@@ -98,7 +98,10 @@ def wait_group(*, kind: str, reads_only: bool = False, commits: bool = False) ->
 
 @effect_semantics
 def arrive_after_copies(*, space: str, counted: bool) -> Function:
-    """Arrives at an mbarrier when the threads' copies so far are complete. counted: among the arrivals it needs."""
+    """Arrive at an mbarrier when the threads' copies so far are complete.
+
+    With `counted`, the arrival is one of those that the phase needs; otherwise it needs one more.
+    """
 
     def arrive(group: ThreadGroup, address: Any) -> None:
         flying = group.cta.machine.async_engine
@@ -107,8 +110,9 @@ def arrive_after_copies(*, space: str, counted: bool) -> Function:
             if not counted:
                 try:
                     barrier.add_pending(len(index))
-                except MbarrierError as misuse:
-                    raise fault_of_error(group, misuse, index) from misuse
+                except ExecutionFault as fault:
+                    fault.assign_threads(index)
+                    raise
             flying.defer_arrive(group, index, barrier)
 
     return arrive

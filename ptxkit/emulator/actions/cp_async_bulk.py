@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.actions.atomics import combine_function
 from ptxkit.emulator.core.dtypes import width_of
 from ptxkit.emulator.core.findings import ExecutionFault
@@ -35,7 +36,7 @@ TransferFactory = Callable[[ByteBuffer, int, ByteBuffer, int, int], ByteTransfer
 
 @effect_semantics
 def bulk_copy(*, source: str, target: str) -> Function:
-    """Copies a range for each thread, and tells an mbarrier; to several CTAs where a mask names them."""
+    """Copy a range for each thread, and signal an mbarrier; to several CTAs where a mask names them."""
 
     def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any, mask: Any = None) -> None:
         for one in thread_positions(group):
@@ -46,7 +47,7 @@ def bulk_copy(*, source: str, target: str) -> Function:
 
 @effect_semantics
 def bulk_copy_within(*, source: str, target: str) -> Function:
-    """The same without as many bytes at the ends of the source."""
+    """Copy a range as `bulk_copy` does, without some bytes at the ends of the source."""
 
     def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bar: Any, left: Any = None, right: Any = None) -> None:
         for one in thread_positions(group):
@@ -58,7 +59,7 @@ def bulk_copy_within(*, source: str, target: str) -> Function:
 
 @effect_semantics
 def bulk_store() -> Function:
-    """Copies a range for each thread to global memory. bytes_mask: which bytes of each 16 are written."""
+    """Copy a range for each thread to global memory. `bytes_mask` says which bytes of each 16 are written."""
 
     def copy(group: ThreadGroup, to: Any, from_: Any, size: Any, bytes_mask: Any = None) -> None:
         for one in thread_positions(group):
@@ -74,7 +75,7 @@ def bulk_store() -> Function:
 
 @effect_semantics
 def bulk_reduce(*, source: str, target: str, type: str, operation: str, noftz: bool = False) -> Function:  # noqa: A002
-    """Combines a range for each thread with what is there, element by element."""
+    """Combine a range for each thread with the contents of memory, element by element."""
     element = width_of(type) // 8
     function = combine_function(type, operation, type == "f32" and not noftz and target == "global")
 
@@ -90,7 +91,7 @@ def bulk_reduce(*, source: str, target: str, type: str, operation: str, noftz: b
 
 @effect_semantics
 def bulk_prefetch() -> Function:
-    """Names a range that may be wanted soon: it must be there."""
+    """Check a range that is prefetched, which must exist."""
 
     def prefetch(group: ThreadGroup, from_: Any, size: Any) -> None:
         for one in thread_positions(group):
@@ -100,7 +101,7 @@ def bulk_prefetch() -> Function:
 
 
 def thread_positions(group: ThreadGroup) -> Any:
-    """The positions of the executing threads."""
+    """Return the positions of the executing threads."""
     return range(group.lanes.count)
 
 
@@ -116,15 +117,15 @@ def _byte_mask(value: Any, position: int) -> Any:
 def _copy_size(value: Any, position: int, group: ThreadGroup) -> int:
     size = _thread_number(value, position)
     if size % PIECE_BYTES:
-        message = f"a copy of {size} bytes: it must be a multiple of {PIECE_BYTES}"
-        raise ExecutionFault("PTX206", message, group.lanes.index[position : position + 1])
+        message = ptx2xx.INVALID_COPY_SIZE(size=size, multiple=PIECE_BYTES)
+        raise ExecutionFault(message, group.lanes.index[position : position + 1])
     return size
 
 
 def _inner_transfer(
     left: int, right: int, pool: ByteBuffer, start: int, aim: ByteBuffer, place: int, count: int
 ) -> ByteTransfer:
-    """A copy byte by byte, without the ends of the source."""
+    """Return a copy byte by byte, without the ends of the source."""
     transfer = contiguous_transfer(pool, start, aim, place, count)
     places = (transfer.sources.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE_BYTES)
     aims = (transfer.targets.ravel()[:, None] * transfer.unit + numpy.arange(transfer.unit)).reshape(-1, PIECE_BYTES)
@@ -136,7 +137,10 @@ def _inner_transfer(
 
 
 def locate_range(group: ThreadGroup, position: int, space: str, address: Any, size: int) -> tuple[ByteBuffer, int]:
-    """The pool and the place of a range that begins at a thread's address. Raises Fault where it is not there."""
+    """Return the buffer and the offset of a range that starts at a thread's address.
+
+    Raises ExecutionFault where the range does not exist.
+    """
     memory, cta = group.cta.machine.memory, group.cta
     index = group.lanes.index[position : position + 1]
     start = address[position : position + 1]
@@ -149,13 +153,15 @@ def locate_range(group: ThreadGroup, position: int, space: str, address: Any, si
             if arena.buffer is pool:
                 first, last = arena.allocation_at(int(start[0])), arena.allocation_at(int(start[0]) + size - 1)
                 if first is not last and first is not None:
-                    message = f"{size} bytes at 0x{int(start[0]):x} go beyond {first.name}, which has {first.size}"
-                    raise ExecutionFault("PTX207", message, index, space=pool.name, start=int(start[0]), size=size)
+                    message = ptx2xx.COPY_BEYOND_ALLOCATION(
+                        size=size, address=int(start[0]), name=first.name, available=first.size
+                    )
+                    raise ExecutionFault(message, index, space=pool.name, start=int(start[0]), size=size)
     return pool, int(place[0])
 
 
 def mbarrier_of(group: ThreadGroup, position: int, space: str, address: Any) -> Mbarrier:
-    """The mbarrier object at a thread's address."""
+    """Return the mbarrier object at a thread's address."""
     lanes = group.lanes
     group.lanes = LaneSet(lanes.index[position : position + 1], group.cta.threads)
     try:
@@ -209,6 +215,6 @@ def issue_signalled(
     *,
     proxy: str = "async",
 ) -> None:
-    """Issue an operation that tells mbarriers of its bytes."""
+    """Issue an operation that counts its bytes at mbarriers."""
     flying, thread = group.cta.machine.async_engine, group.lanes.index[position]
     flying.issue(AsyncOperation(group, BY_MBARRIER, transfers, thread, proxy=proxy, signals=signals))

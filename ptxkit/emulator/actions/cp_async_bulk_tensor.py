@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx4xx
 from ptxkit.emulator.actions.atomics import combine_function
 from ptxkit.emulator.actions.cp_async_bulk import issue_grouped, issue_signalled, mbarrier_of, thread_positions
 from ptxkit.emulator.core.findings import ExecutionFault
@@ -21,11 +22,9 @@ from ptxkit.emulator.state.memory import ByteBuffer
 from ptxkit.emulator.state.tensor_maps import MAP_BYTES, TensorMapFields, decode_map, replace_map_field
 from ptxkit.emulator.state.tensor_tiles import element_addresses, out_of_bounds_fill, shared_addresses, tile_bytes
 from ptxkit.emulator.sync.mbarrier import Mbarrier
+from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 from ptxkit.fast_dataclasses import replace
-
-NO_MAP_PREFIX = "there is no tensor map"
-"""How messages begin that tell of bytes that are no map, or none of the mode."""
 
 _MAP_SPACES = ("global", "const", "param")
 """The memory in which a copy finds its map (PTX ISA, "cp.async.bulk.tensor")."""
@@ -35,9 +34,9 @@ _TILE_ALIGNMENT = 128
 
 @effect_semantics
 def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> Function:
-    """Copies a box into shared memory for each thread, and tells an mbarrier; to several CTAs where a mask names them.
+    """Copy a box to shared memory for each thread, and signal an mbarrier; to several CTAs where a mask names them.
 
-    paired: the mbarrier may be that of the other CTA of a pair.
+    With `paired`, the mbarrier may be that of the other CTA of a pair.
     """
     how = mode or "tile"
 
@@ -84,18 +83,18 @@ def box_load(*, target: str, mode: str | None = None, paired: bool = False) -> F
 
 @effect_semantics
 def box_store(*, mode: str | None = None) -> Function:
-    """Copies a box out of shared memory for each thread."""
+    """Copy a box from shared memory for each thread."""
     return _store_function(mode, None)
 
 
 @effect_semantics
 def box_reduce(*, operation: str, mode: str | None = None) -> Function:
-    """Combines a box in shared memory with the tensor, element by element, for each thread."""
+    """Combine a box in shared memory with the tensor, element by element, for each thread."""
     return _store_function(mode, operation)
 
 
 def _store_function(mode: str | None, operation: str | None) -> Function:
-    """A box out of shared memory. operation: how it is combined with what is there; None: it takes its place."""
+    """Return the copy of a box from shared memory, which `operation` combines with the tensor, or which replaces it."""
     how = mode or "tile"
 
     def send(  # noqa: PLR0913, PLR0917
@@ -119,7 +118,7 @@ def _store_function(mode: str | None, operation: str | None) -> Function:
 
 @effect_semantics
 def box_prefetch(*, mode: str | None = None) -> Function:
-    """Names a box that may be wanted soon: its map must be one."""
+    """Check a box that is prefetched, whose map must be valid."""
     how = mode or "tile"
 
     def prefetch(  # noqa: PLR0913, PLR0917
@@ -142,7 +141,7 @@ def box_prefetch(*, mode: str | None = None) -> Function:
 
 
 def _first_coordinates(coordinates: Any, origin: Any) -> Any:
-    """The coordinates, or those of a tensor whose sizes stand in the instruction: zeros, wherever its corner is."""
+    """Return the coordinates, or zeros for a tensor whose sizes are operands, wherever its corner is."""
     return origin if coordinates is None else coordinates
 
 
@@ -172,7 +171,7 @@ def _without_third(function: Function) -> Combine:
 
 
 def _thread_coordinates(values: Any, one: int) -> tuple[int, ...]:
-    """The numbers of one thread, signed."""
+    """Return the coordinates of one thread, signed."""
     if values is None:
         return ()
     parts = values if isinstance(values, tuple) else (values,)
@@ -186,10 +185,10 @@ def _thread_coordinates(values: Any, one: int) -> tuple[int, ...]:
 def _decode_map(
     group: ThreadGroup, one: int, address: Any, mode: str, base: Any, other: tuple[Any, Any, Any]
 ) -> TensorMapFields:
-    """What the map at a thread's address says; it must be one of the instruction's mode.
+    """Return the fields of the map at a thread's address, which must have the instruction's mode.
 
-    base: where the tensor begins instead, or None. other: its sizes instead, and the lower and the upper bits of its
-    strides, or None.
+    `base` replaces the address of the tensor, unless it is None. `other` replaces its sizes, and the lower and the
+    upper bits of its strides.
     """
     index = group.lanes.index[one : one + 1]
     start = address[one : one + 1]
@@ -198,16 +197,17 @@ def _decode_map(
         group.cta, "generic", start + numpy.uint64(MAP_BYTES - MAP_ALIGNMENT), MAP_ALIGNMENT, index
     )
     if pool.name not in _MAP_SPACES:
-        message = f"the tensor map is in {pool.name} memory: a copy takes one in global, constant or parameter memory"
-        raise ExecutionFault("PTX208", message, index, space=pool.name, start=int(start[0]), size=MAP_BYTES)
+        message = ptx2xx.TENSOR_MAP_IN_WRONG_SPACE(space=pool.name)
+        raise ExecutionFault(message, index, space=pool.name, start=int(start[0]), size=MAP_BYTES)
     group.cta.machine.observer.on_tensor_map_use(group, int(index[0]), pool, int(place[0]))
     found = decode_map(pool.data[int(place[0]) : int(place[0]) + MAP_BYTES].tobytes())
     if found is None:
-        message = f"{NO_MAP_PREFIX} at 0x{int(start[0]):x}: pass a TensorMap, or copy one and replace its fields"
-        raise ExecutionFault("PTX403", message, index)
+        message = ptx4xx.NO_TENSOR_MAP(address=int(start[0]))
+        raise ExecutionFault(message, index)
     if (found.mode == "im2col") != mode.startswith("im2col"):
         raise ExecutionFault(
-            "PTX403", f"{NO_MAP_PREFIX} for `.{mode}` at 0x{int(start[0]):x}: its mode is {found.mode}", index
+            ptx4xx.NO_TENSOR_MAP_OF_MODE(mode=mode, address=int(start[0]), actual=found.mode),
+            index,
         )
     if base is not None:
         found = replace(found, address=int(base[one] if base.ndim else base))
@@ -215,7 +215,7 @@ def _decode_map(
 
 
 def _with_sizes(layout: TensorMapFields, one: int, sizes: Any, lower: Any, upper: Any) -> TensorMapFields:
-    """The map with other sizes, of 8 bits each, and strides: their 32 lower bits and 4 upper ones, times 16."""
+    """Return the map with other sizes of 8 bits each, and strides of 32 lower and 4 upper bits, times 16."""
     extents = tuple(each & 0xFF for each in _thread_coordinates(sizes, one))
     high = _thread_coordinates(upper, one)[0] if upper is not None else 0
     strides = tuple(
@@ -230,12 +230,12 @@ MAP_ALIGNMENT = 64
 
 
 def _locate_tile(group: ThreadGroup, one: int, space: str, address: Any, count: int) -> tuple[ByteBuffer, int]:
-    """The pool and the place of a box in shared memory."""
+    """Return the buffer and the offset of a box in shared memory."""
     index, start = group.lanes.index[one : one + 1], address[one : one + 1]
     memory = group.cta.machine.memory
     if int(start[0]) % _TILE_ALIGNMENT:
-        message = f"0x{int(start[0]):x} is no address of a box: it must be a multiple of {_TILE_ALIGNMENT}"
-        raise ExecutionFault("PTX205", message, index, space=space, start=int(start[0]), size=count)
+        message = ptx2xx.TILE_NOT_ALIGNED(address=int(start[0]), multiple=_TILE_ALIGNMENT)
+        raise ExecutionFault(message, index, space=space, start=int(start[0]), size=count)
     pool, place = memory.locate(group.cta, space, start, PIECE_BYTES, index)
     memory.locate(group.cta, space, start + numpy.uint64(count - PIECE_BYTES), PIECE_BYTES, index)
     return pool, int(place[0])
@@ -249,7 +249,7 @@ def _locate_elements(
     coordinates: tuple[int, ...],
     offsets: tuple[int, ...],
 ) -> tuple[ByteBuffer, Any]:
-    """The pool and the places in it of a box's elements."""
+    """Return the buffer and the offsets in it of a box's elements."""
     machine = group.cta.machine
     addresses = element_addresses(layout, mode, coordinates, offsets)
     there = addresses != NO_OFFSET
@@ -265,7 +265,7 @@ def _locate_elements(
 
 
 def _shared_offsets(layout: TensorMapFields, place: int, stride: int, count: int) -> Any:
-    """The places in the pool of the elements of a box in shared memory."""
+    """Return the offsets in the buffer of the elements of a box in shared memory."""
     base = place // stride * stride
     return base + shared_addresses(layout, place - base, count // layout.element_size)
 
@@ -291,7 +291,7 @@ def _tile_transfer(
 def _signalled_mbarrier(
     group: ThreadGroup, one: int, barrier: Mbarrier, rank: int, paired: bool, is_multicast: bool
 ) -> Mbarrier:
-    """The object that is told of the data for a CTA."""
+    """Return the object that the data for a CTA signals."""
     if paired:
         rank = rank & ~1 | barrier.cta.rank & 1
     index = group.lanes.index[one : one + 1]
@@ -303,13 +303,13 @@ def _signalled_mbarrier(
 
 @effect_semantics
 def replace_field(*, field: str, space: str) -> Function:
-    """Changes a field of the map at each thread's address. ordinal: of the dimension, less one."""
+    """Replace a field of the map at each thread's address. `ordinal` is the number of the dimension, from 0."""
 
     def change(group: ThreadGroup, address: Any, value: Any, ordinal: Any = None) -> None:
         machine, index = group.cta.machine, group.lanes.index
         pool, places = machine.memory.locate(group.cta, space, address, MAP_ALIGNMENT, index)
-        if machine.observer.is_checking:
-            machine.observer.on_access(group, "update", pool, places, MAP_BYTES, "weak", None)
+        if machine.observer.is_checking and pool.is_common:
+            machine.observer.on_access(AccessEvent(group, "update", pool, places, MAP_BYTES))
         for one, place in enumerate(places.tolist()):
             octets = pool.data[place : place + MAP_BYTES]
             number = int(value[one] if value.ndim else value)
@@ -318,7 +318,7 @@ def replace_field(*, field: str, space: str) -> Function:
                     octets.tobytes(), field, 0 if ordinal is None else int(numpy.ravel(ordinal)[0]), number
                 )
             except ValueError as error:
-                raise ExecutionFault("PTX206", str(error), index[one : one + 1]) from error
+                raise ExecutionFault(ptx2xx.INVALID_TENSOR_MAP_FIELD(error=error), index[one : one + 1]) from error
             octets[:] = numpy.frombuffer(made, numpy.uint8)
 
     return change
@@ -326,7 +326,7 @@ def replace_field(*, field: str, space: str) -> Function:
 
 @effect_semantics
 def copy_map(*, scope: str) -> Function:
-    """Copies a map from shared to global memory, a warp together, and fences it for the tensormap proxy."""
+    """Copy a map from shared to global memory, one for each warp, and fence it for the tensormap proxy."""
 
     def copy(group: ThreadGroup, to: Any, source: Any) -> None:
         machine, cta = group.cta.machine, group.cta
@@ -338,8 +338,8 @@ def copy_map(*, scope: str) -> Function:
             pool, place = machine.memory.locate(cta, "global", to[one : one + 1], MAP_BYTES, index)
             if machine.observer.is_checking:
                 group.lanes = LaneSet(index, cta.threads)
-                machine.observer.on_access(group, "read", from_pool, start, MAP_BYTES, "weak", None)
-                machine.observer.on_access(group, "write", pool, place, MAP_BYTES, "weak", None)
+                machine.observer.on_access(AccessEvent(group, "read", from_pool, start, MAP_BYTES))
+                machine.observer.on_access(AccessEvent(group, "write", pool, place, MAP_BYTES))
                 group.lanes = lanes
             octets = from_pool.data[int(start[0]) : int(start[0]) + MAP_BYTES]
             pool.data[int(place[0]) : int(place[0]) + MAP_BYTES] = octets

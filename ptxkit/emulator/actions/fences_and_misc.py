@@ -1,6 +1,6 @@
-"""What acts on the machine itself: fences, windows, the stack, pauses; and hints, which change nothing.
+"""Actions on the machine itself, such as fences, windows, the stack and pauses; and hints, which change nothing.
 
-Source: PTX ISA, "membar, fence", "isspacep", "Stack Manipulation Instructions", "Miscellaneous Instructions".
+Source: PTX ISA, "membar / fence", "isspacep", "Stack Manipulation Instructions", "Miscellaneous Instructions".
 """
 
 from __future__ import annotations
@@ -9,23 +9,25 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.address_windows import RANK_SHIFT
 from ptxkit.emulator.core.dtypes import resize
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.lane_set import with_lanes_written
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
+from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import STACK_POINTER_SLOT, ThreadGroup, YieldSignal
 
 
 @effect_semantics
 def fence(*, order: str, scope: str) -> Function:
-    """Orders the thread's accesses before it and behind it."""
+    """Order the thread's accesses before the fence and after it."""
     return lambda group: group.cta.machine.observer.on_fence(group, order, scope)
 
 
 @effect_semantics
 def proxy_fence(*, proxy: str, space: str | None = None, direction: str = "both", scope: str | None = None) -> Function:
-    """Orders accesses through different proxies."""
+    """Order accesses through different proxies."""
     return lambda group, address=None: group.cta.machine.observer.on_proxy_fence(
         group, proxy, space, direction, scope, address
     )
@@ -33,13 +35,13 @@ def proxy_fence(*, proxy: str, space: str | None = None, direction: str = "both"
 
 @effect_semantics
 def hint() -> Function:
-    """Says something to caches, counters or schedulers, and changes nothing that a program could see."""
+    """Do nothing: the instruction concerns caches, counters or schedulers, and no program can see its effect."""
     return lambda _group, *_operands: None
 
 
 @effect_semantics
 def grid_control(*, action: str) -> Function:
-    """Waits for the grids that this one depends on, which have ended here; or lets dependent ones start."""
+    """Wait for the grids that this one depends on, which have exited here; or let dependent ones start."""
 
     def control(group: ThreadGroup) -> None:
         if action == "wait":
@@ -50,29 +52,29 @@ def grid_control(*, action: str) -> Function:
 
 @effect_semantics
 def policy() -> Function:
-    """A cache policy: opaque, and without effect on what is computed."""
+    """Return a cache policy, which is opaque and has no effect on what is computed."""
     return lambda group, *_operands: numpy.full(group.lanes.count, 1, numpy.uint64)
 
 
 @effect_semantics
 def pause() -> Function:
-    """Lets others go on first."""
+    """Let other threads run first."""
     return lambda _group, *_operands: YieldSignal()
 
 
 @effect_semantics
 def breakpoint_() -> Function:
-    """Ends the run: no debugger is there to go on from here."""
+    """End the run, because there is no debugger that would continue it."""
 
     def stop(group: ThreadGroup) -> None:
-        raise ExecutionFault("brkpt", "the kernel executed `brkpt`, and no debugger is there", group.lanes.index)
+        raise ExecutionFault(ptx6xx.BREAKPOINT_EXECUTED(), group.lanes.index)
 
     return stop
 
 
 @effect_semantics
 def is_space(*, space: str) -> Function:
-    """Whether a generic address lies in a window; of the CTA's own shared memory, in its part of that."""
+    """Return whether a generic address is in a window, or in the CTA's part of the window for its own shared memory."""
 
     def holds(group: ThreadGroup, address: Any) -> Any:
         cta = group.cta
@@ -92,7 +94,7 @@ def is_space(*, space: str) -> Function:
 
 @effect_semantics
 def fill_zero(*, space: str) -> Function:
-    """Sets a range of bytes of shared memory to zero."""
+    """Set a range of bytes of shared memory to zero."""
 
     def fill(group: ThreadGroup, address: Any, size: Any) -> None:
         memory, index = group.cta.machine.memory, group.lanes.index
@@ -103,8 +105,8 @@ def fill_zero(*, space: str) -> Function:
             ends = address[at : at + 1] + numpy.array([0, count - 1], numpy.uint64)
             pool, places = memory.locate(group.cta, space, ends, 1, index[[at, at]])
             watch = group.cta.machine.observer
-            if watch.is_checking:
-                watch.on_access(group, "write", pool, places[:1], count, "weak", None)
+            if watch.is_checking and pool.is_common:
+                watch.on_access(AccessEvent(group, "write", pool, places[:1], count))
             pool.data[int(places[0]) : int(places[0]) + count] = 0
 
     return fill
@@ -112,7 +114,7 @@ def fill_zero(*, space: str) -> Function:
 
 @effect_semantics
 def stack_save(*, width: int) -> Function:
-    """The stack pointer."""
+    """Return the stack pointer."""
 
     def save(group: ThreadGroup) -> Any:
         where = group.lanes.selector
@@ -124,7 +126,7 @@ def stack_save(*, width: int) -> Function:
 
 @effect_semantics
 def stack_restore() -> Function:
-    """Sets the stack pointer back."""
+    """Set the stack pointer."""
 
     def restore(group: ThreadGroup, pointer: Any) -> None:
         registers = group.registers
@@ -137,7 +139,7 @@ def stack_restore() -> Function:
 
 @effect_semantics
 def stack_take(*, width: int) -> Function:
-    """Takes local memory from the stack; its address in the local window."""
+    """Allocate local memory on the stack; return its address in the local window."""
 
     def take(group: ThreadGroup, size: Any, alignment: Any = None) -> Any:
         registers, where = group.registers, group.lanes.selector

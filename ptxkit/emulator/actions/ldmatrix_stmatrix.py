@@ -31,17 +31,16 @@ _ROW = 16
 
 
 def _row_addresses(group: ThreadGroup, name: str, address: Any) -> Any:
-    """The addresses of all lanes of each thread's warp, (threads, 32), and the thread's lane."""
+    """Return the addresses of all lanes of each thread's warp, (threads, 32), and the thread's lane."""
     found = gather_operands(group, name, numpy.full(group.lanes.count, FULL_MASK), (address,))
     if isinstance(found, BlockSignal):
         return found
-    group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
     return found.values[0][found.warp], found.lane.astype(numpy.int64)
 
 
 @effect_semantics
 def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
-    """8x8 matrices of 16 bits; lane 8i + j has the address of row j of matrix i."""
+    """Load 8x8 matrices of 16 bits; lane 8i + j has the address of row j of matrix i."""
     words, halves = load(type="b32", space=space), load(type="b16", space=space)
 
     def read(group: ThreadGroup, address: Any) -> Any:
@@ -68,9 +67,10 @@ def load_matrix(*, space: str, count: int, transposed: bool = False) -> Function
 
 @effect_semantics
 def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
-    """8x16 matrices of 4 or 6 bits, each element of which becomes a byte; lane 8i + j has the address of row j.
+    """Load 8x16 matrices of 4 or 6 bits, of which each element becomes a byte; lane 8i + j has the address of row j.
 
-    source: `b6x16_p32` are put into the lower bits, `b4x16_p64` into the middle ones, `s4` are extended by their sign.
+    Elements of the source `b6x16_p32` are put into the lower bits, those of `b4x16_p64` into the middle ones, and those
+    of `s4` are extended by their sign.
     """
     octets = load(type="b8", space=space)
     width = 6 if source.startswith("b6") else 4
@@ -97,9 +97,10 @@ def load_narrow_matrix(*, space: str, count: int, source: str) -> Function:
 
 @effect_semantics
 def load_square_matrix(*, space: str, count: int, source: str | None = None) -> Function:
-    """16x16 matrices of 8 bits, transposed: a register has four neighbours of a column, the next those eight further.
+    """Load 16x16 matrices of 8 bits, transposed: a register has four neighbours of a column, the next those eight
+    further.
 
-    Lane 16i + j has the address of row j. source: as for `load_narrow_matrix`, of rows packed at their start.
+    Lane 16i + j has the address of row j. `source` is that of `load_narrow_matrix`, of rows packed at their start.
     """
     octets = load(type="b8", space=space)
     width = 8 if source is None else int(source[1])
@@ -134,9 +135,9 @@ def load_square_matrix(*, space: str, count: int, source: str | None = None) -> 
 
 @effect_semantics
 def store_tall_matrix(*, space: str, count: int) -> Function:
-    """16x8 matrices of 8 bits, transposed; lane 8i + j has the address of row j in memory.
+    """Store 16x8 matrices of 8 bits, transposed; lane 8i + j has the address of row j in memory.
 
-    The bytes of a register are of two rows at one place, and of these rows eight bytes further.
+    The bytes of a register are of two rows in one column, and of these rows eight columns further.
     """
     octets = store(type="b8", space=space)
 
@@ -157,7 +158,7 @@ def store_tall_matrix(*, space: str, count: int) -> Function:
 
 
 def _expand_elements(packed: Any, width: int, source: str) -> Any:
-    """Four elements, each in a byte of its own."""
+    """Return four elements, each in a byte of its own."""
     found = numpy.zeros_like(packed)
     for at in range(4):
         element = packed >> numpy.uint32(width * at) & numpy.uint32((1 << width) - 1)
@@ -171,7 +172,7 @@ def _expand_elements(packed: Any, width: int, source: str) -> Any:
 
 @effect_semantics
 def store_matrix(*, space: str, count: int, transposed: bool = False) -> Function:
-    """8x8 matrices of 16 bits, as `load_matrix` reads them."""
+    """Store 8x8 matrices of 16 bits, as `load_matrix` loads them."""
     words, halves = store(type="b32", space=space), store(type="b16", space=space)
 
     def write(group: ThreadGroup, address: Any, values: Any) -> Any:
@@ -199,10 +200,10 @@ def store_matrix(*, space: str, count: int, transposed: bool = False) -> Functio
 
 @effect_semantics
 def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str, count: int) -> Function:  # noqa: A002
-    """A, B or C from memory, whose rows (`row`) or columns (`col`) are `stride` elements apart.
+    """Load A, B or C from memory, whose rows (`row`) or columns (`col`) are `stride` elements apart.
 
-    The manual leaves open which element a register holds; here it is as for mma, and repeated where there are more
-    registers than that needs. Elements of less than 8 bits lie in the order of the registers.
+    The manual leaves open which element a register holds. Here it is the same as for mma, repeated where there are more
+    registers than that needs. Elements of less than 8 bits are in the order of the registers.
     """
     held, along, width = _fragment_layout(shape, matrix, type, layout)
     together = load(type=f"b{max(32, width)}", space=space)
@@ -229,7 +230,7 @@ def load_fragment(*, space: str, shape: str, matrix: str, type: str, layout: str
 
 @effect_semantics
 def store_fragment(*, space: str, shape: str, type: str, layout: str) -> Function:  # noqa: A002
-    """D to memory, as `load_fragment` reads C."""
+    """Store D to memory, as `load_fragment` loads C."""
     held, along, width = _fragment_layout(shape, "c", type, layout)
     together = store(type=f"b{max(32, width)}", space=space)
     single = store(type=f"b{max(8, width)}", space=space)
@@ -250,7 +251,9 @@ def store_fragment(*, space: str, shape: str, type: str, layout: str) -> Functio
 
 
 def _fragment_layout(shape: str, matrix: str, word: str, layout: str) -> tuple[FragmentLayout, bool, int]:
-    """Which elements the registers hold, whether those of one register are neighbours in memory, and their bits."""
+    """Return which elements the registers hold, whether those of one register are neighbours in memory, and their width
+    in bits.
+    """
     found, width = shape_of(shape), bits(word)
     if matrix == "c":
         return accumulator_layout(found.m, found.n, width), layout == "row" and elements_per_register(width) > 1, width
@@ -260,7 +263,7 @@ def _fragment_layout(shape: str, matrix: str, word: str, layout: str) -> tuple[F
 
 
 def _row_stride(stride: Any, held: FragmentLayout, layout: str, matrix: str) -> int | Any:
-    """Elements from one row, or column, to the next; without one they follow each other."""
+    """Return the elements from one row, or column, to the next; without a stride they follow each other."""
     if stride is not None:
         return numpy.asarray(stride).astype(numpy.int64)
     is_row = (layout == "row") != (matrix == "b")
@@ -268,7 +271,7 @@ def _row_stride(stride: Any, held: FragmentLayout, layout: str, matrix: str) -> 
 
 
 def _element_number(held: FragmentLayout, at: int, one: int, lane: Any, stride: Any, layout: str, matrix: str) -> Any:
-    """The number of an element in memory. B's registers are those of its transpose."""
+    """Return the number of an element in memory. The registers of B are those of its transpose."""
     row, column = held.row[at, lane, one], held.column[at, lane, one]
     if matrix == "b":
         row, column = column, row

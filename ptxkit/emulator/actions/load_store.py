@@ -13,9 +13,10 @@ from ptxkit.emulator.core.dtypes import width_of
 from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits, Function, effect_semantics
 from ptxkit.emulator.state.memory import ByteBuffer, MultipleBuffersError
+from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-_MAX_UNIT = 8
+_LARGEST_UNIT = 8
 
 
 @effect_semantics
@@ -27,7 +28,7 @@ def load(
     order: str | None = "weak",
     scope: str | None = None,
 ) -> Function:
-    """Reads a value, or `count` of them that follow each other, at each thread's address."""
+    """Read a value, or `count` consecutive ones, at each thread's address."""
     width = width_of(type)
     order = order or "weak"
     size, total = width // 8, width // 8 * count
@@ -38,8 +39,8 @@ def load(
         except MultipleBuffersError:
             return _split_by_window(group, address, read)
         watch = group.cta.machine.observer
-        if watch.is_checking:
-            watch.on_access(group, "read", pool, places, total, order, scope)
+        if watch.is_checking and pool.is_common:
+            watch.on_access(AccessEvent(group, "read", pool, places, total, order, scope))
         if count == 1:
             return load_lanes(pool, places, size)
         return tuple(load_lanes(pool, places + at * size, size) for at in range(count))
@@ -56,7 +57,7 @@ def store(
     order: str | None = "weak",
     scope: str | None = None,
 ) -> Function:
-    """Writes a value, or `count` of them that follow each other, at each thread's address."""
+    """Write a value, or `count` consecutive ones, at each thread's address."""
     width = width_of(type)
     order = order or "weak"
     size, total = width // 8, width // 8 * count
@@ -68,8 +69,8 @@ def store(
             _split_by_window(group, address, write, value)
             return
         watch = group.cta.machine.observer
-        if watch.is_checking:
-            watch.on_access(group, "write", pool, places, total, order, scope, value)
+        if watch.is_checking and pool.is_common:
+            watch.on_access(AccessEvent(group, "write", pool, places, total, order, scope, value))
         if not isinstance(value, tuple):
             store_lanes(pool, places, size, value)
             return
@@ -81,9 +82,9 @@ def store(
 
 
 def load_lanes(pool: ByteBuffer, places: Any, size: int) -> Bits:
-    """The values at places of a pool."""
-    if size > _MAX_UNIT:
-        halves = pool.view(_MAX_UNIT)
+    """Return the values at offsets of a buffer."""
+    if size > _LARGEST_UNIT:
+        halves = pool.view(_LARGEST_UNIT)
         at = places >> 3
         return numpy.stack([halves.take(at), halves.take(at + 1)], axis=1)
     found: Bits = pool.view(size).take(places >> (size.bit_length() - 1))
@@ -91,9 +92,9 @@ def load_lanes(pool: ByteBuffer, places: Any, size: int) -> Bits:
 
 
 def store_lanes(pool: ByteBuffer, places: Any, size: int, value: Any) -> None:
-    """Write values at places of a pool; of several at one place the last thread's stays."""
-    if size > _MAX_UNIT:
-        halves = pool.view(_MAX_UNIT)
+    """Write values at offsets of a buffer; of several at one offset, that of the last thread stays."""
+    if size > _LARGEST_UNIT:
+        halves = pool.view(_LARGEST_UNIT)
         at = places >> 3
         halves[at], halves[at + 1] = value[:, 0], value[:, 1]
         return

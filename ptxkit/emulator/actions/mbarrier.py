@@ -11,16 +11,18 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx5xx
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
-from ptxkit.emulator.engine.mbarrier_lookup import buffer_offsets, fault_of_error, iter_mbarriers
-from ptxkit.emulator.sync.mbarrier import MAX_ARRIVALS, Mbarrier, MbarrierError, pending_count
+from ptxkit.emulator.engine.mbarrier_lookup import buffer_offsets, iter_mbarriers
+from ptxkit.emulator.sync.mbarrier import Mbarrier, pending_count
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
+from ptxkit.semantics.mbarrier_state import MAX_ARRIVALS, is_valid_arrival_count
 
 
 @effect_semantics
 def mbarrier_init(*, space: str) -> Function:
-    """Makes an object at each thread's address."""
+    """Initialize an object at each thread's address."""
 
     def init(group: ThreadGroup, address: Any, count: Any) -> None:
         places, index = buffer_offsets(group, space, address), group.lanes.index
@@ -30,12 +32,13 @@ def mbarrier_init(*, space: str) -> Function:
             before = known.get(int(place))
             if before is not None and before.is_live:
                 raise ExecutionFault(
-                    "PTX502", f"{before.name} is initialised again, and is live", index[position : position + 1]
+                    ptx5xx.LIVE_MBARRIER_INITIALISED(barrier=before.name),
+                    index[position : position + 1],
                 )
             needed = int(count[position] if count.ndim else count)
-            if not 1 <= needed <= MAX_ARRIVALS:
-                message = f"a phase cannot need {needed} arrivals: 1 to {MAX_ARRIVALS}"
-                raise ExecutionFault("PTX206", message, index[position : position + 1])
+            if not is_valid_arrival_count(needed):
+                message = ptx2xx.INVALID_ARRIVAL_COUNT(count=needed, limit=MAX_ARRIVALS)
+                raise ExecutionFault(message, index[position : position + 1])
             owner = group.cta.cluster.ctas[int(place) // group.cta.cluster.stride]
             known[int(place)] = made = Mbarrier(owner, int(place), needed)
             group.cta.machine.async_engine.inflight.mark_mbarrier(made)
@@ -46,7 +49,7 @@ def mbarrier_init(*, space: str) -> Function:
 
 @effect_semantics
 def mbarrier_invalidate(*, space: str) -> Function:
-    """Ends the life of the object at each thread's address."""
+    """Invalidate the object at each thread's address."""
 
     def invalidate(group: ThreadGroup, address: Any) -> None:
         for barrier, chosen in iter_mbarriers(group, space, address):
@@ -59,7 +62,7 @@ def mbarrier_invalidate(*, space: str) -> Function:
 
 @effect_semantics
 def mbarrier_expect(*, space: str) -> Function:
-    """Makes the current phase await more bytes."""
+    """Make the current phase expect more bytes."""
 
     def expect(group: ThreadGroup, address: Any, count: Any, mask: Any = None) -> None:
         for barrier, chosen in iter_mbarriers(group, space, address, mask):
@@ -70,15 +73,16 @@ def mbarrier_expect(*, space: str) -> Function:
 
 @effect_semantics
 def mbarrier_complete(*, space: str) -> Function:
-    """Tells the current phase that bytes have come."""
+    """Count bytes as completed in the current phase."""
 
     def complete(group: ThreadGroup, address: Any, count: Any, mask: Any = None) -> None:
         for barrier, chosen in iter_mbarriers(group, space, address, mask):
             for each in _per_thread(group, count)[chosen]:
                 try:
                     barrier.complete_tx(int(each))
-                except MbarrierError as misuse:
-                    raise fault_of_error(group, misuse) from misuse
+                except ExecutionFault as fault:
+                    fault.assign_threads(group.lanes.index)
+                    raise
         group.cta.machine.async_engine.on_mbarrier_change()
 
     return complete
@@ -88,7 +92,7 @@ def mbarrier_complete(*, space: str) -> Function:
 def mbarrier_arrive(
     *, space: str, order: str = "release", scope: str = "cta", drop: bool = False, completes: bool = True
 ) -> Function:
-    """Arrives, after adding the bytes to await; gives the state from before."""
+    """Arrive, after adding the expected bytes; return the state from before."""
 
     def arrive(group: ThreadGroup, address: Any, count: Any, bytes_: Any, mask: Any = None) -> Any:
         counts = _per_thread(group, count).astype(numpy.int64)
@@ -99,8 +103,9 @@ def mbarrier_arrive(
             machine.observer.on_mbarrier_arrive(group, index[chosen], barrier, order, scope)
             try:
                 tokens[chosen] = barrier.arrive(counts[chosen], drop=drop, completes=completes)
-            except MbarrierError as misuse:
-                raise fault_of_error(group, misuse, index[chosen]) from misuse
+            except ExecutionFault as fault:
+                fault.assign_threads(index[chosen])
+                raise
         machine.async_engine.on_mbarrier_change()
         return tokens
 
@@ -108,7 +113,7 @@ def mbarrier_arrive(
 
 
 def _per_thread(group: ThreadGroup, value: Any) -> Any:
-    """A value for each thread."""
+    """Return a value for each thread."""
     return numpy.broadcast_to(value, (group.lanes.count,))
 
 
@@ -120,13 +125,17 @@ def _expect_tx(group: ThreadGroup, barrier: Mbarrier, count: Any, chosen: Any) -
     try:
         for each in counts:
             barrier.expect_tx(int(each))
-    except MbarrierError as misuse:
-        raise fault_of_error(group, misuse, group.lanes.index[chosen]) from misuse
+    except ExecutionFault as fault:
+        fault.assign_threads(group.lanes.index[chosen])
+        raise
 
 
 @effect_semantics
 def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "cta") -> Function:
-    """Asks whether a phase is complete: of a parity, or of a state. Who asks in vain for a while waits for a change."""
+    """Return whether a phase is complete, which is given by its parity or by a state.
+
+    A thread whose polls fail for some time waits for a change.
+    """
 
     def wait(group: ThreadGroup, address: Any, which: Any, *_: object) -> Any:
         index = group.lanes.index
@@ -134,21 +143,22 @@ def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "
         whiches = _per_thread(group, which)
         asked: list[tuple[Mbarrier, Any]] = []
         for barrier, chosen in iter_mbarriers(group, space, address):
+            over: Any
             if by == "parity":
-                over = (whiches[chosen] & 1) != (barrier.phase & 1)
+                over = barrier.state.is_parity_complete(whiches[chosen])
             else:
                 over = numpy.array([barrier.is_token_complete(int(each)) for each in whiches[chosen]])
             found[chosen] = over
             if over.any():
-                barrier.observe()
+                barrier.state.observe()
                 group.cta.machine.observer.on_phase_observed(group, index[chosen][over], barrier, order, scope)
             asked.append((barrier, chosen))
         if not found.any():
             most = group.cta.machine.async_engine.spin_limit()
-            in_vain = [barrier.count_failed_poll(group, index[chosen], most) for barrier, chosen in asked]
-            if all(in_vain):
+            failed_polls = [barrier.count_failed_poll(group, index[chosen], most) for barrier, chosen in asked]
+            if all(failed_polls):
                 return BlockSignal(asked[0][0])
-            group.cta.machine.progress_count += 1  # who is told `not yet` is told so only some times
+            group.cta.machine.progress_count += 1  # a poll returns `not yet` only a limited number of times
         return found
 
     return wait
@@ -156,13 +166,13 @@ def mbarrier_wait(*, space: str, by: str, order: str = "acquire", scope: str = "
 
 @effect_semantics
 def mbarrier_pending_count() -> Function:
-    """The pending arrivals in a state."""
+    """Return the pending arrivals in a state."""
     return lambda _, state: pending_count(state)
 
 
 @effect_semantics
 def mbarrier_has_layout(*, layout: str, space: str) -> Function:
-    """Whether an object has a layout: all here have the first."""
+    """Return whether an object has a layout: all objects of the machine have the first."""
 
     def has(group: ThreadGroup, address: Any) -> Any:
         for _ in iter_mbarriers(group, space, address):

@@ -30,7 +30,7 @@ FULL_MASK = numpy.uint32(0xFFFF_FFFF)
 
 @effect_semantics
 def mma(*, shape: str, a_layout: str = "row", b_layout: str = "col", quads: bool = False, **product: Any) -> Function:
-    """D = A * B + C by the lanes of a warp together. product: see `tensor.products.Product`."""
+    """Multiply the matrices of a warp: D = A * B + C. The other arguments are those of `MatrixProduct`."""
     kind = MatrixProduct(**product)
     if quads:
         compute: Callable[..., Any] = multiply_m8n8k4(kind, a_layout == "row", b_layout == "row")
@@ -41,7 +41,7 @@ def mma(*, shape: str, a_layout: str = "row", b_layout: str = "col", quads: bool
 
 @effect_semantics
 def mma_sparse(*, shape: str, **product: Any) -> Function:
-    """The same with a sparse A."""
+    """Multiply as `mma` does, with a sparse A."""
     compute = multiply_sparse(shape_of(shape), MatrixProduct(**product))
 
     def of(group: ThreadGroup, a: Any, b: Any, c: Any, metadata: Any, selector: Any) -> Any:
@@ -54,7 +54,10 @@ def mma_sparse(*, shape: str, **product: Any) -> Function:
 
 @effect_semantics
 def mma_scaled(*, shape: str, kind: str, size: str | None, scale: str, **product: Any) -> Function:
-    """The same with a scale factor for each block of A and of B; with metadata and a selector A is sparse."""
+    """Multiply as `mma` does, with a scale factor for each block of A and of B.
+
+    With metadata and a selector, A is sparse.
+    """
     vector = int(size.partition("::")[2][0]) if size else {"kind::mxf8f6f4": 1, "kind::mxf4": 2}[kind]
     sparse = bool(product.pop("sparse", False))
     compute = multiply_scaled(shape_of(shape), MatrixProduct(**product), vector, scale, sparse)
@@ -76,7 +79,7 @@ def mma_scaled(*, shape: str, kind: str, size: str | None, scale: str, **product
 
 @effect_semantics
 def transpose_matrix() -> Function:
-    """An 8x8 matrix, two elements of 16 bits in each lane, transposed."""
+    """Transpose an 8x8 matrix, of which each lane has two elements of 16 bits."""
     whole = _warp_computation("movmatrix", lambda parts: [transpose_register(parts[0][0])])
 
     def of(group: ThreadGroup, a: Any) -> Any:
@@ -87,12 +90,12 @@ def transpose_matrix() -> Function:
 
 
 def _uniform_numbers(*operands: Any) -> tuple[int, ...]:
-    """What selectors are, which are the same in all lanes."""
+    """Return the values of selectors, which are the same in all lanes."""
     return tuple(int(numpy.ravel(each)[0]) for each in operands)
 
 
 def _warp_computation(name: str, compute: Callable[[Sequence[Any]], Any]) -> Function:
-    """A computation on whole warps: vectors of registers, (warps, 32) each, to the result's registers."""
+    """Return a computation on whole warps, from vectors of registers, (warps, 32) each, to the result's registers."""
 
     def meet(group: ThreadGroup, *vectors: Any) -> Any:
         count = group.lanes.count
@@ -100,7 +103,6 @@ def _warp_computation(name: str, compute: Callable[[Sequence[Any]], Any]) -> Fun
         found = gather_operands(group, name, numpy.full(count, FULL_MASK), tuple(flat))
         if isinstance(found, BlockSignal):
             return found
-        group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
         warps, own = numpy.unique(found.warp, return_inverse=True)
         results = compute(_split_vectors(found, warps, vectors))
         return tuple(each[own, found.lane] for each in results)
@@ -109,6 +111,6 @@ def _warp_computation(name: str, compute: Callable[[Sequence[Any]], Any]) -> Fun
 
 
 def _split_vectors(found: WarpOperands, warps: Any, vectors: Sequence[Any]) -> list[list[Any]]:
-    """The values of these warps, vector by vector."""
+    """Return the values of some warps, vector by vector."""
     values = iter(found.values)
     return [[next(values)[warps] for _ in vector] for vector in vectors]

@@ -1,4 +1,4 @@
-"""Stores and reductions that happen later, each thread's by itself, in the generic proxy.
+"""Stores and reductions that happen later, those of each thread independently, in the generic proxy.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: st.async", "Parallel Synchronization and Communication
 Instructions: red.async".
@@ -21,7 +21,7 @@ from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 @effect_semantics
 def store_async(*, type: str, space: str, count: int = 1) -> Function:  # noqa: A002
-    """Writes a value, or `count` of them, at each thread's address; an mbarrier is told, or nobody."""
+    """Write a value, or `count` of them, at each thread's address; signal an mbarrier if one is given."""
     width = width_of(type)
 
     def store(group: ThreadGroup, address: Any, value: Any, bar: Any = None) -> None:
@@ -38,7 +38,7 @@ def store_async(*, type: str, space: str, count: int = 1) -> Function:  # noqa: 
 
 @effect_semantics
 def reduce_async(*, type: str, space: str, operation: str) -> Function:  # noqa: A002
-    """Combines a value with what is at each thread's address; an mbarrier is told, or nobody."""
+    """Combine a value with the contents of each thread's address; signal an mbarrier if one is given."""
     width, function = width_of(type), combine_function(type, operation, False)
 
     def reduce(group: ThreadGroup, address: Any, value: Any, bar: Any = None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.actions.tcgen05_memory import tmem_load, tmem_load_extreme
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
@@ -17,7 +18,7 @@ from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 
 _TYPES = {8: ("u8", "s8", "e5m2", "e4m3", "e3m2", "e2m3"), 16: ("f16", "bf16")}
 _INDEX_BITS = 2
-"""Bits of a place in a group, in metadata that a load gives."""
+"""The bits of a position in a group, in the metadata that a load returns."""
 
 
 def _lane_registers(group: ThreadGroup, values: Any) -> list[Any]:
@@ -26,19 +27,19 @@ def _lane_registers(group: ThreadGroup, values: Any) -> list[Any]:
 
 @effect_semantics
 def sparse_compress(*, element: int, index: int) -> Function:
-    """Metadata and kept elements. What is kept is said by a descriptor."""
+    """Return the metadata and the kept elements, which a descriptor selects."""
 
     def compress(group: ThreadGroup, data: Any, descriptor: Any) -> Any:
         codes = unpack_elements(_lane_registers(group, data), element)
-        (told,) = _lane_registers(group, (descriptor,))
+        (metadata,) = _lane_registers(group, (descriptor,))
         kept = numpy.zeros((len(codes), codes.shape[1] // 2), codes.dtype)
         places = numpy.zeros(kept.shape, numpy.int64)
-        for one in numpy.unique(told).tolist():
-            own = told == one
+        for one in numpy.unique(metadata).tolist():
+            own = metadata == one
             number = one >> 2 & 7
             if number >= len(_TYPES[element]):
-                message = f"the descriptor 0x{one:08x} names no type of {element} bits"
-                raise ExecutionFault("PTX206", message, group.lanes.index[own])
+                message = ptx2xx.INVALID_SPARSITY_DESCRIPTOR(descriptor=one, bits=element)
+                raise ExecutionFault(message, group.lanes.index[own])
             kept[own], places[own] = compress_groups(
                 codes[own], _TYPES[element][number], greatest=not one & 2, magnitude=bool(one & 1)
             )
@@ -49,7 +50,7 @@ def sparse_compress(*, element: int, index: int) -> Function:
 
 @effect_semantics
 def sparse_decompress(*, element: int, index: int, taken: int, given: int, count: int) -> Function:
-    """Dense elements from kept ones and their places."""
+    """Return dense elements from kept ones and their positions."""
 
     def decompress(group: ThreadGroup, metadata: Any, data: Any) -> Any:
         places = unpack_elements(_lane_registers(group, metadata), index)
@@ -61,7 +62,7 @@ def sparse_decompress(*, element: int, index: int, taken: int, given: int, count
 
 @effect_semantics
 def tmem_load_sparse(*, shape: str, count: str, operation: str, abs: bool = False) -> Function:  # noqa: A002
-    """Metadata and the kept half of what each warp reads of Tensor Memory."""
+    """Return the metadata and the kept half of what each warp reads from Tensor Memory."""
     load = tmem_load(shape=shape, count=count)
 
     def read(group: ThreadGroup, address: Any) -> Any:
@@ -82,7 +83,7 @@ def tmem_load_sparse_extreme(
     abs: bool = False,  # noqa: A002
     nan: bool = False,
 ) -> Function:
-    """The same, and the least or greatest of all that each thread reads."""
+    """Return the same as `tmem_load_sparse`, and the least or greatest of all that each thread reads."""
     load = tmem_load_extreme(shape=shape, count=count, type="f32", operation=operation, abs=abs, nan=nan)
 
     def read(group: ThreadGroup, address: Any) -> Any:

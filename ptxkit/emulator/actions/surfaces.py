@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.actions.atomics import atomic
 from ptxkit.emulator.actions.load_store import load, store
 from ptxkit.emulator.actions.textures import bindings_by_handle
@@ -27,7 +28,7 @@ _DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
 
 @effect_semantics
 def surface_load(*, geometry: str, type: str, count: int, clamp: str) -> Function:  # noqa: A002
-    """Bytes at coordinates, of which the first counts bytes; nothing is converted."""
+    """Return bytes at coordinates, of which the first counts bytes; nothing is converted."""
     access = load(type=type, space="global", count=count)
     size = width_of(type) // 8
 
@@ -46,7 +47,7 @@ def surface_load(*, geometry: str, type: str, count: int, clamp: str) -> Functio
 
 @effect_semantics
 def surface_store(*, geometry: str, type: str, count: int, clamp: str) -> Function:  # noqa: A002
-    """Writes bytes at coordinates, of which the first counts bytes."""
+    """Write bytes at coordinates, of which the first counts bytes."""
     access = store(type=type, space="global", count=count)
     size = width_of(type) // 8
 
@@ -64,7 +65,7 @@ def surface_store(*, geometry: str, type: str, count: int, clamp: str) -> Functi
 
 @effect_semantics
 def surface_store_converted(*, geometry: str, count: int, clamp: str) -> Function:
-    """Writes the channels of one element, converted to the surface's type. What it does not give becomes 0."""
+    """Write the channels of one element, converted to the surface's type. Channels that are not given become 0."""
 
     def write(group: ThreadGroup, handle: Any, coordinates: Any, data: Any) -> None:
         values = _as_vector(group, data)
@@ -80,7 +81,10 @@ def surface_store_converted(*, geometry: str, count: int, clamp: str) -> Functio
 
 @effect_semantics
 def surface_reduce(*, geometry: str, type: str, operation: str, clamp: str, samples: bool = False) -> Function:  # noqa: A002
-    """Combines a value with what is there, in one step. samples: the first coordinate counts elements of the type."""
+    """Combine a value with the contents of the surface, in one step.
+
+    With `samples`, the first coordinate counts elements of the type.
+    """
     size = width_of(type) // 8
 
     def change(group: ThreadGroup, handle: Any, coordinates: Any, data: Any) -> None:
@@ -102,7 +106,7 @@ def _as_vector(group: ThreadGroup, data: Any) -> tuple[Any, ...]:
 
 
 def _convert_channels(codes: Any, surface: Surface) -> Any:
-    """Registers of 32 bits as channels of a surface's type: integers are limited, numbers cut off toward zero.
+    """Return registers of 32 bits as channels of a surface's type: integers are limited, numbers cut off toward zero.
 
     The manual does not say how numbers are rounded; an H200 cuts them off (`scripts/device_textures`).
     """
@@ -137,10 +141,11 @@ def _locate_elements(  # noqa: PLR0913 (all that says where)
     samples: bool,
     unit: int = 0,
 ) -> Iterator[tuple[Surface, Any, Any]]:
-    """Surfaces, the positions of the threads that access them, and their addresses. size: bytes; 0 for an element.
+    """Return surfaces, the positions of the threads that access them, and their addresses.
 
-    samples: the first coordinate counts elements, of `unit` bytes if that is not 0. Threads whose coordinates are
-    outside are left out, or moved to the edge, or Fault is raised, as `clamp` has it.
+    `size` is in bytes, or 0 for an element. With `samples`, the first coordinate counts elements, of `unit` bytes if
+    that is not 0. `clamp` says whether threads whose coordinates are outside are omitted, moved to the edge, or raise
+    ExecutionFault.
     """
     parts = coordinates if isinstance(coordinates, tuple) else (coordinates,)
     numbers = [numpy.broadcast_to(each, (group.lanes.count,)).view(numpy.int32).astype(numpy.int64) for each in parts]
@@ -149,7 +154,9 @@ def _locate_elements(  # noqa: PLR0913 (all that says where)
         surface: Any = found.object
         if len(surface.extents) != dimensions or surface.layered != layered:
             has = f"{len(surface.extents)} dimensions{' and layers' if surface.layered else ''}"
-            raise ExecutionFault("PTX206", f"`.{geometry}` is for no surface that has {has}", group.lanes.index[chosen])
+            raise ExecutionFault(
+                ptx2xx.SURFACE_OF_OTHER_GEOMETRY(geometry=geometry, shape=has), group.lanes.index[chosen]
+            )
         own = [each[chosen] for each in numbers]
         layer = own.pop(0) if layered else numpy.zeros(len(chosen), numpy.int64)
         own = own[:dimensions]
@@ -161,8 +168,8 @@ def _locate_elements(  # noqa: PLR0913 (all that says where)
         for each, limit in zip(own, most, strict=True):
             outside |= (each < 0) | (each > limit)
         if outside.any() and clamp == "trap":
-            message = f"coordinates are outside of a surface of {' x '.join(map(str, surface.extents))} elements"
-            raise ExecutionFault("PTX207", message, group.lanes.index[chosen[outside]])
+            message = ptx2xx.OUTSIDE_SURFACE(extents=" x ".join(map(str, surface.extents)))
+            raise ExecutionFault(message, group.lanes.index[chosen[outside]])
         keeps = ~outside if clamp == "zero" else numpy.ones_like(outside)
         if not keeps.any():
             continue

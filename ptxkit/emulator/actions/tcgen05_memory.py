@@ -1,8 +1,7 @@
-"""Tensor Memory: taking and giving back columns, and moving them from and to registers and shared memory.
+"""Tensor Memory: allocation and deallocation of columns, and copies from and to registers and shared memory.
 
-Everything happens when it is issued, and whoever minds the order hears what it is about and how its end is known.
-Source: PTX ISA, "TensorCore 5th Generation Family Instructions": tcgen05.alloc, dealloc, relinquish_alloc_permit, ld,
-st, cp.
+Everything takes effect when it is issued; the observer of the order of Tensor Memory is notified of each use, and of
+how its completion is observed.
 """
 
 from __future__ import annotations
@@ -13,97 +12,91 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import DiagnosticCode
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx7xx
 from ptxkit.emulator.actions.load_store import store
 from ptxkit.emulator.actions.wgmma import FULL_MASK, SharedReads
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
-from ptxkit.emulator.core.lane_set import LaneSet
+from ptxkit.emulator.core.lane_set import WARP_SIZE, LaneSet
 from ptxkit.emulator.core.numbers.float_codec import magnitudes
 from ptxkit.emulator.core.numbers.float_compare import min_max
 from ptxkit.emulator.core.numbers.formats import F32
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
-from ptxkit.emulator.races.tensor_memory_order import LOAD, STORE, TensorMemoryUse
+from ptxkit.emulator.races.tensor_memory_order import LOAD, STORE, TensorMemoryUse, tensor_memory_order_of
 from ptxkit.emulator.sync.async_operation import TCGEN05
 from ptxkit.emulator.sync.warp_rendezvous import gather_operands
 from ptxkit.emulator.tensor.padded_elements import decode_units, to_byte_codes
 from ptxkit.emulator.tensor.tensor_memory import (
     COLUMNS,
     LANES,
-    WARP_SIZE,
     CtaTensorMemory,
-    TensorMemoryError,
     register_layout,
     split_address,
-    tensor_memory_of,
 )
 from ptxkit.emulator.tensor.tmem_regions import TmemRegion, split_regions
 from ptxkit.emulator.threads.thread_groups import BlockSignal, ThreadGroup
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
 
 
-def ctas_of(group: ThreadGroup, ctas: str) -> list[Cta]:
-    """The CTAs that an instruction is for: its own, or the one of even rank and its neighbour."""
-    cta, order = group.cta, group.cta.machine.observer.tensor_memory_order
+def ctas_of(group: ThreadGroup, ctas: str) -> list[CtaState]:
+    """Return the CTAs that an instruction concerns: its own, or the one of even rank and its neighbour."""
+    cta, order = group.cta, tensor_memory_order_of(group)
     mixed = order is not None and order.record_cta_group(group)
     if ctas == "cta_group::1":
         return [cta]
     first = cta.rank & ~1
     if first + 2 > cta.cluster.size:
         if mixed:
-            return [cta]  # that is said already, and what else is wrong may be seen, too
-        raise ExecutionFault("PTX210", "the CTA has no neighbour in its cluster to make a pair with", group.lanes.index)
+            return [cta]  # this is reported already; further violations may be found as well
+        raise ExecutionFault(ptx2xx.NO_CTA_PAIR(), group.lanes.index)
     return list(cta.cluster.ctas[first : first + 2])
 
 
-def fault_of_error(group: ThreadGroup, misuse: TensorMemoryError, position: int = 0) -> ExecutionFault:
-    """The fault that a misuse by a thread is."""
-    return ExecutionFault(misuse.code, misuse.message, group.lanes.index[position : position + 1])
-
-
 def operand_number(value: Any, position: int) -> int:
-    """An operand of one thread."""
+    """Return an operand of one thread."""
     return int(numpy.ravel(value)[position if numpy.size(value) > 1 else 0])
 
 
 def record_use(
     group: ThreadGroup, threads: Any, completion: str, touched: Iterable[TmemRegion]
 ) -> TensorMemoryUse | None:
-    """Tell those who mind the order what threads use, and how it is known to be over."""
-    order = group.cta.machine.observer.tensor_memory_order
+    """Record what threads use and how its completion is known, where the order of such uses is checked."""
+    order = tensor_memory_order_of(group)
     return None if order is None else order.record_use(group, threads, completion, touched)
 
 
-def _warp_operands(group: ThreadGroup, name: str, values: tuple[Any, ...], code: str = "PTX707") -> Any:
-    """All lanes of each warp, together; the operands as matrices (warps, 32)."""
+def _warp_operands(
+    group: ThreadGroup, name: str, values: tuple[Any, ...], code: DiagnosticCode = ptx7xx.TENSOR_LANES
+) -> Any:
+    """Return the operands of all lanes of each warp together, as matrices (warps, 32)."""
     count = group.lanes.count
     given = tuple(numpy.broadcast_to(each, (count,)) for each in values)
-    found = gather_operands(group, name, numpy.full(count, FULL_MASK), given, code)
-    if not isinstance(found, BlockSignal):
-        group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
-    return found
+    return gather_operands(group, name, numpy.full(count, FULL_MASK), given, code)
 
 
 @effect_semantics
 def tmem_allocate(*, space: str, ctas: str) -> Function:
-    """Each warp takes columns, and its first lane writes their address to shared memory.
+    """Allocate columns for each warp, whose first lane writes their address to shared memory.
 
-    Of a pair, a warp of either CTA does so, and takes the same: each for its own CTA here.
+    For a pair, a warp of each CTA does so and allocates the same columns, each for its own CTA here.
     """
     write = store(type="u32", space=space)
 
     def allocate(group: ThreadGroup, address: Any, count: Any) -> Any:
         ctas_of(group, ctas)
-        found = _warp_operands(group, "tcgen05.alloc", (address, count), "PTX701")
+        found = _warp_operands(group, "tcgen05.alloc", (address, count), ptx7xx.TENSOR_ALLOCATION)
         if isinstance(found, BlockSignal):
             return found
-        lanes, memory, order = group.lanes, tensor_memory_of(group.cta), group.cta.machine.observer.tensor_memory_order
+        lanes, memory, order = group.lanes, group.cta.tensor_memory, tensor_memory_order_of(group)
         for warp in numpy.unique(found.warp):
             position, wanted = int(numpy.flatnonzero(found.warp == warp)[0]), int(found.values[1][warp, 0])
             try:
                 taken = memory.allocate(wanted, int(warp))
-            except TensorMemoryError as misuse:
-                raise fault_of_error(group, misuse, position) from misuse
+            except ExecutionFault as fault:
+                fault.assign_threads(group.lanes.index[position : position + 1])
+                raise
             if ctas == "cta_group::2":
                 memory.paired_allocations.add(taken)
             group.lanes = LaneSet(lanes.index[position : position + 1], group.cta.threads)
@@ -122,14 +115,14 @@ def tmem_allocate(*, space: str, ctas: str) -> Function:
 
 @effect_semantics
 def tmem_deallocate(*, ctas: str) -> Function:
-    """Each warp gives columns back, of its own CTA."""
+    """Deallocate columns of the warp's own CTA."""
 
     def deallocate(group: ThreadGroup, address: Any, count: Any) -> Any:
         ctas_of(group, ctas)
-        found = _warp_operands(group, "tcgen05.dealloc", (address, count), "PTX701")
+        found = _warp_operands(group, "tcgen05.dealloc", (address, count), ptx7xx.TENSOR_ALLOCATION)
         if isinstance(found, BlockSignal):
             return found
-        order = group.cta.machine.observer.tensor_memory_order
+        order = tensor_memory_order_of(group)
         for warp in numpy.unique(found.warp):
             first, given = (int(each[warp, 0]) for each in found.values)
             if order is not None:
@@ -137,26 +130,28 @@ def tmem_deallocate(*, ctas: str) -> Function:
                     group, group.lanes.index[found.warp == warp], _column_region(group.cta, first, given)
                 )
             try:
-                tensor_memory_of(group.cta).deallocate(first, given)
-            except TensorMemoryError as misuse:
-                raise fault_of_error(group, misuse, int(numpy.flatnonzero(found.warp == warp)[0])) from misuse
+                group.cta.tensor_memory.deallocate(first, given)
+            except ExecutionFault as fault:
+                position = int(numpy.flatnonzero(found.warp == warp)[0])
+                fault.assign_threads(group.lanes.index[position : position + 1])
+                raise
         return None
 
     return deallocate
 
 
-def _column_region(cta: Cta, first: int, count: int) -> TmemRegion:
-    """Columns in all lanes."""
+def _column_region(cta: CtaState, first: int, count: int) -> TmemRegion:
+    """Return the region of columns in all lanes."""
     return TmemRegion(cta, (1 << LANES) - 1, first, first + count, writes=True)
 
 
 @effect_semantics
 def tmem_relinquish(*, ctas: str) -> Function:
-    """The CTA takes no more columns."""
+    """Record that the CTA allocates no more columns."""
 
     def relinquish(group: ThreadGroup) -> None:
         ctas_of(group, ctas)
-        tensor_memory_of(group.cta).has_relinquished = True
+        group.cta.tensor_memory.has_relinquished = True
 
     return relinquish
 
@@ -165,15 +160,21 @@ def tmem_relinquish(*, ctas: str) -> Function:
 
 
 class _RegisterWindow:
-    """Where the registers of warps lie in Tensor Memory. packed: two columns' lower halves make a register."""
+    """The location of the registers of warps in Tensor Memory.
+
+    With `packed`, the lower halves of two columns make a register.
+    """
 
     def __init__(self, shape: str, times: int, packed: bool) -> None:
         self.lanes, self.columns = register_layout(shape, times)
         self.packed, self.is_split = packed, shape == "16x32bx2"
 
     def locate(self, group: ThreadGroup, found: Any, offset: Any) -> tuple[CtaTensorMemory, Any, Any]:
-        """Lanes and columns for each thread, (registers, threads). Raises Fault where they are not its warp's."""
-        memory, thread = tensor_memory_of(group.cta), found.lane.astype(numpy.int64)
+        """Return the memory, and the lanes and columns for each thread, (registers, threads).
+
+        Raises ExecutionFault where the lanes are not those of the thread's warp.
+        """
+        memory, thread = group.cta.tensor_memory, found.lane.astype(numpy.int64)
         address = found.values[0][found.warp, 0].astype(numpy.int64)
         first, quarter = address >> 16, found.warp % 4 * WARP_SIZE
         if (first == 0).all() and group.activation.function.offsets[group.pc] in group.cta.machine.laneless:
@@ -182,25 +183,27 @@ class _RegisterWindow:
         wrong = ((lanes < quarter) | (lanes >= quarter + WARP_SIZE)).any(axis=0)
         if wrong.any():
             at = int(numpy.flatnonzero(wrong)[0])
-            message = f"warp {int(found.warp[at])} reaches lanes {int(quarter[at])} to {int(quarter[at]) + 31}"
-            raise fault_of_error(
-                group,
-                TensorMemoryError("PTX707", f"{message} of Tensor Memory, and not lane {int(lanes[:, at].max())}"),
-                at,
+            content = ptx7xx.LANES_OF_OTHER_WARP(
+                warp=int(found.warp[at]),
+                first=int(quarter[at]),
+                last=int(quarter[at]) + 31,
+                lane=int(lanes[:, at].max()),
             )
+            raise ExecutionFault(content, group.lanes.index[at : at + 1])
         columns = self.columns[:, thread] * (2 if self.packed else 1) + (address & 0xFFFF)
         if self.is_split:
             columns = columns + numpy.where(thread >= WARP_SIZE // 2, operand_number(offset, 0), 0)
         try:
             memory.check(columns)
             memory.check(columns + self.packed)
-        except TensorMemoryError as misuse:
-            raise fault_of_error(group, misuse) from misuse
+        except ExecutionFault as fault:
+            fault.assign_threads(group.lanes.index[:1])
+            raise
         return memory, lanes, columns
 
     def record_use(self, group: ThreadGroup, found: Any, lanes: Any, columns: Any, completion: str) -> None:
-        """Tell those who mind the order what each warp uses."""
-        if group.cta.machine.observer.tensor_memory_order is None:
+        """Record what each warp uses, where the order of such uses is checked."""
+        if tensor_memory_order_of(group) is None:
             return
         across = numpy.concatenate([columns, columns + 1]) if self.packed else columns
         for warp in numpy.unique(found.warp):
@@ -211,13 +214,13 @@ class _RegisterWindow:
 
 @effect_semantics
 def tmem_wait(*, kind: str) -> Function:
-    """Each warp waits for what it has loaded, or stored."""
+    """Wait for the loads, or the stores, of each warp."""
 
     def wait(group: ThreadGroup) -> Any:
         found = _warp_operands(group, f"tcgen05.wait::{kind}", ())
         if isinstance(found, BlockSignal):
             return found
-        order = group.cta.machine.observer.tensor_memory_order
+        order = tensor_memory_order_of(group)
         if order is not None:
             order.record_wait(group, LOAD if kind == "ld" else STORE)
         return None
@@ -227,10 +230,10 @@ def tmem_wait(*, kind: str) -> Function:
 
 @effect_semantics
 def tmem_fence(*, side: str) -> Function:
-    """Orders what threads do to Tensor Memory around a synchronisation. side: where that is: before it, or after."""
+    """Order uses of Tensor Memory around a synchronization, which `side` says is before or after the fence."""
 
     def fence(group: ThreadGroup) -> None:
-        order = group.cta.machine.observer.tensor_memory_order
+        order = tensor_memory_order_of(group)
         if order is not None and side == "after":
             order.record_fence(group)
 
@@ -239,7 +242,7 @@ def tmem_fence(*, side: str) -> Function:
 
 @effect_semantics
 def tmem_load(*, shape: str, count: str, pack: bool = False) -> Function:
-    """Each warp reads lanes of its own into registers."""
+    """Load lanes of each warp into registers."""
     window = _RegisterWindow(shape, int(count[1:]), pack)
 
     def load(group: ThreadGroup, address: Any, offset: Any = None) -> Any:
@@ -266,7 +269,10 @@ def tmem_load_extreme(
     abs: bool = False,  # noqa: A002
     nan: bool = False,
 ) -> Function:
-    """The same, and the least or greatest of what each thread reads; a NaN among them is passed over unless `nan`."""
+    """Load as `tmem_load` does, and return the least or greatest of what each thread reads as well.
+
+    A NaN among the values is ignored unless `nan` is set.
+    """
     load, greatest = tmem_load(shape=shape, count=count), operation == "max"
     choose = min_max(F32, greatest=greatest, nan=nan) if type == "f32" else None
     whole = numpy.dtype(numpy.int32 if type == "s32" else numpy.uint32)
@@ -285,7 +291,7 @@ def tmem_load_extreme(
 
 @effect_semantics
 def tmem_store(*, shape: str, count: str, unpack: bool = False) -> Function:
-    """Each warp writes registers to lanes of its own."""
+    """Store registers to lanes of each warp."""
     window = _RegisterWindow(shape, int(count[1:]), unpack)
 
     def put(group: ThreadGroup, address: Any, values: Any, offset: Any = None) -> Any:
@@ -313,9 +319,9 @@ _MULTICAST_LANES = {"warpx2::02_13": ((0, 64), (32, 96)), "warpx2::01_23": ((0, 
 
 @effect_semantics
 def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: str | None = None) -> Function:
-    """Copies rows of a matrix of shared memory to lanes, for each thread; of a pair, in each CTA.
+    """Copy rows of a matrix of shared memory to lanes, for each thread; for a pair, in each CTA.
 
-    source: of elements of 6 or 4 bits, packed and padded, which get a byte each.
+    `source` says that elements have 6 or 4 bits, packed and padded, and become a byte each.
     """
     if shape == "4x256b":
         raise UnsupportedError("the machine copies 32 lanes or more")
@@ -337,19 +343,18 @@ def tmem_copy(*, shape: str, ctas: str, multicast: str | None = None, source: st
                     words = to_byte_codes(octets, packed).view(numpy.uint32)
                 touched += split_regions(cta, numpy.arange(LANES), column + numpy.arange(width // 32), writes=True)
                 try:
-                    tensor_memory_of(cta).check(column + numpy.arange(width // 32))
-                except TensorMemoryError as misuse:
-                    raise fault_of_error(group, misuse, position) from misuse
-                _write_rows(
-                    tensor_memory_of(cta).words[:, column : min(column + width // 32, COLUMNS)], words, multicast
-                )
+                    cta.tensor_memory.check(column + numpy.arange(width // 32))
+                except ExecutionFault as fault:
+                    fault.assign_threads(group.lanes.index[position : position + 1])
+                    raise
+                _write_rows(cta.tensor_memory.words[:, column : min(column + width // 32, COLUMNS)], words, multicast)
             reads.issue(TCGEN05, thread, record_use(group, thread, TCGEN05, touched))
 
     return copy
 
 
 def _write_rows(target: Any, words: Any, multicast: str | None) -> None:
-    """Put rows into lanes, or into several parts of them."""
+    """Write rows to lanes, or to several groups of them."""
     if multicast is None:
         target[: len(words)] = words
     elif multicast == "warpx4":

@@ -1,9 +1,7 @@
-"""Multiplication by single threads, of tiles in shared and Tensor Memory, and commits that tell when it is done.
+"""Multiplication by single threads of tiles in shared and Tensor Memory, and commits that signal its completion.
 
-What the products are is computed when the instruction is issued; its operands in shared memory are in use until an
-mbarrier tells of a commit behind it.
-Source: PTX ISA, "TensorCore 5th Generation Instructions: tcgen05.mma", "tcgen05.mma.sp", "tcgen05.mma.ws",
-"tcgen05.commit"; Data path layout organization; Block Scaling for tcgen05.mma; Sparse Matrices.
+The products are computed when the instruction is issued. Its operands in shared memory are in use until an mbarrier is
+signalled by a later commit.
 """
 
 from __future__ import annotations
@@ -12,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulator.actions.tcgen05_memory import ctas_of, fault_of_error, operand_number, record_use
+from ptxkit.diagnostics.catalogue import ptx2xx
+from ptxkit.emulator.actions.tcgen05_memory import ctas_of, operand_number, record_use
 from ptxkit.emulator.actions.wgmma import SharedReads
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
+from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.core.numbers.float_codec import widen
 from ptxkit.emulator.core.numbers.formats import DTYPES, FORMATS
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
@@ -31,7 +31,7 @@ from ptxkit.emulator.tensor.instruction_descriptor import (
 from ptxkit.emulator.tensor.matmul import element_values, multiply_float, multiply_integer
 from ptxkit.emulator.tensor.padded_elements import decode_units
 from ptxkit.emulator.tensor.sparse_metadata import expand_chunks
-from ptxkit.emulator.tensor.tensor_memory import WARP_SIZE, CtaTensorMemory, TensorMemoryError, tensor_memory_of
+from ptxkit.emulator.tensor.tensor_memory import CtaTensorMemory
 from ptxkit.emulator.tensor.tmem_data_paths import DataPath, data_path_of, read_scale_factors, read_sparse_chunks
 from ptxkit.emulator.tensor.tmem_regions import TmemRegion, split_regions
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
@@ -39,7 +39,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.functions import bits
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
 
 _BYTE = 8
 _VECTORS = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4, "block16": 4}
@@ -47,7 +47,11 @@ _VECTORS = {"scale_vec::1X": 1, "scale_vec::2X": 2, "scale_vec::4X": 4, "block16
 
 @dataclass(frozen=True, slots=True)
 class _MmaOperands:
-    """One thread's. kept: a bit for each lane of D that stays; scale: of D; mask: of columns that count as zero."""
+    """The operands of one thread.
+
+    `preserved_lanes` are words with a bit for each lane of D that does not change. `scale` is the scale of D, and
+    `mask` has the columns that count as zero.
+    """
 
     d: int
     a: int
@@ -70,28 +74,30 @@ def _mma_kind(
 
 
 def _multiply_each_thread(group: ThreadGroup, kind: MmaKind, idesc: Any, given: Any) -> None:
-    """Multiply for each thread. given: its operands, by its position."""
+    """Multiply for each thread. `given` returns its operands, by its position."""
     pair = ctas_of(group, f"cta_group::{kind.ctas}")
     for position in range(group.lanes.count):
         try:
             how = decode_instruction_descriptor(operand_number(idesc, position), kind)
         except ValueError as error:
             raise ExecutionFault(
-                "PTX206", f"tcgen05.mma: {error}", group.lanes.index[position : position + 1]
+                ptx2xx.INVALID_MMA_DESCRIPTOR(error=error), group.lanes.index[position : position + 1]
             ) from error
         except NotImplementedError as error:
             raise UnsupportedError(f"tcgen05.mma: {error}") from error
         try:
             _TcgenMma(group, position, pair, kind, how, given(position)).run()
-        except TensorMemoryError as misuse:
-            raise fault_of_error(group, misuse, position) from misuse
+        except ExecutionFault as fault:
+            fault.assign_threads(group.lanes.index[position : position + 1])
+            raise
 
 
 @effect_semantics
 def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """D = A * B + D in Tensor Memory, or A * B where a predicate is false. held: A is in Tensor Memory, too.
+    """Compute D = A * B + D in Tensor Memory, or A * B where a predicate is false. With `held`, A is in Tensor Memory,
+    too.
 
-    lanes: a bit for each lane of D that stays as it is. shift: D counts so many powers of two less.
+    The operand `lanes` has a bit for each lane of D that does not change. D is divided by 2 to the power of `shift`.
     """
     known = _mma_kind(kind, ctas, held=held)
 
@@ -110,7 +116,7 @@ def tmem_multiply(*, kind: str, ctas: str, held: bool = False) -> Function:
 
 @effect_semantics
 def tmem_multiply_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """The same with a sparse A: metadata in Tensor Memory say where its elements belong."""
+    """Multiply as `tmem_multiply` does, with a sparse A, whose metadata are in Tensor Memory."""
     known = _mma_kind(kind, ctas, held=held, sparse=True)
 
     def multiply(  # noqa: PLR0913, PLR0917
@@ -136,7 +142,9 @@ def tmem_multiply_sparse(*, kind: str, ctas: str, held: bool = False) -> Functio
 
 @effect_semantics
 def tmem_multiply_scaled(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
-    """The same where stretches of the rows of A, and of the columns of B, have scale factors in Tensor Memory."""
+    """Multiply as `tmem_multiply` does, with scale factors in Tensor Memory for blocks of the rows of A and columns of
+    B.
+    """
     known = _mma_kind(kind, ctas, held=held, vector=_scale_vector_size(kind, vector))
 
     def multiply(  # noqa: PLR0913, PLR0917
@@ -154,7 +162,7 @@ def tmem_multiply_scaled(*, kind: str, ctas: str, vector: str | None, held: bool
 
 @effect_semantics
 def tmem_multiply_scaled_sparse(*, kind: str, ctas: str, vector: str | None, held: bool = False) -> Function:
-    """Both."""
+    """Multiply with scale factors and a sparse A."""
     known = _mma_kind(kind, ctas, held=held, sparse=True, vector=_scale_vector_size(kind, vector))
 
     def multiply(  # noqa: PLR0913, PLR0917
@@ -171,7 +179,7 @@ def tmem_multiply_scaled_sparse(*, kind: str, ctas: str, vector: str | None, hel
 
 @effect_semantics
 def tmem_multiply_stationary(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """Of `.ws`: fewer rows, more columns; a mask says which columns of B count as zero."""
+    """Multiply as `.ws` does: fewer rows, more columns; a mask says which columns of B count as zero."""
     known = _mma_kind(kind, ctas, held=held, stationary=True)
 
     def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, idesc: Any, enable: Any, mask: Any = None) -> None:
@@ -187,7 +195,7 @@ def tmem_multiply_stationary(*, kind: str, ctas: str, held: bool = False) -> Fun
 
 @effect_semantics
 def tmem_multiply_stationary_sparse(*, kind: str, ctas: str, held: bool = False) -> Function:
-    """The same with a sparse A."""
+    """Multiply as `.ws` does, with a sparse A."""
     known = _mma_kind(kind, ctas, held=held, sparse=True, stationary=True)
 
     def multiply(  # noqa: PLR0913, PLR0917
@@ -203,12 +211,12 @@ def tmem_multiply_stationary_sparse(*, kind: str, ctas: str, held: bool = False)
 
 
 def _scale_vector_size(kind: str, word: str | None) -> int:
-    """How many scale factors a row of A has."""
+    """Return how many scale factors a row of A has."""
     return _VECTORS.get(word or "", 1 if kind == "kind::mxf8f6f4" else 2)
 
 
 def _packed_width(word: str) -> int:
-    """The bits of an element where it is packed."""
+    """Return the bits of an element where it is packed."""
     return FORMATS[word].width if word in FORMATS else bits(word)
 
 
@@ -222,13 +230,16 @@ def _lane_operands(lanes: Any, shift: Any, at: int) -> dict[str, Any]:
 
 
 class _TcgenMma:
-    """One thread's. Of a pair each CTA has half of the rows of A and of D, and half of the columns of B."""
+    """The multiplication of one thread.
+
+    Each CTA of a pair has half of the rows of A and of D, and half of the columns of B.
+    """
 
     def __init__(
         self,
         group: ThreadGroup,
         at: int,
-        pair: list[Cta],
+        pair: list[CtaState],
         kind: MmaKind,
         how: InstructionDescriptor,
         operands: _MmaOperands,
@@ -240,14 +251,14 @@ class _TcgenMma:
         self.used_regions: list[TmemRegion] = []
 
     def run(self) -> None:
-        """Compute, and let those know who mind what is in use."""
+        """Compute, and issue the operation that uses the operands."""
         b = self._b_values()
         for number_, cta in enumerate(self.pair):
             self._multiply_in_cta(number_, cta, b)
         self.reads.issue(TCGEN05, self.thread, record_use(self.group, self.thread, TCGEN05, self.used_regions))
 
-    def _multiply_in_cta(self, number_: int, cta: Cta, b: Any) -> None:
-        how, operands, memory = self.descriptor, self.operands, tensor_memory_of(cta)
+    def _multiply_in_cta(self, number_: int, cta: CtaState, b: Any) -> None:
+        how, operands, memory = self.descriptor, self.operands, cta.tensor_memory
         a = self._a_values(cta, memory)
         if self.kind.scale_vector:
             rows, columns = self._scale_factors(cta, memory)
@@ -274,7 +285,7 @@ class _TcgenMma:
     # ---------------------------------------------------------------------------------------------- multiplicands
 
     def _b_values(self) -> Any:
-        """B's values, (k, n)."""
+        """Return the values of B, (k, n)."""
         how, mask = self.descriptor, self.operands.mask
         first = shifted_columns(mask)
         parts = [
@@ -285,8 +296,8 @@ class _TcgenMma:
             found[:, zero_columns(mask, how.m, how.n)] = 0.0
         return found
 
-    def _a_values(self, cta: Cta, memory: CtaTensorMemory) -> Any:
-        """A's values, (rows of the CTA, k)."""
+    def _a_values(self, cta: CtaState, memory: CtaTensorMemory) -> Any:
+        """Return the values of A, (rows of the CTA, k)."""
         how, sparse = self.descriptor, self.kind.sparse
         stored = how.k // 2 if sparse else how.k
         boxed = self.kind.a_in_tmem and self._is_byte_padded(how.left)
@@ -302,11 +313,11 @@ class _TcgenMma:
         return element_values(how.left, codes, boxed=boxed) * how.signs[0]
 
     def _is_byte_padded(self, word: str) -> bool:
-        """Whether elements of a type take a byte each, though they have fewer bits."""
+        """Return whether elements of a type take a byte each, although they have fewer bits."""
         return self.kind.name in ("f8f6f4", "mxf8f6f4") and _packed_width(word) < _BYTE
 
-    def _shared_codes(self, descriptor: int, rows: int, columns: int, side: int, cta: Cta) -> Any:
-        """The codes of A (side 0) or B (1) in the shared memory of a CTA, (rows, columns)."""
+    def _shared_codes(self, descriptor: int, rows: int, columns: int, side: int, cta: CtaState) -> Any:
+        """Return the codes of A (side 0) or B (1) in the shared memory of a CTA, (rows, columns)."""
         how = self.descriptor
         word, turned = (how.left, how.right)[side], how.transposed[side]
         width = _BYTE if self._is_byte_padded(word) else _packed_width(word)
@@ -315,8 +326,8 @@ class _TcgenMma:
             return decode_units(found, _packed_width(word), turned=turned)
         return found
 
-    def _tmem_codes(self, cta: Cta, memory: CtaTensorMemory, stored: int) -> Any:
-        """The codes of A in Tensor Memory, of which a column holds as many as it has bits for."""
+    def _tmem_codes(self, cta: CtaState, memory: CtaTensorMemory, stored: int) -> Any:
+        """Return the codes of A in Tensor Memory, of which a column holds as many as it has bits for."""
         lanes, first = self.path.row_lanes(self.operands.a, numpy.arange(self.path.rows))
         width = _BYTE if self._is_byte_padded(self.descriptor.left) else _packed_width(self.descriptor.left)
         columns = first + numpy.arange(stored * width // 32)
@@ -327,8 +338,8 @@ class _TcgenMma:
             return unpack_elements(words, width).reshape(len(lanes), -1)
         return words.view(DTYPES[width])
 
-    def _scale_factors(self, cta: Cta, memory: CtaTensorMemory) -> tuple[Any, Any]:
-        """The scale factors of the rows of A, and of the columns of B."""
+    def _scale_factors(self, cta: CtaState, memory: CtaTensorMemory) -> tuple[Any, Any]:
+        """Return the scale factors of the rows of A, and of the columns of B."""
         how, vector, fmt = self.descriptor, self.kind.scale_vector, FORMATS[self.descriptor.scale]
         of_a, of_b = self.operands.scales
         rows, first = read_scale_factors(memory, of_a, self.path.rows, vector, how.ids[0])
@@ -339,7 +350,7 @@ class _TcgenMma:
 
 @effect_semantics
 def tmem_commit(*, space: str, ctas: str) -> Function:
-    """Arrives once at an mbarrier, or at those of several CTAs, when the thread's operations so far are done."""
+    """Arrive once at an mbarrier, or at those of several CTAs, when the thread's operations so far are complete."""
 
     def commit(group: ThreadGroup, address: Any, mask: Any = None) -> None:
         ctas_of(group, ctas)

@@ -1,4 +1,4 @@
-"""Reading textures, and asking for properties of textures, samplers and surfaces.
+"""Reads of textures, and queries of properties of textures, samplers and surfaces.
 
 Source: PTX ISA, "Texture Instructions: tex", "tld4", "txq", "istypep"; "Surface Instructions: suq".
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
 from ptxkit.emulator.state.texture_sampling import (
@@ -32,14 +33,13 @@ from ptxkit.emulator.state.textures import (
 )
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-NO_OBJECT_PREFIX = "nothing has the handle"
 _DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2}
 _COMPONENTS = "rgba"
 _HANDLE = 8
 
 
 def binding_of(group: ThreadGroup, handle: int) -> TextureBinding | None:
-    """What a handle stands for, or a variable of an opaque type that holds one."""
+    """Return what a handle refers to, or a variable of an opaque type that holds a handle."""
     program = group.cta.machine.program
     found = program.texture_handles.find(handle)
     if found is not None or not program.memory.contains(handle, _HANDLE):
@@ -50,19 +50,22 @@ def binding_of(group: ThreadGroup, handle: int) -> TextureBinding | None:
 def bindings_by_handle(
     group: ThreadGroup, handles: Any, wanted: type[Any], what: str
 ) -> Iterator[tuple[TextureBinding, Any]]:
-    """The objects that threads name, each with the positions of these threads. Raises Fault where one is none."""
+    """Return the objects that threads name, each with the positions of these threads.
+
+    Raises ExecutionFault where a handle refers to no object.
+    """
     spread = numpy.broadcast_to(handles, (group.lanes.count,))
     for handle in numpy.unique(spread).tolist():
         chosen = numpy.flatnonzero(spread == handle)
         found = binding_of(group, handle)
         if found is None or not isinstance(found.object, wanted):
-            message = f"{NO_OBJECT_PREFIX} 0x{handle:x}: pass a {what} as an argument"
-            raise ExecutionFault("PTX206", message, group.lanes.index[chosen])
+            message = ptx2xx.NO_OBJECT_WITH_HANDLE(handle=handle, kind=what)
+            raise ExecutionFault(message, group.lanes.index[chosen])
         yield found, chosen
 
 
 def image_elements(group: ThreadGroup, found: TextureBinding) -> Any:
-    """An image's array as it is in memory now."""
+    """Return an image's array as it is in memory now."""
     image = found.object
     assert isinstance(image, TextureImage)
     octets = group.cta.machine.memory.view_bytes(found.address, image.array.nbytes)
@@ -70,7 +73,7 @@ def image_elements(group: ThreadGroup, found: TextureBinding) -> Any:
 
 
 class _TextureCoordinates:
-    """The coordinates of a read. layer: of an array of textures. points: numbers by dimension, innermost first."""
+    """The coordinates of a read: the layer in an array of textures, and numbers by dimension, innermost first."""
 
     def __init__(self, geometry: str, floating: bool, count: int, parts: tuple[Any, ...]) -> None:
         convert = float_coordinates if floating else integer_coordinates
@@ -82,7 +85,7 @@ class _TextureCoordinates:
         self.points = [convert(each) for each in flat[: _DIMENSIONS[geometry] + (geometry in ("cube", "acube"))]]
 
     def for_lanes(self, texture: Texture, geometry: str, chosen: Any) -> tuple[Any, list[Any]]:
-        """Layers and coordinates for some threads; layers that are not there are the last."""
+        """Return layers and coordinates for some threads; layers that do not exist become the last."""
         points, layer = [each[chosen] for each in self.points], self.layer[chosen]
         if geometry in ("cube", "acube"):
             face, points = project_on_cube(*points)
@@ -95,7 +98,7 @@ def _check_coordinates(group: ThreadGroup, texture: Texture, geometry: str, chos
     layered = geometry.startswith("a") or geometry in ("cube", "acube")
     if len(texture.extents) != _DIMENSIONS[geometry] or texture.layered != layered:
         has = f"{len(texture.extents)} dimensions{' and layers' if texture.layered else ''}"
-        raise ExecutionFault("PTX206", f"`.{geometry}` reads a texture that has {has}", group.lanes.index[chosen])
+        raise ExecutionFault(ptx2xx.TEXTURE_OF_OTHER_GEOMETRY(geometry=geometry, shape=has), group.lanes.index[chosen])
 
 
 def _sampler_of(group: ThreadGroup, given: Any, texture: Texture, chosen: Any, on_cube: bool) -> Sampler:
@@ -108,7 +111,7 @@ def _sampler_of(group: ThreadGroup, given: Any, texture: Texture, chosen: Any, o
 
 @effect_semantics
 def texture_read(*, geometry: str, type: str, coordinates: str) -> Function:  # noqa: A002
-    """The four channels at coordinates, or two registers of two of f16; and that they are in memory."""
+    """Return the four channels at coordinates, or two registers of two of f16, and whether they are in memory."""
     if geometry not in _DIMENSIONS:
         raise UnsupportedError("the machine has no textures of several samples")
     floating, pairs = coordinates == "f32", type == "f16x2"
@@ -149,7 +152,7 @@ def texture_read(*, geometry: str, type: str, coordinates: str) -> Function:  # 
 
 @effect_semantics
 def texture_gather(*, geometry: str, type: str, component: str) -> Function:  # noqa: A002
-    """One channel of the four elements that a linear filter would use."""
+    """Return one channel of the four elements that a linear filter would use."""
     channel = _COMPONENTS.index(component)
 
     def fetch(  # noqa: PLR0913, PLR0917
@@ -181,14 +184,14 @@ def texture_gather(*, geometry: str, type: str, component: str) -> Function:  # 
     return fetch
 
 
-def _unpack_coordinates(plain: Any, *ways: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Coordinates as they were given: a vector or a single one, or one of several ways with an index in front."""
-    found = next((way for way in ways if way[0] is not None), plain)
+def _unpack_coordinates(plain: Any, *alternatives: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return coordinates as they were given: a vector, a single one, or an index and coordinates."""
+    found = next((alternative for alternative in alternatives if alternative[0] is not None), plain)
     return found if isinstance(found, tuple) else (found,)
 
 
 def _texel_offsets(offsets: Any, count: int, chosen: Any) -> list[Any] | None:
-    """How far elements are from where coordinates say."""
+    """Return the distance of elements from the coordinates."""
     if offsets is None:
         return None
     return [integer_coordinates(numpy.broadcast_to(each, (count,)))[chosen] for each in _unpack_coordinates(offsets)]
@@ -199,7 +202,7 @@ def _texel_offsets(offsets: Any, count: int, chosen: Any) -> list[Any] | None:
 
 @effect_semantics
 def image_query(*, query: str, object: str) -> Function:  # noqa: A002
-    """A property of a texture, a sampler or a surface. object: which of them."""
+    """Return a property of a texture, a sampler or a surface, which `object` says."""
     kind: Any = {"texture": Texture, "surface": Surface, "sampler": Sampler}[object]
 
     def ask(group: ThreadGroup, handle: Any, *_level: Any) -> Any:
@@ -240,7 +243,7 @@ def _query_image(image: Texture | Surface, query: str) -> int:
 
 @effect_semantics
 def is_opaque(*, object: str) -> Function:  # noqa: A002
-    """Whether a register points to an object of a type."""
+    """Return whether a register points to an object of a type."""
     kind: Any = {"texref": Texture, "samplerref": Sampler, "surfref": Surface}[object]
 
     def ask(group: ThreadGroup, handle: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the lanes of a warp say to each other.
+"""Exchange of values between the lanes of a warp.
 
 Source: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and Communication
 Instructions: vote.sync", "match.sync", "activemask", "redux.sync", "elect.sync".
@@ -21,27 +21,25 @@ WARP_SIZE = 32
 
 
 def _gather_lanes(group: ThreadGroup, name: str, mask: Any, *values: Any) -> WarpOperands | BlockSignal:
-    """The values of the lanes that the mask names; without one, of those that execute this together."""
+    """Return the values of the lanes that the mask names; without a mask, of those that execute this together."""
     index = group.lanes.index
     if mask is None:
         there = to_lane_matrix(group, numpy.ones(len(index), bool))
         lane = (index & 31).astype(numpy.uint32)
         return WarpOperands(index >> 5, lane, there, tuple(to_lane_matrix(group, each) for each in values))
     found = gather_operands(group, name, mask, values)
-    if isinstance(found, WarpOperands):
-        group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
-        if not (mask == 0xFFFF_FFFF).all():
-            # Lanes that happen to be here and are not named take no part.
-            lanes = numpy.arange(WARP_SIZE, dtype=numpy.uint32)
-            named = numpy.zeros_like(found.present)
-            named[found.warp] = (mask[:, None] >> lanes & numpy.uint32(1)).astype(bool)
-            return WarpOperands(found.warp, found.lane, found.present & named, found.values)
+    if isinstance(found, WarpOperands) and not (mask == 0xFFFF_FFFF).all():
+        # Lanes that happen to be here and are not named take no part.
+        lanes = numpy.arange(WARP_SIZE, dtype=numpy.uint32)
+        named = numpy.zeros_like(found.present)
+        named[found.warp] = (mask[:, None] >> lanes & numpy.uint32(1)).astype(bool)
+        return WarpOperands(found.warp, found.lane, found.present & named, found.values)
     return found
 
 
 @effect_semantics
 def shuffle(*, mode: str) -> Function:
-    """The value of another lane, and whether that lane is in range."""
+    """Return the value of another lane, and whether that lane is in range."""
 
     def exchange(group: ThreadGroup, a: Any, b: Any, c: Any, mask: Any = None) -> Any:
         found = _gather_lanes(group, f"shuffle.{mode}", mask, a)
@@ -72,7 +70,7 @@ def shuffle(*, mode: str) -> Function:
 
 @effect_semantics
 def vote(*, mode: str) -> Function:
-    """Whether a predicate holds in all lanes, in any, or in the same way in all; or in which (`ballot`)."""
+    """Return whether a predicate holds in all lanes, in any, or equally in all; or in which lanes (`ballot`)."""
 
     def count(group: ThreadGroup, a: Any, mask: Any = None) -> Any:
         found = _gather_lanes(group, f"vote.{mode}", mask, a)
@@ -90,7 +88,7 @@ def vote(*, mode: str) -> Function:
 
 @effect_semantics
 def match(*, mode: str) -> Function:
-    """The lanes with the same value; or all lanes where all have it, and whether that is so."""
+    """Return the lanes with the same value; or all lanes where all have it, and whether they do."""
 
     def find(group: ThreadGroup, a: Any, mask: Any) -> Any:
         found = _gather_lanes(group, f"match.{mode}.{a.dtype.itemsize}", mask, a)
@@ -110,7 +108,7 @@ def match(*, mode: str) -> Function:
 
 @effect_semantics
 def activemask() -> Function:
-    """The lanes that execute this together."""
+    """Return the lanes that execute this together."""
 
     def lanes(group: ThreadGroup) -> Any:
         index = group.lanes.index
@@ -121,9 +119,9 @@ def activemask() -> Function:
 
 @effect_semantics
 def redux(*, operation: str, type: str, absolute: bool = False, nan: bool = False) -> Function:  # noqa: A002
-    """One value of those of all lanes."""
-    ways: dict[str, Any] = {"and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor}
-    ways |= {"add": numpy.add, "min": numpy.minimum, "max": numpy.maximum}
+    """Reduce the values of all lanes to one."""
+    functions: dict[str, Any] = {"and": numpy.bitwise_and, "or": numpy.bitwise_or, "xor": numpy.bitwise_xor}
+    functions |= {"add": numpy.add, "min": numpy.minimum, "max": numpy.maximum}
     signed = is_signed(type)
 
     def reduce(group: ThreadGroup, a: Any, mask: Any) -> Any:
@@ -137,14 +135,14 @@ def redux(*, operation: str, type: str, absolute: bool = False, nan: bool = Fals
         some = found.present.argmax(axis=1)
         neutral = values[numpy.arange(len(values)), some][:, None] if operation in ("min", "max", "and", "or") else 0
         filled = numpy.where(found.present, values, neutral).astype(values.dtype)
-        whole = ways[operation].reduce(filled, axis=1, dtype=values.dtype)
+        whole = functions[operation].reduce(filled, axis=1, dtype=values.dtype)
         return whole.view(numpy.uint32)[found.warp]
 
     return reduce
 
 
 def _reduce_floats(found: WarpOperands, operation: str, absolute: bool, nan: bool) -> Any:
-    """The smallest or greatest of floating-point values, two by two."""
+    """Return the smallest or greatest of floating-point values, two by two."""
     values = found.values[0]
     if absolute:
         values = values & numpy.uint32(0x7FFF_FFFF)
@@ -159,7 +157,7 @@ def _reduce_floats(found: WarpOperands, operation: str, absolute: bool, nan: boo
 
 @effect_semantics
 def elect() -> Function:
-    """The lane that is chosen, the lowest of those named, and whether this is the one."""
+    """Return the elected lane, the lowest of those named, and whether this is the one."""
 
     def choose(group: ThreadGroup, mask: Any) -> Any:
         found = _gather_lanes(group, "elect", mask)

@@ -1,7 +1,7 @@
 """Asynchronous multiplication by a warpgroup.
 
-Each warp of the group has 16 rows of A and of D. What the products are is computed when the instruction is issued; that
-its operands in shared memory are in use until a wait is known to all who watch memory.
+Each warp of the group has 16 rows of A and of D. The products are computed when the instruction is issued. The
+operation that is issued as well keeps the operands in shared memory in use until a wait.
 
 Source: PTX ISA, "Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async", "wgmma.mma_async.sp".
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx
 from ptxkit.emulator.core.address_windows import RANK_SHIFT
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.semantics_registry import Function, effect_semantics
@@ -33,14 +34,16 @@ if TYPE_CHECKING:
 FULL_MASK = numpy.uint32(0xFFFF_FFFF)
 _ROWS = 64
 _WARP_ROWS = 16
-"""Rows of each warp."""
+"""The rows of each warp."""
 _UNIT_BYTES = 16
 _HALF = 8
 
 
 @effect_semantics
 def wgmma(*, shape: str, **product: Any) -> Function:
-    """D = A * B + D. A is a vector of registers or a descriptor, B a descriptor; -1 of a sign negates all elements."""
+    """Compute D = A * B + D. A is a vector of registers or a descriptor, B a descriptor; a sign of -1 negates all
+    elements.
+    """
     work = _WgmmaOperation(shape_of(shape), MatrixProduct(**product), sparse=False)
 
     def multiply(group: ThreadGroup, d: Any, a: Any, b: Any, scale: Any, *signs_and_turns: Any) -> Any:
@@ -51,7 +54,7 @@ def wgmma(*, shape: str, **product: Any) -> Function:
 
 @effect_semantics
 def wgmma_sparse(*, shape: str, **product: Any) -> Function:
-    """The same with a sparse A, whose metadata are in a register of the lanes that a selector names."""
+    """Compute as `wgmma` does, with a sparse A, whose metadata are in a register of the lanes that a selector names."""
     work = _WgmmaOperation(shape_of(shape), MatrixProduct(**product), sparse=True)
 
     def multiply(
@@ -63,7 +66,7 @@ def wgmma_sparse(*, shape: str, **product: Any) -> Function:
 
 
 class _WgmmaOperation:
-    """What is known of a multiplication when the program is read."""
+    """What is known of a multiplication when the instruction is decoded."""
 
     def __init__(self, shape: MmaShape, product: MatrixProduct, sparse: bool) -> None:
         self.shape, self.product, self.sparse = shape, product, sparse
@@ -83,7 +86,7 @@ class _WgmmaOperation:
         metadata: Any = None,
         selector: int = 0,
     ) -> Any:
-        """D's registers for each thread, or that lanes of the warp are awaited."""
+        """Return D's registers for each thread, or a signal to wait for lanes of the warp."""
         a_sign, b_sign, a_turn, b_turn = (
             _uniform_number(each) for each in signs_and_turns
         )  # a sign has all bits or one
@@ -91,10 +94,11 @@ class _WgmmaOperation:
         count = group.lanes.count
         given = [*d, *(a if held else (a,)), b, scale, *(() if metadata is None else (metadata,))]
         flat = tuple(numpy.broadcast_to(each, (count,)) for each in given)
-        found = gather_operands(group, f"wgmma.{self.shape}", numpy.full(count, FULL_MASK), flat, "PTX315")
+        found = gather_operands(
+            group, f"wgmma.{self.shape}", numpy.full(count, FULL_MASK), flat, ptx3xx.PART_OF_A_WARPGROUP
+        )
         if isinstance(found, BlockSignal):
             return found
-        group.cta.machine.observer.on_warp_collective(group, found.participant_masks())
         warps, own = numpy.unique(found.warp, return_inverse=True)
         values = [each[warps] for each in found.values]
         of_d, rest = values[: len(d)], values[len(d) :]
@@ -119,7 +123,7 @@ class _WgmmaOperation:
 
 
 class SharedReads:
-    """What warps read of shared memory, as one asynchronous operation."""
+    """What warps read from shared memory, as one asynchronous operation."""
 
     def __init__(self, group: ThreadGroup, warps: Any) -> None:
         self.group, self.warps = group, warps
@@ -130,13 +134,15 @@ class SharedReads:
     def read_matrix(
         self, descriptors: Any, rows: int, columns: int, width: int, turned: bool, rank: int | None = None
     ) -> Any:
-        """A matrix for each warp, by its descriptor. rank: of the CTA in whose shared memory it lies, if another."""
+        """Return a matrix for each warp, by its descriptor, in the shared memory of its CTA or of the one with a
+        `rank`.
+        """
         found = [self._read_units(int(each), rows, columns, width, turned, rank) for each in descriptors]
         self.byte_offsets.append([places.ravel() for _, places in found])
         return numpy.stack([values for values, _ in found])
 
     def read_warp_rows(self, descriptors: Any, columns: int, width: int, turned: bool) -> Any:
-        """The 16 rows of each warp of A."""
+        """Return the 16 rows of each warp of A."""
         chosen, places = [], []
         for warp, descriptor in zip(self.warps, descriptors, strict=True):
             values, there = self._read_units(int(descriptor), _ROWS, columns, width, turned)
@@ -150,7 +156,7 @@ class SharedReads:
     def _read_units(
         self, descriptor: int, rows: int, columns: int, width: int, turned: bool, rank: int | None = None
     ) -> tuple[Any, Any]:
-        """Codes, and where the units lie."""
+        """Return the codes of a matrix, and the locations of its units."""
         cta = self.group.cta
         home = cta.rank if rank is None else rank
         key = (descriptor, rows, columns, width, turned, home)
@@ -158,7 +164,9 @@ class SharedReads:
             try:
                 address = unit_addresses(descriptor, rows, columns, width, transposed=turned)
             except ValueError as error:
-                raise ExecutionFault("PTX206", str(error), self.group.lanes.index[:1]) from error
+                raise ExecutionFault(
+                    ptx2xx.INVALID_MATRIX_DESCRIPTOR(error=error), self.group.lanes.index[:1]
+                ) from error
             flat = address.ravel().astype(numpy.uint64) + numpy.uint64(home << RANK_SHIFT)
             index = numpy.broadcast_to(self.group.lanes.index[:1], flat.shape)
             space = "shared::cta" if home == cta.rank else "shared::cluster"
@@ -168,9 +176,9 @@ class SharedReads:
         return self._read_cache[key]
 
     def issue(self, kind: str = WGMMA, threads: Any = None, tensor: TensorMemoryUse | None = None) -> None:
-        """Let all who watch memory know. threads: who issue it, the first of each warp if nobody else.
+        """Issue the reads as an operation. `threads` issue it; without them, the first thread of each warp does.
 
-        tensor: what it does to Tensor Memory.
+        `tensor` is how the operation uses Tensor Memory.
         """
         group, pool = self.group, self.pool
         assert pool is not None

@@ -23,9 +23,9 @@ RESERVED_SHARED = 1024
 
 @dataclass(frozen=True, slots=True)
 class AddressWindow:
-    """A range of generic addresses: `start`, and `size` bytes from there.
+    """A range of generic addresses, of `size` bytes from `start`.
 
-    The low 32 bits of a start are not 0, where there are more: half an address is no address.
+    The low 32 bits of a start are not 0 where there are more, so that half an address is not an address.
     """
 
     start: int
@@ -33,7 +33,7 @@ class AddressWindow:
 
     @property
     def end(self) -> int:
-        """The first address behind it."""
+        """The first address after it."""
         return self.start + self.size
 
 
@@ -48,7 +48,7 @@ class AddressWindows:
     global_: AddressWindow
 
     def window_of(self, space: str) -> AddressWindow | None:
-        """The window of a space with one; None of generic addresses."""
+        """Return the window of a space with one; None of generic addresses."""
         match space.partition("::")[0]:
             case "shared":
                 return self.shared
@@ -83,5 +83,5 @@ _WINDOWS = {
 
 
 def windows_of(address_size: int) -> AddressWindows:
-    """The windows of modules with addresses of 32 or 64 bits."""
+    """Return the windows of modules with addresses of 32 or 64 bits."""
     return _WINDOWS[address_size]

@@ -1,4 +1,4 @@
-"""Type words as numpy types: how a value of a type stands in an array of bit patterns."""
+"""The numpy types of bit patterns, by the type words of PTX."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _UNSIGNED: dict[int, Any] = {
 }
 
 WIDE = 128
-"""Bits of the values that stand in two columns of uint64, low half first."""
+"""The number of bits of values that are two columns of uint64, low half first."""
 
 
 def unsigned_dtype(width: int) -> Any:
-    """The type of arrays of values of so many bits; of 128 bits, that of the two halves."""
+    """Return the type of arrays of values of so many bits; of 128 bits, that of the two halves."""
     if width == WIDE:
         return numpy.uint64
     return _UNSIGNED.get(width) or _UNSIGNED[max(8, 1 << (width - 1).bit_length())]
@@ -31,19 +31,19 @@ def unsigned_dtype(width: int) -> Any:
 
 @cache
 def width_of(word: str) -> int:
-    """The bits of a type's values where they stand alone: 32 of `u32`, 1 of `pred`, 8 of `e2m1x2`."""
+    """Return the bits of a type's values: 32 for `u32`, 1 for `pred`, 8 for `e2m1x2`."""
     found = bits(word)
     return found if found == 1 else max(found, 8)
 
 
 @cache
 def is_signed(word: str) -> bool:
-    """Whether a wider register receives copies of the sign."""
+    """Return whether a wider register receives copies of the sign."""
     return kind(word) == "s"
 
 
 def resize(values: Bits, width: int, *, signed: bool = False) -> Bits:
-    """Values cut off or extended to a width."""
+    """Return values cut off or extended to a width."""
     here = 1 if values.dtype == numpy.bool_ else WIDE if values.ndim == 2 else values.dtype.itemsize * 8
     if here == width:
         return values
@@ -65,7 +65,7 @@ def resize(values: Bits, width: int, *, signed: bool = False) -> Bits:
 
 
 def constant_bits(value: int, width: int) -> Bits:
-    """A constant's low bits as an array without dimensions; of 128 bits, as its two halves."""
+    """Return a constant's low bits as an array without dimensions; of 128 bits, as its two halves."""
     if width == 1:
         return numpy.array(bool(value))
     if width == WIDE:

@@ -1,19 +1,20 @@
-"""What ends an instruction otherwise than by its result."""
+"""Violations, their witnesses, and the exceptions that end an instruction or a run."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.fast_dataclasses import dataclass, field
 
 
 class UnsupportedError(Exception):
-    """The machine has no meaning for an instruction; the message names it."""
+    """The machine has no semantics for an instruction, which the message names."""
 
 
 class InvalidLaunchError(ValueError):
-    """The launch cannot be made as it was asked for; the message says what to change."""
+    """The launch is invalid; the message says what to change."""
 
 
 class BudgetError(Exception):
@@ -22,10 +23,12 @@ class BudgetError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """One access of a finding. thread: (x, y, z) in its CTA; cta: (x, y, z) in the grid; line: of the PTX, from 1.
+    """One access of a violation.
 
-    space, start, size: the bytes, or an address in Tensor Memory and columns; old, new: their values before and after,
-    as hexadecimal digits from the lowest address on, where they are known.
+    `thread` is the index of the thread in its CTA and `cta` that of the CTA in the grid, both (x, y, z). `line` is the
+    line of the PTX, from 1. `start` and `size` give the bytes in `space`, or the address in Tensor Memory and the
+    number of columns. `old` and `new` are the contents before and after, as hexadecimal digits from the lowest address
+    on, where they are known.
     """
 
     action: str
@@ -52,40 +55,66 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What the run shows to be wrong. code: of the rule. line, offset: of the PTX instruction at fault.
+    """A violation that the run shows. `line` and `offset` are the position of the PTX instruction at fault.
 
-    witnesses: the accesses that show it, the one at fault first. missing: what ordering lacks, in words.
+    The first of the `witnesses` is the access at fault. `assigned_severity` is the severity where it is not the default
+    of the code.
     """
 
-    code: str
-    message: str
+    content: Message
     line: int
     offset: int
     witnesses: tuple[Witness, ...] = ()
-    missing: str = ""
-    severity: str = "error"
+    assigned_severity: Severity | None = None
+
+    @property
+    def code(self) -> DiagnosticCode:
+        """The code of the rule that is violated."""
+        return self.content.code
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in words."""
+        return str(self.content)
+
+    @property
+    def missing(self) -> str:
+        """What would have ordered the accesses, in words; empty where that is not the matter."""
+        return self.content.template.missing
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of the violation."""
+        return self.assigned_severity or self.code.severity
 
 
 class ExecutionFault(Exception):  # noqa: N818 (the fault is the program's)
-    """An access or a step that no correct program makes; ends the run. index: the threads at fault, in the CTA."""
+    """An access or a step that no correct program makes; it ends the run.
 
-    def __init__(self, code: str, message: str, index: Bits | None = None, **witness: object) -> None:
-        super().__init__(message)
-        self.code, self.message, self.index, self.witness = code, message, index, witness
+    `index` has the threads at fault, or None where the code that raises it does not know them.
+    """
+
+    def __init__(self, content: Message, index: Bits | None = None, **witness: object) -> None:
+        super().__init__(str(content))
+        self.content, self.index, self.witness = content, index, witness
         self.location: Any = None
-        """The code and the number of the step in it, once it is known."""
+        """The function and the step, once they are known."""
         self.cta: Any = None
+
+    def assign_threads(self, index: Bits) -> None:
+        """Attribute the fault to threads, where it is not attributed to any yet."""
+        self.index = index if self.index is None else self.index
 
 
 @dataclass(slots=True)
 class ViolationReport:
-    """The findings of a run so far: each once for a place and code, however often it happens."""
+    """The violations of a run so far, each once for its code and position."""
 
     findings: list[Violation] = field(default_factory=list)
     seen: set[tuple[object, ...]] = field(default_factory=set)
 
     def add(self, finding: Violation, *key: object) -> None:
-        """Keep a finding, unless there is one of this code and place (and key) already."""
+        """Keep a violation, unless there is one with the same code, position and key."""
         mark = (finding.code, finding.offset, *key)
         if mark not in self.seen:
             self.seen.add(mark)

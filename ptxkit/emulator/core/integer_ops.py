@@ -18,12 +18,12 @@ BinaryFunction = Callable[[Any, Any], Any]
 
 
 def signed_view(values: Any) -> Any:
-    """The same bits as signed numbers."""
+    """Return the same bits as signed numbers."""
     return values.view(f"i{values.dtype.itemsize}")
 
 
 def mul_wide(width: int, signed: bool) -> BinaryFunction:
-    """The whole product, of twice the width."""
+    """Return the whole product, of twice the width."""
 
     def product(a: Any, b: Any) -> Any:
         return resize(a, 2 * width, signed=signed) * resize(b, 2 * width, signed=signed)
@@ -32,7 +32,7 @@ def mul_wide(width: int, signed: bool) -> BinaryFunction:
 
 
 def mul_hi(width: int, signed: bool) -> BinaryFunction:
-    """The high half of the product."""
+    """Return the high half of the product."""
     if width < 64:
         whole = mul_wide(width, signed)
         return lambda a, b: resize(whole(a, b) >> unsigned_dtype(2 * width)(width), width)
@@ -40,7 +40,7 @@ def mul_hi(width: int, signed: bool) -> BinaryFunction:
 
 
 def high_product(a: Any, b: Any) -> Any:
-    """The high 64 bits of a product of two unsigned numbers of 64 bits."""
+    """Return the high 64 bits of a product of two unsigned numbers of 64 bits."""
     low, half = numpy.uint64(0xFFFF_FFFF), numpy.uint64(32)
     a0, a1, b0, b1 = a & low, a >> half, b & low, b >> half
     middle = a1 * b0 + (a0 * b0 >> half)
@@ -55,7 +55,7 @@ def _signed_high(a: Any, b: Any) -> Any:
 
 
 def div(width: int, signed: bool) -> BinaryFunction:
-    """The quotient, rounded towards zero."""
+    """Return the quotient, rounded towards zero."""
 
     def quotient(a: Any, b: Any) -> Any:
         ones = ~unsigned_dtype(width)(0)
@@ -72,7 +72,7 @@ def div(width: int, signed: bool) -> BinaryFunction:
 
 
 def rem(width: int, signed: bool) -> BinaryFunction:
-    """The remainder, with the sign of the dividend."""
+    """Return the remainder, with the sign of the dividend."""
 
     def remainder(a: Any, b: Any) -> Any:
         ones = ~unsigned_dtype(width)(0)
@@ -89,44 +89,44 @@ def rem(width: int, signed: bool) -> BinaryFunction:
 
 
 def absolute(a: Any) -> Any:
-    """The absolute value; that of the smallest number is itself."""
+    """Return the absolute value; that of the smallest number is itself."""
     return numpy.where(signed_view(a) < 0, -a, a)
 
 
 def minimum(signed: bool) -> BinaryFunction:
-    """The smaller of two numbers."""
+    """Return the smaller of two numbers."""
     if signed:
         return lambda a, b: numpy.minimum(signed_view(a), signed_view(b)).view(a.dtype)
     return numpy.minimum
 
 
 def maximum(signed: bool) -> BinaryFunction:
-    """The greater of two numbers."""
+    """Return the greater of two numbers."""
     if signed:
         return lambda a, b: numpy.maximum(signed_view(a), signed_view(b)).view(a.dtype)
     return numpy.maximum
 
 
 def shl(width: int) -> BinaryFunction:
-    """Bits shifted left; by the width or more, none are left."""
+    """Return bits shifted left; by the width or more, none are left."""
     return lambda a, n: numpy.left_shift(a, _clamped_shift(n, width))
 
 
 def shr(width: int, signed: bool) -> BinaryFunction:
-    """Bits shifted right, filled with zeros or the sign."""
+    """Return bits shifted right, filled with zeros or the sign."""
     if signed:
         return lambda a, n: numpy.right_shift(signed_view(a), signed_view(_clamped_shift(n, width))).view(a.dtype)
     return lambda a, n: numpy.right_shift(a, _clamped_shift(n, width))
 
 
 def _clamped_shift(n: Any, width: int) -> Any:
-    """A distance of 32 bits in a type of the width: at most the width, where nothing is left of any number."""
+    """Return a distance of 32 bits in a type of the width: at most the width, where nothing is left of any number."""
     return numpy.minimum(n, numpy.uint32(width)).astype(unsigned_dtype(width))
 
 
 def _lop2(table: int) -> BinaryFunction:
-    """The bitwise function of two values with a table of four results; bit 2a+b is that of bits a and b."""
-    ways: dict[int, BinaryFunction] = {
+    """Return the bitwise function of two values with a table of four results; bit 2a+b is that of bits a and b."""
+    functions: dict[int, BinaryFunction] = {
         0b0000: lambda a, _b: a ^ a,
         0b1111: lambda a, _b: ~(a ^ a),
         0b1100: lambda a, _b: a,
@@ -144,12 +144,14 @@ def _lop2(table: int) -> BinaryFunction:
         0b1101: lambda a, b: a | ~b,
         0b1011: lambda a, b: b | ~a,
     }
-    return ways[table]
+    return functions[table]
 
 
 @cache
 def lop3(table: int) -> Callable[[Any, Any, Any], Any]:
-    """The bitwise function of three values with a table of eight results; bit 4a+2b+c is that of bits a, b and c."""
+    """Return the bitwise function of three values with a table of eight results; bit 4a+2b+c is that of bits a, b and
+    c.
+    """
     there = _lop2(sum((table >> (2 * pair + 1) & 1) << pair for pair in range(4)))
     absent = _lop2(sum((table >> (2 * pair) & 1) << pair for pair in range(4)))
     if there is absent:
@@ -158,7 +160,7 @@ def lop3(table: int) -> Callable[[Any, Any, Any], Any]:
 
 
 def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
-    """Four of eight bytes: each nibble of c names one, and with its top bit the copies of that byte's sign."""
+    """Return four of eight bytes: each nibble of c names one, and with its top bit the copies of that byte's sign."""
     chosen = {
         "f4e": lambda i, n: n + i,
         "b4e": lambda i, n: (8 + n - i) & 7,
@@ -186,7 +188,7 @@ def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
 
 
 def funnel(direction: str, mode: str) -> Callable[[Any, Any, Any], Any]:
-    """The 64 bits b:a shifted: left gives the high half, right the low one."""
+    """Return the 64 bits b:a shifted: left gives the high half, right the low one."""
 
     def shifted(a: Any, b: Any, c: Any) -> Any:
         both = a.astype(numpy.uint64) | b.astype(numpy.uint64) << numpy.uint64(32)
@@ -199,7 +201,7 @@ def funnel(direction: str, mode: str) -> Callable[[Any, Any, Any], Any]:
 
 
 def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
-    """A field of bits, filled up with zeros, or with its sign (the topmost bit where the field reaches beyond)."""
+    """Return a field of bits, extended by zeros or its sign (the topmost bit where the field reaches beyond it)."""
 
     def field(a: Any, position: Any, length: Any) -> Any:
         pos, count = _field_operands(position, width), _field_operands(length, width)
@@ -218,7 +220,7 @@ def bfe(width: int, signed: bool) -> Callable[[Any, Any, Any], Any]:
 
 
 def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
-    """The low bits of a put into a field of b."""
+    """Return the low bits of a put into a field of b."""
 
     def inserted(a: Any, b: Any, position: Any, length: Any) -> Any:
         pos, count = _field_operands(position, width), _field_operands(length, width)
@@ -231,20 +233,20 @@ def bfi(width: int) -> Callable[[Any, Any, Any, Any], Any]:
 
 
 def _field_operands(values: Any, width: int) -> Any:
-    """Positions and lengths of fields. The manual has their low 8 bits count; of 64 bits ptxas lets all of them."""
+    """Return positions and lengths of fields. By the manual their low 8 bits count; of 64 bits, ptxas uses all."""
     counted = values & numpy.uint32(255) if width == 32 else numpy.minimum(values, numpy.uint32(255))
     return counted.astype(numpy.int64)
 
 
 def _mask(count: Any) -> Any:
-    """So many ones, 0 to 64."""
+    """Return so many ones, 0 to 64."""
     whole = ~numpy.uint64(0)
     at = numpy.clip(count, 0, 63).astype(numpy.uint64)
     return numpy.where(count >= 64, whole, (numpy.uint64(1) << at) - numpy.uint64(1))
 
 
 def popc(a: Any) -> Any:
-    """How many ones."""
+    """Return how many ones."""
     octets = numpy.ascontiguousarray(a).reshape(-1, 1).view(numpy.uint8)
     return _ONES[octets].sum(axis=1, dtype=numpy.uint32).reshape(a.shape)
 
@@ -253,7 +255,7 @@ _ONES = numpy.array([bin(octet).count("1") for octet in range(256)], numpy.uint8
 
 
 def clz(a: Any) -> Any:
-    """How many zeros before the first one."""
+    """Return how many zeros before the first one."""
     width = a.dtype.itemsize * 8
     found = numpy.zeros(a.shape, numpy.uint32)
     left = a
@@ -268,8 +270,8 @@ def clz(a: Any) -> Any:
 
 
 def comparison(operator: str, signed: bool) -> BinaryFunction:
-    """Whether a comparison of integers holds."""
-    ways: dict[str, BinaryFunction] = {
+    """Return whether a comparison of integers holds."""
+    functions: dict[str, BinaryFunction] = {
         "eq": numpy.equal,
         "ne": numpy.not_equal,
         "lt": numpy.less,
@@ -281,7 +283,7 @@ def comparison(operator: str, signed: bool) -> BinaryFunction:
         "hi": numpy.greater,
         "hs": numpy.greater_equal,
     }
-    way = ways[operator]
+    function = functions[operator]
     if signed and operator not in ("eq", "ne"):
-        return lambda a, b: way(signed_view(a), signed_view(b))
-    return way
+        return lambda a, b: function(signed_view(a), signed_view(b))
+    return function

@@ -1,7 +1,7 @@
 """Sets of threads of one CTA, and reading and writing of registers for them.
 
-A register is an array over all threads of the CTA. Arrays are never changed once they stand in a register: a write for
-some threads makes a new one. So a copy of a register is the same array, and costs nothing.
+A register is an array over all threads of the CTA. An array in a register is never changed: a write by some threads
+makes a new one. A copy of a register is therefore the same array, and costs nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ import numpy
 from numpy.typing import NDArray
 
 from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.semantics.thread_sets import thread_range
+
+WARP_SIZE, WARPGROUP_SIZE = 32, 128
 
 ThreadIndex: TypeAlias = NDArray[numpy.int64]
 """Threads of a CTA by number, ascending."""
 
 
 class LaneSet:
-    """Threads of a CTA. where: None for all of them, else what picks them from a register."""
+    """Threads of a CTA. `selector` indexes the elements of these threads in a register; it is None for all threads."""
 
     __slots__ = ("count", "index", "selector")
 
@@ -31,17 +34,40 @@ class LaneSet:
         elif self.count and int(index[-1]) - int(index[0]) + 1 == self.count:
             self.selector = slice(int(index[0]), int(index[-1]) + 1)
 
+    def thread_set(self) -> int:
+        """Return the threads as the bits of an integer, as in `semantics.thread_sets`."""
+        if self.selector is None:
+            return thread_range(0, self.count)
+        if isinstance(self.selector, slice):
+            return thread_range(self.selector.start, self.count)
+        return thread_set_of(self.index)
+
     def difference(self, other: LaneSet, threads: int) -> LaneSet:
-        """These threads but for others."""
+        """Return these threads without others."""
         return LaneSet(numpy.setdiff1d(self.index, other.index, assume_unique=True), threads)
 
     def union(self, other: LaneSet, threads: int) -> LaneSet:
-        """These threads and others, which are none of these."""
+        """Return these threads and others, which are none of these."""
         return LaneSet(numpy.sort(numpy.concatenate([self.index, other.index])), threads)
 
 
+def thread_set_of(index: ThreadIndex) -> int:
+    """Return the threads of an index as the bits of an integer."""
+    if not len(index):
+        return 0
+    flags = numpy.zeros(int(index[-1]) + 1, bool)
+    flags[index] = True
+    return int.from_bytes(numpy.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+def thread_index_of(threads: int) -> ThreadIndex:
+    """Return the threads in the bits of an integer, ascending."""
+    octets = threads.to_bytes(-(-threads.bit_length() // 8), "little")
+    return numpy.flatnonzero(numpy.unpackbits(numpy.frombuffer(octets, numpy.uint8), bitorder="little"))
+
+
 def with_lanes_written(old: Bits, where: Any, new: Bits) -> Bits:
-    """A register's array after a write of some threads. where: of `Lanes`."""
+    """Return a register's array after a write by some threads, which are given as `LaneSet.selector`."""
     if where is None:
         return new if new.shape == old.shape else numpy.broadcast_to(new, old.shape)
     made = old.copy()

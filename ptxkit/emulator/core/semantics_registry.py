@@ -11,7 +11,7 @@ operand's type (`u32`, `f16x2` and `b32` are uint32; predicates are bool; 128 bi
 of uint64, low half first). A constant comes like a register, all its elements equal. An operand left out is None, or
 not passed where none follows; a vector is a tuple. A function never writes into an operand; what it returns may be one.
 
-An action has the executing `Context` in front of its operands, where it finds threads and memory.
+The first argument of an action is the executing `ThreadGroup`, which has the threads and their memory.
 
 What cannot be done for some modifiers a maker refuses by `UnsupportedError`, whose message names it; nothing else that
 goes wrong in a maker is taken for a refusal.
@@ -68,7 +68,7 @@ def _load() -> None:
 
 
 def value_semantics_table() -> Mapping[str, Callable[..., Function]]:
-    """The functions of operands' values, by name."""
+    """Return the functions of operands' values, by name."""
     _load()
     return MappingProxyType(_VALUE_SEMANTICS)
 

@@ -1,7 +1,7 @@
-"""The value operations of effects, computed: what `effect d = add(32, a, b)` means.
+"""The value operations of effects: what `effect d = add(32, a, b)` computes.
 
 An expression becomes a function of the roles in it. Operands have the widths of their types, and are cut off or
-extended with zeros to what an operation takes.
+extended with zeros to the width that an operation takes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ StaticArguments = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
-    """What an operation takes and gives. words: positions of the arguments that are known when it is bound.
+    """An operation with what it takes and gives. `words` are the positions of the arguments that are known when it is
+    bound.
 
-    operands, result: widths by the words, 0 for that of the operand itself, -1 for a vector. make: the function by the
-    words.
+    `operands` and `result` return widths by the words, 0 for that of the operand itself, -1 for a vector. `make`
+    returns the function by the words.
     """
 
     static_arguments: tuple[int, ...]
@@ -37,12 +38,12 @@ class _Operation:
 
 
 def _uniform_operation(count: int, make: Callable[[int], Function]) -> _Operation:
-    """An operation on operands of one width, which comes first."""
+    """Return an operation on operands of one width, which comes first."""
     return _Operation((0,), lambda w: [w[0]] * count, lambda w: w[0], lambda w: make(w[0]))
 
 
 def _signed_operation(make: Callable[[int, bool], Function], times: int = 1) -> _Operation:
-    """An operation with a width and whether it is signed, on two operands."""
+    """Return an operation with a width and whether it is signed, on two operands."""
     return _Operation((0, 1), lambda w: [w[0]] * 2, lambda w: times * w[0], lambda w: make(w[0], w[1]))
 
 
@@ -108,10 +109,10 @@ def _make_compare(operator: str, word: str) -> Function:
 
 
 class ExpressionCompiler:
-    """Makes functions of value expressions. widths: of the roles' operands; constants: of those that are constants.
+    """Compiles value expressions to functions, for operands of some widths, of which some are constants.
 
-    result: the width that is wanted; where it differs, the value is cut off or extended with zeros. Below 0: that of
-    the elements of a vector, which are left as they are.
+    The result has the wanted width; a value of another width is cut off or extended with zeros. A width below 0 is that
+    of the elements of a vector, which are not changed.
     """
 
     def __init__(self, windows: AddressWindows, widths: Mapping[str, int], constants: Mapping[str, int]) -> None:
@@ -119,7 +120,7 @@ class ExpressionCompiler:
         self.roles: list[str] = []
 
     def compile(self, expression: Expression, result: int) -> Function | None:
-        """The function of the operands `roles` (in that order); None where the value is not exact."""
+        """Return the function of the operands `roles` (in that order); None where the value is not exact."""
         match expression:
             case CallExpr("copy", (_, OperandRole() as vector)) if result < 0:
                 expression = vector
@@ -135,7 +136,7 @@ class ExpressionCompiler:
         return lambda *a: resize(made(a), result)
 
     def _is_direct(self, expression: Expression) -> bool:
-        """Whether an operation takes exactly the roles, each once, in their order and widths."""
+        """Return whether an operation takes exactly the roles, each once, in their order and widths."""
         if not isinstance(expression, CallExpr) or expression.function not in _OPERATIONS:
             return False
         operation = _OPERATIONS[expression.function]
@@ -163,7 +164,7 @@ class ExpressionCompiler:
         raise NotImplementedError(str(expression))
 
     def _compile(self, expression: Expression) -> tuple[Callable[[Sequence[Bits]], Any], int]:
-        """A function of the operands as a sequence, and the width of what it gives."""
+        """Return a function of the operands as a sequence, and the width of what it gives."""
         if isinstance(expression, OperandRole):
             return self._compile_role(expression.name)
         if isinstance(expression, ConstantExpr):
@@ -197,7 +198,7 @@ class ExpressionCompiler:
         return part if here == width else lambda a: resize(part(a), width)
 
     def _compile_special(self, call: CallExpr) -> tuple[Callable[[Sequence[Bits]], Any], int]:
-        """Addresses in windows, and the parts of vectors."""
+        """Return addresses in windows, and the parts of vectors."""
         match call:
             case CallExpr("to_generic", (ConstantExpr(space), operand)):
                 part, width = self._compile(operand)
@@ -228,13 +229,13 @@ class ExpressionCompiler:
                 raise NotImplementedError(call.function)
 
     def _window_start(self, space: str, width: int) -> Any:
-        """What lies between an address in a space and the generic one; nothing where the spaces share addresses."""
+        """Return the distance from an address in a space to the generic one; 0 where the spaces share addresses."""
         window = self.windows.window_of(space) if space.startswith(("shared", "local")) else None
         return unsigned_dtype(width)((window.start if window is not None else 0) & ((1 << width) - 1))
 
 
 def pack_elements(elements: Sequence[Any]) -> Any:
-    """Elements joined, the first one lowest."""
+    """Return elements joined, the first one lowest."""
     width = elements[0].dtype.itemsize * 8
     whole = width * len(elements)
     if whole == WIDE:
@@ -248,7 +249,7 @@ def pack_elements(elements: Sequence[Any]) -> Any:
 
 
 def unpack_elements(value: Any, count: int) -> tuple[Any, ...]:
-    """The parts of a value, the lowest first."""
+    """Return the parts of a value, the lowest first."""
     if value.ndim == 2:
         halves = value[:, 0], value[:, 1]
         return halves if count == 2 else (*unpack_elements(halves[0], 2), *unpack_elements(halves[1], 2))

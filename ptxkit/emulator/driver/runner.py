@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptxkit.emulator.core.findings import BudgetError, InvalidLaunchError, UnsupportedError, Violation
+from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.engine.executable import Executable
 from ptxkit.emulator.engine.launch_args import LaunchShape, bind_arguments, make_launch, read_back_arrays
-from ptxkit.emulator.engine.machine import LaunchGeometry, Machine
+from ptxkit.emulator.engine.machine import Machine
+from ptxkit.emulator.limits import MAX_SECONDS, MAX_STEPS
 from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
-from ptxkit.emulator.races.memory_observer import MemoryObserver
-from ptxkit.emulator.races.uninitialized_registers import UninitializedRead
+from ptxkit.emulator.threads.launch_geometry import LaunchGeometry
+from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.syntax.tree import Module
 
@@ -22,23 +24,26 @@ POLICIES = ("eager", "late", "torn", "random")
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """The limits of a run. steps: instructions of groups of threads; seconds: processor time of the
-    thread that runs it, which a busy machine does not shorten.
+    """The limits of a run.
+
+    `steps` are instructions of groups of threads. `seconds` is processor time of the thread that runs the machine, so
+    that other work on the computer does not shorten the run.
     """
 
-    steps: int = 20_000_000
-    seconds: float = 60.0
+    steps: int = MAX_STEPS
+    seconds: float = MAX_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """The result of a run.
 
-    findings: the violations. undecided: why the run did not finish, without a finding; empty where it did.
-    failed: what the machine does not support, by name; empty where it supports all. outputs: the arrays among the
-    arguments as the kernel left them, by the argument's number; of a table a list of them. printed: the texts of
-    `vprintf`. steps: thread-instructions. reached: where in the text those instructions of the kernel stand that were
-    executed. unwritten: reads of registers by threads that had not written them, which may not matter.
+    `incomplete_reason` says why the run did not finish although it found no violation, and `unsupported_reason` what
+    the machine does not support; each is empty where it does not apply. `outputs` has the final contents of the arrays
+    among the arguments, by the index of the argument; a table has a list of them. `printed_texts` are the texts of
+    `vprintf`. `steps` counts instructions of threads. `reached_offsets` are the offsets of the kernel's instructions
+    that were executed. `uninitialized_reads` are reads of registers by threads that had not written them; the result
+    need not depend on these.
     """
 
     findings: tuple[Violation, ...] = ()
@@ -70,25 +75,30 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     budget: RunBudget = RunBudget(),  # noqa: B008 (frozen)
     races: bool = True,
     strict: bool = False,
-    order: MemoryObserver | None = None,
+    observers: Sequence[MachineObserver] | None = None,
     unwritten: int = 0,
     perturbed: frozenset[str] = frozenset(),
     laneless: frozenset[int] = frozenset(),
 ) -> RunResult:
-    """Run a kernel. shared: bytes of dynamic shared memory. seed: of the random decisions of the policy.
+    """Run a kernel.
 
-    arguments: one for each parameter. A numpy array for a pointer (a buffer with these contents; the array itself is
-    not changed, see `Outcome.outputs`; the same array twice is one buffer), a `TensorMap`, a list of arrays or maps for
-    a pointer to a table of these, a Python number, a numpy scalar, or bytes.
-    races: watch for accesses that nothing orders, too; that costs time. order: what hears of accesses and of what
-    orders them instead, such as a `Recorder`. strict: warn of what the text of the ISA does not allow and machines may
-    let be: proxy fences for what is only read before, and in the CTA of the operation; atomics through two proxies.
-    unwritten: 16 bits that stand in memory and registers that nobody wrote; 0 for the usual ones. perturbed: names of
-    registers that hold other bits at first, of those that `Outcome.unwritten` may tell of.
-    laneless: the loads and stores of Tensor Memory, by where their statements start, in which an address without a lane
-    is taken for one of the warp's own lanes.
+    `arguments` has one value for each parameter. A pointer takes a numpy array, which becomes a buffer with its
+    contents, or a list of arrays or tensor maps, which becomes a table of their addresses. The array itself is not
+    changed (see `RunResult.outputs`), and one array given twice is one buffer. Other parameters take a
+    `TensorMapArgument`, a Python number, a numpy scalar, or bytes. `shared` is the number of bytes of dynamic shared
+    memory, and `seed` determines the random decisions of the policy.
 
-    Raises LaunchError (a ValueError) where the launch cannot be made so, and PTXSyntaxError for a text that is no PTX.
+    With `races`, the run also reports accesses that nothing orders, which takes time. With `strict`, it also warns of
+    what the text of the ISA does not allow although devices may: missing proxy fences where data was only read before,
+    or in the CTA of the operation, and atomics through two proxies. `observers` receive the events of the run instead
+    of the observers that these two choose.
+
+    `unwritten` are the 16 bits that uninitialized memory and registers hold; 0 selects the usual ones.
+    `perturbed` names registers that hold other initial bits; they are among those of `RunResult.uninitialized_reads`.
+    `laneless` has the offsets of loads and stores of Tensor Memory in which an address without a lane means one of the
+    warp's own lanes.
+
+    Raises InvalidLaunchError (a ValueError) for an invalid launch, and PTXSyntaxError for a text that is not PTX.
     """
     if policy not in POLICIES:
         raise InvalidLaunchError(f"there is no policy {policy!r}; known: {', '.join(POLICIES)}")
@@ -101,9 +111,9 @@ def run(  # noqa: PLR0913 (all but three are keyword-only, with defaults)
     program.decode_function(entry)  # places the parameters
     buffers = bind_arguments(program, arguments)
     program.memory.materialize()
-    machine = Machine(
-        program, launch, order or (HappensBeforeMonitor(strict=strict) if races else MemoryObserver()), policy, seed
-    )
+    if observers is None:
+        observers = HappensBeforeMonitor(strict=strict).observers if races else ()
+    machine = Machine(program, launch, observers, policy, seed)
     machine.steps_left, machine.uninit_pattern, machine.laneless = budget.steps, unwritten, laneless
     machine.uninitialized_reads.perturbed = perturbed
     machine.deadline = time.thread_time() + budget.seconds

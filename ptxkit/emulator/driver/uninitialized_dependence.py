@@ -14,37 +14,37 @@ from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
 from ptxkit.emulator.driver.runner import run
 from ptxkit.emulator.engine.cta import PERTURBED_PATTERN
 from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
 from ptxkit.emulator.races.shadow_memory import WRITE
-from ptxkit.emulator.races.uninitialized_registers import UninitializedRead
+from ptxkit.emulator.state.memory import MemorySegment
+from ptxkit.emulator.threads.machine_observer import MachineObserver
+from ptxkit.emulator.threads.machine_state import MachineState
 from ptxkit.syntax.tree import Module
-
-RULE_CODE = "PTX651"
-"""The code of the rule: see its page."""
-
-_MISSING = "a store to what is read, before it is read"
-_MISSING_REGISTER_VALUE = "a value for the register on every path to this instruction"
 
 
 def find_uninitialized_dependence(module: Module, entry: str, **launch: Any) -> tuple[Violation, ...]:
-    """Find results that depend on uninitialized memory. launch: as for `run`, for a launch without findings."""
-    first, second = HappensBeforeMonitor(), HappensBeforeMonitor()
-    if not run(module, entry, order=first, **launch).is_clean:
+    """Find results that depend on uninitialized memory. `launch` has the arguments of `run`, of a launch without
+    violations.
+    """
+    first, second = _WatchedRun(), _WatchedRun()
+    if not run(module, entry, observers=first.observers, **launch).is_clean:
         return ()
-    found = run(module, entry, order=second, unwritten=PERTURBED_PATTERN, **launch)
+    found = run(module, entry, observers=second.observers, unwritten=PERTURBED_PATTERN, **launch)
     if found.unsupported_reason or found.incomplete_reason:
         return ()
     if found.findings:
         return tuple(_branch_violation(each) for each in found.findings)
-    differs = _global_bytes(first) != _global_bytes(second)
+    differs = first.global_bytes != second.global_bytes
     if not differs.any():
         return ()
-    again = HappensBeforeMonitor()
-    run(module, entry, order=again, **launch)
-    differs &= _global_bytes(first) == _global_bytes(again)  # what differs in each run, such as the time, is excluded
+    again = _WatchedRun()
+    run(module, entry, observers=again.observers, **launch)
+    differs &= first.global_bytes == again.global_bytes  # what differs in each run, such as the time, is excluded
     return tuple(_store_violations(first, second, differs))
 
 
@@ -53,56 +53,82 @@ def find_significant_reads(
 ) -> tuple[Violation, ...]:
     """Return those reads of unwritten registers on which results depend.
 
-    reads: of a run of this launch (`Outcome.unwritten`) that has no findings; each register is given different bits
-    in a separate run. launch: as for `run`.
+    `reads` are `RunResult.uninitialized_reads` of a run of this launch that has no violations; each register is given
+    different bits in a separate run. `launch` has the arguments of `run`.
     """
-    first, again = HappensBeforeMonitor(), HappensBeforeMonitor()
-    if not reads or not all(run(module, entry, order=each, **launch).is_clean for each in (first, again)):
+    first, again = _WatchedRun(), _WatchedRun()
+    if not reads or not all(run(module, entry, observers=each.observers, **launch).is_clean for each in (first, again)):
         return ()
-    same = _global_bytes(first) == _global_bytes(again)  # what differs in each run, such as the time, is excluded
+    same = first.global_bytes == again.global_bytes  # what differs in each run, such as the time, is excluded
     found = []
     for name, read in {each.register: each for each in reversed(reads)}.items():
-        second = HappensBeforeMonitor()
-        outcome = run(module, entry, order=second, perturbed=frozenset({name}), **launch)
+        second = _WatchedRun()
+        outcome = run(module, entry, observers=second.observers, perturbed=frozenset({name}), **launch)
         if outcome.unsupported_reason or outcome.incomplete_reason:
             continue
-        differs = same & (_global_bytes(first) != _global_bytes(second))
+        differs = same & (first.global_bytes != second.global_bytes)
         if outcome.findings:
-            what = f"whether this happens depends on it: {outcome.findings[0].message}"
+            what = ptx6xx.FINDING_DEPENDS(message=outcome.findings[0].message)
         elif differs.any():
-            what = f"{_describe_location(second, int(differs.argmax()))} depends on it"
+            what = ptx6xx.LOCATION_DEPENDS(location=_describe_location(second, int(differs.argmax())))
         else:
             continue
-        message = f"reads {name}, which this thread has not written, and {what}"
+        message = ptx6xx.UNWRITTEN_REGISTER_READ(name=name, effect=what)
         found.append(
-            Violation(RULE_CODE, message, read.line, read.offset, (read.witness,), _MISSING_REGISTER_VALUE, "warning")
+            Violation(
+                message,
+                read.line,
+                read.offset,
+                (read.witness,),
+            )
         )
     return tuple(sorted(found, key=lambda each: each.offset))
 
 
-def _global_bytes(order: HappensBeforeMonitor) -> Any:
-    assert order.machine is not None
-    return order.machine.memory.segments["global"].buffer.data
+class _WatchedRun(MachineObserver):
+    """The memory of a run, and the history of its accesses."""
+
+    def __init__(self) -> None:
+        self._monitor = HappensBeforeMonitor()
+        self.history = self._monitor.history
+        self.machine: MachineState | None = None
+
+    def on_launch(self, machine: MachineState) -> None:
+        """Keep the launch."""
+        self.machine = machine
+
+    @property
+    def observers(self) -> tuple[MachineObserver, ...]:
+        """The observers of the run."""
+        return (self, *self._monitor.observers)
+
+    @property
+    def global_memory(self) -> MemorySegment:
+        """The global memory of the launch."""
+        assert self.machine is not None
+        return self.machine.memory.segments["global"]
+
+    @property
+    def global_bytes(self) -> Any:
+        """The bytes of the global memory."""
+        return self.global_memory.buffer.data
 
 
-def _describe_location(order: HappensBeforeMonitor, place: int) -> str:
+def _describe_location(watched: _WatchedRun, place: int) -> str:
     """Describe a byte of global memory, given by its offset."""
-    assert order.machine is not None
-    arena = order.machine.memory.segments["global"]
+    arena = watched.global_memory
     there = arena.allocation_at(arena.start + place)
     return f"byte {arena.start + place - there.start} of {there.name}" if there is not None else "global memory"
 
 
 def _branch_violation(finding: Violation) -> Violation:
-    message = f"what nobody wrote decides whether this happens: {finding.message}"
-    return Violation(RULE_CODE, message, finding.line, finding.offset, finding.witnesses, _MISSING, "warning")
+    message = ptx6xx.UNWRITTEN_DATA_DECIDES(message=finding.message)
+    return Violation(message, finding.line, finding.offset, finding.witnesses)
 
 
-def _store_violations(first: HappensBeforeMonitor, second: HappensBeforeMonitor, differs: Any) -> list[Violation]:
+def _store_violations(first: _WatchedRun, second: _WatchedRun, differs: Any) -> list[Violation]:
     """Return one finding for each instruction that stored different bits."""
-    machine = second.machine
-    assert machine is not None
-    arena = machine.memory.segments["global"]
+    arena = second.global_memory
     shadow = arena.buffer.shadow
     if shadow is None:
         return []
@@ -112,13 +138,14 @@ def _store_violations(first: HappensBeforeMonitor, second: HappensBeforeMonitor,
         site, (agents, _) = int(shadow.sites[WRITE][unit]), shadow.last_accesses(WRITE, numpy.array([unit]))
         if site in found or not agents[0]:
             continue
-        code, pc, cta = second.location_of(site)
+        access = second.history.site(site)
+        code, pc, cta = access.location
         where = _describe_location(second, place)
-        thread = second.thread_at(site, int(agents[0]))
-        old, new = (_global_bytes(each)[place : place + 1].tobytes().hex() for each in (first, second))
-        text, line = code.instructions[pc].opcode, machine.line_of(code.offsets[pc])
+        thread = second.history.thread_at(access, int(agents[0]))
+        old, new = (each.global_bytes[place : place + 1].tobytes().hex() for each in (first, second))
+        text, line = code.instructions[pc].opcode, cta.machine.line_of(code.offsets[pc])
         at = arena.start + place
-        witness = Witness(text, line, machine.thread_of(thread), cta.ctaid, "global", at, 1, old, new)
-        message = f"stores to {where} what depends on memory or registers that nobody wrote"
-        found[site] = Violation(RULE_CODE, message, line, code.offsets[pc], (witness,), _MISSING, "warning")
+        witness = Witness(text, line, cta.machine.thread_of(thread), cta.ctaid, "global", at, 1, old, new)
+        message = ptx6xx.UNWRITTEN_DATA_STORED(location=where)
+        found[site] = Violation(message, line, code.offsets[pc], (witness,))
     return list(found.values())

@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx, ptx6xx
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault, Violation
 from ptxkit.emulator.engine.wgmma_groups import WarpgroupCommit, max_over_warpgroups
+from ptxkit.emulator.limits import MAX_FAILED_POLLS, MAX_FUTILE_POLLS, MAX_POLL_STATES, MAX_RANDOM_FAILED_POLLS
 from ptxkit.emulator.races.inflight_conflicts import InflightAccesses
+from ptxkit.emulator.races.witnesses import operation_witness
 from ptxkit.emulator.sync.async_operation import (
     BULK,
     BY_MBARRIER,
@@ -29,45 +33,38 @@ from ptxkit.emulator.sync.async_operation import (
     AsyncOperation,
     DeferredArrival,
 )
-from ptxkit.emulator.sync.mbarrier import Mbarrier, MbarrierError
+from ptxkit.emulator.sync.mbarrier import Mbarrier
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.machine import Cluster, Machine
+    from ptxkit.emulator.threads.machine_state import ClusterState, CtaState, MachineState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
     from ptxkit.emulator.threads.waitable import Waitable
 
-_MAX_FUTILE_POLLS = 64
-"""After this many failed polls of all waiting threads without any change, the wait counts as a deadlock."""
-_MAX_POLL_STATES = 4096
-"""The same limit for threads that count or read a clock; after it, whether the wait ends is unknown."""
 _READ_NOW_CHANCE, _WRITE_NOW_CHANCE, _SIGNAL_NOW_CHANCE = 0.5, 0.4, 0.25
 """The probabilities under the `random` policy."""
-_SPIN_LIMITS = {"late": 4, "torn": 2}
-_MAX_SPIN_LIMIT = 6
 
 
 class AsyncEngine:
     """The asynchronous operations in flight."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: MachineState) -> None:
         self.machine, self.policy = machine, machine.policy
         self.inflight = InflightAccesses(machine)
         self.random = random.Random(f"{machine.seed}/operations")
         self.array_random = numpy.random.default_rng(machine.seed)
-        self._groups: dict[tuple[Cta, str], list[AsyncOperation]] = {}
-        self._committed_groups: dict[tuple[Cta, str], Any] = {}
+        self._groups: dict[tuple[CtaState, str], list[AsyncOperation]] = {}
+        self._committed_groups: dict[tuple[CtaState, str], Any] = {}
         self._pending_signals: dict[AsyncOperation | DeferredArrival, None] = {}
         self._pending_by_mbarrier: dict[Mbarrier, dict[AsyncOperation | DeferredArrival, None]] = {}
         self._unsignalled: list[AsyncOperation] = []
         self._serial = 0
-        self._wgmma_commits: dict[Cta, WarpgroupCommit] = {}
+        self._wgmma_commits: dict[CtaState, WarpgroupCommit] = {}
         self._futile_polls = 0
         self._poll_states: set[int] = set()
 
     # -------------------------------------------------------------------------------------------------- issuing
 
-    def committed_groups(self, cta: Cta, kind: str) -> Any:
+    def committed_groups(self, cta: CtaState, kind: str) -> Any:
         """Return how many groups each thread has committed."""
         found = self._committed_groups.get((cta, kind))
         if found is None:
@@ -139,7 +136,7 @@ class AsyncEngine:
     # ------------------------------------------------------------------------------------------------ completing
 
     def complete(self, operation: AsyncOperation, rows: Any = None, through: Mbarrier | None = None) -> None:
-        """Complete rows of an operation, or all of them. through: the mbarrier that signals the completion."""
+        """Complete rows of an operation, or all of them. `through` is the mbarrier that signals the completion."""
         rows = operation.pending_writes if rows is None else rows & operation.pending_writes
         if through is None and operation.signals:
             through = operation.signals[0][0]
@@ -171,21 +168,14 @@ class AsyncEngine:
             self._signal(operation, barrier, count)
 
     def _signal(self, operation: AsyncOperation, barrier: Mbarrier, count: int) -> None:
-        place = (operation.function, operation.pc)
         if not barrier.is_live:
-            raise self._make_fault("PTX507", f"{count} bytes come to {barrier.name}, whose life has ended", operation)
+            raise _place_fault(ExecutionFault(ptx5xx.BYTES_AFTER_INVAL(count=count, barrier=barrier.name)), operation)
         self.machine.observer.on_mbarrier_signal(operation, barrier)
         try:
             barrier.complete_tx(count)
-        except MbarrierError as misuse:
-            fault = self._make_fault(misuse.code, misuse.message, operation)
-            fault.location = place
-            raise fault from misuse
-
-    def _make_fault(self, code: str, message: str, of: AsyncOperation | DeferredArrival) -> ExecutionFault:
-        fault = ExecutionFault(code, message, of.threads[:1])
-        fault.location, fault.cta = (of.function, of.pc), of.cta
-        return fault
+        except ExecutionFault as fault:
+            _place_fault(fault, operation)
+            raise
 
     def _complete_arrival(self, arrival: DeferredArrival) -> None:
         """Complete the thread's earlier operations of the kind, then arrive."""
@@ -197,12 +187,13 @@ class AsyncEngine:
                     self.complete(operation, rows, arrival.barrier)
         self.machine.observer.on_mbarrier_signal(arrival, arrival.barrier)
         if not arrival.barrier.is_live:
-            message = f"an arrival comes to {arrival.barrier.name}, whose life has ended"
-            raise self._make_fault("PTX507", message, arrival)
+            message = ptx5xx.ARRIVAL_AFTER_INVAL(barrier=arrival.barrier.name)
+            raise _place_fault(ExecutionFault(message), arrival)
         try:
             arrival.barrier.arrive(numpy.ones(len(arrival.threads), numpy.int64))
-        except MbarrierError as misuse:
-            raise self._make_fault(misuse.code, misuse.message, arrival) from misuse
+        except ExecutionFault as fault:
+            _place_fault(fault, arrival)
+            raise
         self._reset_polls()
 
     # ---------------------------------------------------------------------------------------------------- groups
@@ -240,7 +231,7 @@ class AsyncEngine:
                 self.complete(operation, rows & numpy.isin(operation.threads, arrival.threads), arrival.barrier)
             if (rows & operation.pending_writes).any():
                 self.complete(operation, rows)
-        self.machine.observer.on_group_wait(group, kind, limits, reads_only=reads_only)
+        self.machine.observer.on_group_wait(group, kind, limits, reads_only)
         return None
 
     def _deferred_arrivals_of(self, operation: AsyncOperation) -> list[DeferredArrival]:
@@ -306,15 +297,17 @@ class AsyncEngine:
         held = hash(frozenset((group.cta, group.pc, group.register_state()) for group in groups))
         if held in self._poll_states:
             self._futile_polls += 1
-            return self._futile_polls <= _MAX_FUTILE_POLLS
+            return self._futile_polls <= MAX_FUTILE_POLLS
         self._poll_states.add(held)
-        if len(self._poll_states) > _MAX_POLL_STATES:
+        if len(self._poll_states) > MAX_POLL_STATES:
             raise BudgetError("threads ask an mbarrier again and again, and count or read a clock meanwhile")
         return True
 
     def spin_limit(self) -> int:
-        """The number of failed polls after which threads block."""
-        return self.random.randrange(_MAX_SPIN_LIMIT) if self.policy == "random" else _SPIN_LIMITS.get(self.policy, 1)
+        """Return the number of failed polls after which threads block."""
+        if self.policy == "random":
+            return self.random.randrange(MAX_RANDOM_FAILED_POLLS)
+        return MAX_FAILED_POLLS.get(self.policy, 1)
 
     def on_mbarrier_change(self) -> None:
         """Handle a change of an mbarrier."""
@@ -326,19 +319,16 @@ class AsyncEngine:
 
     # ------------------------------------------------------------------------------------------------- the end
 
-    def on_cta_exit(self, cta: Cta) -> None:
+    def on_cta_exit(self, cta: CtaState) -> None:
         """Handle the exit of all threads of a CTA: its operations in flight are completed, or lost."""
         for kind in GROUPED:
             closed = self.committed_groups(cta, kind)
             for operation in list(self._groups.get((cta, kind), ())):
                 committed = operation.groups < closed[operation.threads]
                 if not committed.all():
-                    self._report(
-                        operation, "PTX301", f"`{operation.name}` belongs to no group: its thread ends without a commit"
-                    )
+                    self._report(operation, ptx3xx.COPY_NOT_COMMITTED(operation=operation.name))
                 elif kind == BULK and (operation.pending_reads & committed).any():
-                    what = "may still read the shared memory of its CTA, which ends"
-                    self._report(operation, "PTX303", f"`{operation.name}` {what}")
+                    self._report(operation, ptx3xx.COPY_READS_EXITED_CTA(operation=operation.name))
                 self.complete(operation, committed)
                 if operation.pending_writes.any():
                     self.inflight.release_rows(operation, operation.pending_reads, 0)
@@ -353,7 +343,7 @@ class AsyncEngine:
         if cta.cluster.size > 1:
             self._check_shared_in_use(cta)
 
-    def _check_shared_in_use(self, cta: Cta) -> None:
+    def _check_shared_in_use(self, cta: CtaState) -> None:
         """Check that no other CTA of the cluster still reads or writes the shared memory of a CTA that exits."""
         begin, end = cta.rank * cta.cluster.stride, (cta.rank + 1) * cta.cluster.stride
         for operation in list(self._pending_signals):
@@ -368,32 +358,42 @@ class AsyncEngine:
                         continue
                     octets = each.byte_offsets(side, rows)
                     if ((octets >= begin) & (octets < end)).any():
-                        what = f"may still {does} shared memory of CTA {cta.ctaid}, which ends"
-                        self._report(operation, "PTX612", f"`{operation.name}` {what}")
+                        content = ptx6xx.CTA_EXITS_DURING_COPY(operation=operation.name, access=does, cta=cta.ctaid)
+                        self._report(operation, content)
 
-    def on_cluster_exit(self, cluster: Cluster) -> None:
+    def on_cluster_exit(self, cluster: ClusterState) -> None:
         """Handle the release of a cluster's shared memory."""
         for operation in list(self._pending_signals):
             if isinstance(operation, AsyncOperation) and any(
                 each.target is cluster.shared_buffer or each.source is cluster.shared_buffer
                 for each in operation.transfers
             ):
-                what = "is still in flight, and nothing waits for it, while its CTA ends"
-                self._report(operation, "PTX303", f"`{operation.name}` {what}")
+                self._report(operation, ptx3xx.COPY_IN_FLIGHT_AT_EXIT(operation=operation.name))
                 self._remove_pending(operation)
                 self.inflight.remove(operation)
         self.inflight.drop_buffer(cluster.shared_buffer)
 
-    def _report(self, operation: AsyncOperation, code: str, message: str) -> None:
+    def _report(self, operation: AsyncOperation, content: Message) -> None:
         transfer = operation.transfers[0]
-        side, pool = ("source", transfer.source) if code == "PTX303" else ("target", transfer.target)
+        side, pool = (
+            ("source", transfer.source)
+            if content.code == ptx3xx.SOURCE_REUSED_IN_FLIGHT
+            else ("target", transfer.target)
+        )
         rows = operation.pending_reads if side == "source" else operation.pending_writes
         octets = transfer.byte_offsets(side, rows)
         start, size = (int(octets.min()), len(octets)) if len(octets) else (0, 0)
         row = int(numpy.flatnonzero(rows)[0]) if rows.any() else 0
-        own = self.inflight.operation_witness(operation, row, pool or transfer.target, start, size)
+        own = operation_witness(operation, row, pool or transfer.target, start, size)
         offset = operation.function.offsets[operation.pc]
-        self.machine.report.add(Violation(code, message, own.line, offset, (own,)))
+        self.machine.report.add(Violation(content, own.line, offset, (own,)))
+
+
+def _place_fault(fault: ExecutionFault, of: AsyncOperation | DeferredArrival) -> ExecutionFault:
+    """Attribute a fault to the first thread of an operation, at its instruction."""
+    fault.location, fault.cta = (of.function, of.pc), of.cta
+    fault.assign_threads(of.threads[:1])
+    return fault
 
 
 def _signalled_barriers(each: AsyncOperation | DeferredArrival) -> list[Mbarrier]:

@@ -13,35 +13,37 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
 from ptxkit.emulator.core.lane_set import LaneSet, with_lanes_written
-from ptxkit.emulator.engine.control import callee_name
 from ptxkit.emulator.engine.operand_access import OperandAccess, OperandReader, register_writer
-from ptxkit.emulator.state.symbols import RegisterSlots, VariableSymbol
+from ptxkit.emulator.state.symbols import RegisterSlots
 from ptxkit.emulator.threads.thread_groups import (
     LOCAL_BASE_SLOT,
     STACK_POINTER_SLOT,
     Activation,
+    CalledFunction,
     CallSignal,
+    Step,
     ThreadGroup,
 )
 from ptxkit.fast_dataclasses import dataclass
-from ptxkit.syntax.tree import Arguments, Name, Operand
+from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.syntax.tree import Arguments, Function, Name, Operand
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.decoder import Step
-    from ptxkit.emulator.engine.executable import DecodedFunction
+    from ptxkit.emulator.threads.machine_state import FunctionCode
 
 _FRAME_ALIGNMENT = 128
 
 
 @dataclass(frozen=True, slots=True)
 class PassedOperand:
-    """An argument or a result's destination. symbol: a variable in the caller's frame; without one, `source` is
-    read.
+    """An argument, or the destination of a result: a variable in the caller's frame (`symbol`), or else what `source`
+    reads.
     """
 
-    symbol: VariableSymbol | None
+    symbol: DeclaredVariable | None
     register: RegisterSlots | None
     source: Callable[[str], OperandReader]
 
@@ -62,14 +64,14 @@ def call_step(operands: OperandAccess) -> Step:
         tuple(_passed_operand(each, operands) for each in _operand_list(match.operand("results", instruction))),
     )
     node = operands.node("f")
-    name = callee_name(node, operands)
+    name = _callee_name(node, operands)
     program = operands.program
     if name is not None:
         intrinsic = program.syscall(name)
         if intrinsic is not None:
             return lambda group: intrinsic(group, site)
         code = program.decode_function(name)
-        return lambda _group: CallSignal(((code, site),))
+        return lambda _group: CallSignal((CalledFunction(code, site),))
     pointer = operands.value_reader(node, "b64" if program.address_size == 64 else "b32")
 
     def through_register(group: ThreadGroup) -> Any:
@@ -79,11 +81,22 @@ def call_step(operands: OperandAccess) -> Step:
             chosen = program.function_at(int(address))
             some = group.lanes.index[addresses == address]
             if chosen is None:
-                raise ExecutionFault("PTX207", f"there is no function at 0x{int(address):x}", some)
-            parts.append((chosen, site, LaneSet(some, group.cta.threads)))
+                raise ExecutionFault(ptx2xx.NO_FUNCTION_AT_ADDRESS(address=int(address)), some)
+            parts.append(CalledFunction(chosen, site, LaneSet(some, group.cta.threads)))
         return CallSignal(tuple(parts))
 
     return through_register
+
+
+def _callee_name(node: Operand, operands: OperandAccess) -> str | None:
+    """Return the name of the called function; None where a register holds its address."""
+    if isinstance(node, Name):
+        found = operands.scope.lookup(node.text)
+        if isinstance(found, Function):
+            return found.name
+        if found is None:
+            return node.text
+    return None
 
 
 def _operand_list(node: Operand | None) -> Sequence[Operand]:
@@ -98,12 +111,12 @@ def _passed_operand(node: Operand, operands: OperandAccess) -> PassedOperand:
     def source(type_: str) -> OperandReader:
         return operands.value_reader(node, type_)
 
-    if isinstance(symbol, VariableSymbol) and symbol.is_in_frame and symbol.space == "param":
+    if isinstance(symbol, DeclaredVariable) and symbol.is_in_frame and symbol.space == "param":
         return PassedOperand(symbol, None, source)
     return PassedOperand(None, symbol if isinstance(symbol, RegisterSlots) else None, source)
 
 
-def enter_call(group: ThreadGroup, code: DecodedFunction, site: CallSite) -> Activation:
+def enter_call(group: ThreadGroup, code: FunctionCode, site: CallSite) -> Activation:
     """Pass the arguments to a callee's frame, for the threads of a group."""
     cta = group.cta
     caller = group.activation
@@ -127,7 +140,11 @@ def enter_call(group: ThreadGroup, code: DecodedFunction, site: CallSite) -> Act
 
 
 def _pass_argument(
-    group: ThreadGroup, passed: PassedOperand, formal: RegisterSlots | VariableSymbol, activation: Activation, base: Any
+    group: ThreadGroup,
+    passed: PassedOperand,
+    formal: RegisterSlots | DeclaredVariable,
+    activation: Activation,
+    base: Any,
 ) -> None:
     """Pass one argument."""
     cta, index = group.cta, group.lanes.index

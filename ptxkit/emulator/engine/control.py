@@ -6,19 +6,18 @@ Source: PTX ISA, "Control Flow Instructions", "Kernel and Function Directives", 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
+from ptxkit.emulator.engine.calls import call_step
 from ptxkit.emulator.engine.operand_access import OperandAccess
 from ptxkit.emulator.state.symbols import CodeLabel
-from ptxkit.emulator.threads.thread_groups import IndexedBranch, JumpSignal, ReturnSignal, ThreadGroup
+from ptxkit.emulator.threads.thread_groups import IndexedBranch, JumpSignal, ReturnSignal, Step, ThreadGroup
 from ptxkit.isa.effects import Control
-from ptxkit.syntax.tree import Directive, Function, Name, Operand
-
-if TYPE_CHECKING:
-    from ptxkit.emulator.engine.decoder import Step
+from ptxkit.syntax.tree import Directive, Name, Operand
 
 
 def control_step(control: Control, operands: OperandAccess) -> Step:
@@ -30,8 +29,6 @@ def control_step(control: Control, operands: OperandAccess) -> Step:
         case "branch_indexed":
             return _indexed_branch(operands, operands.node(control.target or "targets"))
         case "call":
-            from ptxkit.emulator.engine.calls import call_step
-
             return call_step(operands)
         case "return":
             return lambda _group: ReturnSignal()
@@ -62,23 +59,12 @@ def _indexed_branch(operands: OperandAccess, node: Operand) -> Callable[[ThreadG
         chosen = index.read(group)
         wrong = chosen >= len(targets)
         if wrong.any():
-            message = f"the index {int(chosen[wrong][0])} is beyond the {len(targets)} labels of the list"
-            raise ExecutionFault("PTX206", message, group.lanes.index[wrong])
+            message = ptx2xx.BRANCH_INDEX_TOO_LARGE(index=int(chosen[wrong][0]), labels=len(targets))
+            raise ExecutionFault(message, group.lanes.index[wrong])
         return IndexedBranch(targets[chosen])
 
     return scatter
 
 
 def _raise_trap(group: ThreadGroup) -> None:
-    raise ExecutionFault("trap", "the kernel executed `trap`", group.lanes.index)
-
-
-def callee_name(node: Operand, operands: OperandAccess) -> str | None:
-    """Return the name of the called function; None where a register holds its address."""
-    if isinstance(node, Name):
-        found = operands.scope.lookup(node.text)
-        if isinstance(found, Function):
-            return found.name
-        if found is None:
-            return node.text
-    return None
+    raise ExecutionFault(ptx6xx.TRAP_EXECUTED(), group.lanes.index)

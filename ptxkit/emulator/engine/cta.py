@@ -16,18 +16,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault
-from ptxkit.emulator.core.lane_set import LaneSet, ThreadIndex
+from ptxkit.emulator.core.lane_set import WARP_SIZE, LaneSet, ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
-from ptxkit.emulator.engine.calls import CallSite, enter_call, return_from_call
-from ptxkit.emulator.engine.collective_checks import CollectiveTracker
+from ptxkit.emulator.engine.calls import enter_call, return_from_call
+from ptxkit.emulator.limits import (
+    MAX_BACKWARD_JUMPS,
+    MAX_CHECKED_JUMPS,
+    MAX_GLOBAL_ACCESSES,
+    MAX_LOCAL_BYTES,
+    MAX_RANDOM_STEPS,
+    MAX_SLICE_STEPS,
+    MAX_STEPS_PER_TURN,
+)
 from ptxkit.emulator.state.memory import UNINIT_PATTERN, ByteBuffer
 from ptxkit.emulator.sync.warp_rendezvous import SingleWarpRequired
+from ptxkit.emulator.tensor.tensor_memory import CtaTensorMemory
 from ptxkit.emulator.threads.special_registers import changing_special_value, constant_special_value
 from ptxkit.emulator.threads.thread_groups import (
     Activation,
     BlockSignal,
+    CalledFunction,
     CallSignal,
     IndexedBranch,
     JumpSignal,
@@ -42,28 +53,16 @@ if TYPE_CHECKING:
     from ptxkit.emulator.engine.machine import Cluster, Machine
     from ptxkit.emulator.sync.named_barrier import NamedBarrier
 
-WARP_SIZE = 32
-_MAX_BACKWARD_JUMPS = 256
-"""The number of backward jumps after which a group yields to others."""
-_SLICE_STEPS = 4096
-"""The number of steps after which a CTA yields to others if its threads only run in loops."""
-_IDLE_CHECK_AFTER = 2
-"""The number of backward jumps after which the CTA checks whether the loop of a group changes any state."""
 _SEPARATE_WARPS_CHANCE = 0.5
 """The probability, under a random schedule, that the warps of a CTA always run separately."""
 PERTURBED_PATTERN = 0x3C5A
 """A bit pattern that is a number in most types and a valid address in no space."""
-_MAX_GLOBAL_ACCESSES = (1, 1, 1, 8)
-"""The maximum number of accesses to global memory in one time slice under a random schedule."""
 _MIN_LOCAL_BYTES = 1024
-_MAX_LOCAL_BYTES = 512 << 10
 _UNLIMITED = 1 << 62
-_MAX_STEPS_PER_CHECK = 1 << 7
-"""The number of steps of a group between two checks of the time limit."""
 
 
 class Cta:
-    """A CTA of the grid. rank: its rank in its cluster; threads: the number of its threads."""
+    """A CTA of the grid. `rank` is its rank in its cluster, and `threads` the number of its threads."""
 
     def __init__(self, machine: Machine, cluster: Cluster, ctaid: tuple[int, int, int], rank: int) -> None:
         self.machine, self.cluster, self.ctaid, self.rank = machine, cluster, ctaid, rank
@@ -75,14 +74,14 @@ class Cta:
         self._initial_registers: dict[int, Bits] = {}
         self.local_size = 0
         self.local_pool = ByteBuffer(0, "local")
+        self.tensor_memory = CtaTensorMemory()
         self.barriers: dict[int, NamedBarrier] = {}
         self.rendezvous: dict[tuple[object, ...], Any] = {}
         self.alive = numpy.ones(self.threads, bool)
-        self.collectives = CollectiveTracker(self)
         self.cancel_refused = numpy.zeros(self.threads, bool)
         """Threads that have seen that a request for another cluster's work was refused."""
         self.completed_groups: dict[str, Any] = {}
-        """By kind, below which number the groups of each thread are known to be complete."""
+        """For each kind, the number below which the groups of each thread are known to be complete."""
         self.runnable_groups: list[ThreadGroup] = []
         self.blocked_groups: list[tuple[ThreadGroup, Waitable]] = []
         self.steps = 0
@@ -90,9 +89,9 @@ class Cta:
         self.reserve_local(root.function.frame.size)
         self.random = random.Random(f"{machine.seed}/{ctaid}") if machine.is_random else None
         self.has_separate_warps = self.random is not None and self.random.random() < _SEPARATE_WARPS_CHANCE
-        """Whether each warp goes its own way from the start."""
-        self.max_global_accesses = 1 if self.random is None else self.random.choice(_MAX_GLOBAL_ACCESSES)
-        """Accesses to global memory after which others go on, at most."""
+        """Whether the warps run separately from the start, and never merge."""
+        self.max_global_accesses = 1 if self.random is None else self.random.choice(MAX_GLOBAL_ACCESSES)
+        """The maximum number of accesses to global memory after which others run."""
         for each in (
             numpy.split(self.all_threads, range(WARP_SIZE, self.threads, WARP_SIZE))
             if self.has_separate_warps
@@ -133,10 +132,8 @@ class Cta:
         if size <= self.local_size:
             return
         wanted = max(_MIN_LOCAL_BYTES, 1 << (size - 1).bit_length())
-        if wanted > _MAX_LOCAL_BYTES:
-            raise ExecutionFault(
-                "stack", f"the stack of a thread needs {size} bytes, and has {_MAX_LOCAL_BYTES} at most"
-            )
+        if wanted > MAX_LOCAL_BYTES:
+            raise ExecutionFault(ptx6xx.STACK_TOO_SMALL(size=size, limit=MAX_LOCAL_BYTES))
         pool = ByteBuffer(wanted * self.threads, "local", unwritten=self.machine.uninit_pattern or UNINIT_PATTERN)
         if len(self.local_pool.data):
             old = self.local_pool.data.reshape(self.threads, self.local_size)
@@ -181,7 +178,7 @@ class Cta:
 
     def run_slices(self) -> Iterator[bool]:
         """Run as `run` does, in time slices between which other CTAs may run."""
-        limit, left = self.steps + _SLICE_STEPS, len(self.runnable_groups)
+        limit, left = self.steps + MAX_SLICE_STEPS, len(self.runnable_groups)
         while self.runnable_groups:
             group, stop = self._select_group()
             self._execute(group, stop)
@@ -212,11 +209,11 @@ class Cta:
         machine.check_time()
         if machine.steps_left <= 0:
             raise BudgetError("the run has used up its steps")
-        limit = min(machine.steps_left, _MAX_STEPS_PER_CHECK)
+        limit = min(machine.steps_left, MAX_STEPS_PER_TURN)
         accesses = _UNLIMITED
         if stop < 0:
             assert self.random is not None
-            limit, stop = min(limit, self.random.randint(1, 48)), _UNLIMITED
+            limit, stop = min(limit, self.random.randint(1, MAX_RANDOM_STEPS)), _UNLIMITED
             accesses = self.random.randint(1, self.max_global_accesses)
         try:
             self._run_steps(group, stop, limit, accesses)
@@ -273,11 +270,11 @@ class Cta:
         nothing.
         """
         group.backward_jumps += 1
-        if group.backward_jumps <= _IDLE_CHECK_AFTER and group.is_idle_iteration(target, self.machine.progress_count):
-            group.backward_jumps = _IDLE_CHECK_AFTER - 1
+        if group.backward_jumps <= MAX_CHECKED_JUMPS and group.is_idle_iteration(target, self.machine.progress_count):
+            group.backward_jumps = MAX_CHECKED_JUMPS - 1
             group.yield_count += 1
             return True
-        if group.backward_jumps < _MAX_BACKWARD_JUMPS:
+        if group.backward_jumps < MAX_BACKWARD_JUMPS:
             return False
         group.backward_jumps = 0
         group.yield_count += 1
@@ -323,9 +320,9 @@ class Cta:
                 for target in numpy.unique(targets):
                     some = group.lanes.index[targets == target]
                     self.resume(group.split(LaneSet(some, self.threads), int(target)))
-            case CallSignal(parts):
-                for part in parts:
-                    self._enter_call(group, *part)
+            case CallSignal(callees):
+                for callee in callees:
+                    self._enter_call(group, callee)
             case ReturnSignal(ends):
                 self._return_from_call(group, ends)
             case BlockSignal(on, True):
@@ -339,12 +336,12 @@ class Cta:
                 group.yield_count += 1
                 self.resume(group)
 
-    def _enter_call(self, group: ThreadGroup, code: Any, site: CallSite, lanes: LaneSet | None = None) -> None:
-        called = group if lanes is None else group.split(lanes, group.pc)
-        activation = enter_call(called, code, site)
+    def _enter_call(self, group: ThreadGroup, callee: CalledFunction) -> None:
+        called = group if callee.lanes is None else group.split(callee.lanes, group.pc)
+        activation = enter_call(called, callee.function, callee.call_site)
         inner = ThreadGroup(self, activation, called.lanes)
         inner.yield_count = group.yield_count
-        activation.call_site = site
+        activation.call_site = callee.call_site
         self.resume(inner)
 
     def _return_from_call(self, group: ThreadGroup, ends: bool) -> None:
@@ -363,11 +360,12 @@ class Cta:
         if not self.alive.any():
             self.machine.async_engine.on_cta_exit(self)
             self.machine.observer.on_cta_exit(self)
+        exited = lanes.thread_set()
         for barrier in list(self.barriers.values()):
-            barrier.on_threads_exit()
+            barrier.on_threads_exit(exited)
         for meeting in list(self.rendezvous.values()):
-            meeting.on_threads_exit()
-        self.cluster.barrier.complete_if_ready()
+            meeting.on_threads_exit(exited)
+        self.cluster.barrier.on_threads_exit(self, exited)
 
 
 def _scheduling_key(group: ThreadGroup) -> tuple[int, int, int]:

@@ -7,8 +7,8 @@ machine, changes of control. It returns None where the next instruction follows,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy
 
@@ -17,12 +17,12 @@ from ptxkit.emulator.core.findings import UnsupportedError
 from ptxkit.emulator.core.lane_set import LaneSet, with_lanes_written
 from ptxkit.emulator.core.semantics_registry import Bits, Function
 from ptxkit.emulator.core.value_ops import ExpressionCompiler
-from ptxkit.emulator.engine.collective_checks import counted_step
 from ptxkit.emulator.engine.control import control_step
 from ptxkit.emulator.engine.operand_access import OperandAccess, OperandReader, ResultWriter
+from ptxkit.emulator.races.collective_checks import counted_step
 from ptxkit.emulator.races.uninitialized_registers import InitializedRegisters
 from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
-from ptxkit.emulator.threads.thread_groups import BlockSignal, Signal, ThreadGroup, YieldSignal
+from ptxkit.emulator.threads.thread_groups import BlockSignal, Signal, Step, ThreadGroup, YieldSignal
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Value
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
@@ -33,20 +33,18 @@ from ptxkit.isa.value_semantics import Argument, Semantics
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, Pair, Unary, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.executable import Executable
     from ptxkit.emulator.races.tcgen05_load_hazards import LoadedRegisterWatch
     from ptxkit.emulator.races.wgmma_register_hazards import RegisterWatch
-
-Step: TypeAlias = Callable[[ThreadGroup], "Signal | None"]
+    from ptxkit.emulator.threads.machine_state import ProgramCode
 
 
 def decode_step(
     instruction: Instruction,
     scope: BlockScope,
-    program: Executable,
+    program: ProgramCode,
     watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),
 ) -> Step:
-    """Return the step that executes an instruction. watches: checks of registers that asynchronous operations use.
+    """Return the step that executes an instruction. `watches` check registers that asynchronous operations use.
 
     Raises UnsupportedError where the machine has no semantics for it.
     """
@@ -342,8 +340,6 @@ def _make_effect_step(
 
 def _guard_slot(operands: OperandAccess, guard: Guard) -> int:
     """Return the slot of a guard's predicate, shifted left by one; the lowest bit says whether it is negated."""
-    from ptxkit.emulator.state.symbols import RegisterSlots
-
     found = operands.scope.lookup(guard.predicate)
     if not isinstance(found, RegisterSlots):
         raise UnsupportedError(f"nothing declares the predicate {guard.predicate}")

@@ -14,26 +14,25 @@ from ptxkit.emulator.core.address_windows import windows_of
 from ptxkit.emulator.core.dtypes import WIDE, unsigned_dtype, width_of
 from ptxkit.emulator.core.findings import InvalidLaunchError, UnsupportedError
 from ptxkit.emulator.core.semantics_registry import Bits
-from ptxkit.emulator.engine.decoder import Step, decode_step
+from ptxkit.emulator.engine.decoder import decode_step
 from ptxkit.emulator.engine.syscalls import syscalls
 from ptxkit.emulator.races.tcgen05_load_hazards import LoadedRegisterWatch, may_load_tensor_memory
 from ptxkit.emulator.races.uninitialized_registers import InitializedRegisters, maybe_uninitialized
 from ptxkit.emulator.races.wgmma_register_hazards import RegisterWatch, may_issue_register_op
 from ptxkit.emulator.state.memory import LaunchMemory
 from ptxkit.emulator.state.memory_layout import SharedLayout, lay_out_shared, place_function_variables, place_variables
-from ptxkit.emulator.state.symbols import (
-    BlockScope,
-    CodeLabel,
-    FrameLayout,
-    RegisterSlots,
-    SlotInitializer,
-    VariableSymbol,
-    alignment_of,
-    element_bytes,
-    variable_bytes,
-)
+from ptxkit.emulator.state.symbols import BlockScope, CodeLabel, FrameLayout, RegisterSlots, SlotInitializer
 from ptxkit.emulator.state.textures import TextureHandles
-from ptxkit.emulator.threads.thread_groups import CARRY_SLOT, LOCAL_BASE_SLOT, STACK_POINTER_SLOT, ThreadGroup
+from ptxkit.emulator.threads.thread_groups import (
+    CARRY_SLOT,
+    LOCAL_BASE_SLOT,
+    STACK_POINTER_SLOT,
+    ReturnSignal,
+    Step,
+    ThreadGroup,
+)
+from ptxkit.fast_dataclasses import replace
+from ptxkit.semantics.layout import DeclaredVariable, lay_out_parameters, variable_of
 from ptxkit.syntax.tree import (
     Block,
     Body,
@@ -48,7 +47,7 @@ from ptxkit.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
 
 _FUNCTION_ADDRESS_BASE = 0x10_0000
 _FUNCTION_ADDRESS_STEP = 16
@@ -56,9 +55,10 @@ _CHANGING_SPECIALS = frozenset({"clock", "clock_hi", "clock64", "globaltimer", "
 
 
 class DecodedFunction:
-    """The steps of a function. parameters, results: their locations: registers, or variables of the frame.
+    """The steps of a function.
 
-    instructions, offsets: for each step, the instruction that it was decoded from and its offset in the text.
+    `parameters` and `results` are registers, or variables of the frame. `instructions` and `offsets` have, for each
+    step, the instruction that it executes and the offset of that in the text.
     """
 
     def __init__(self, function: Function, program: Executable) -> None:
@@ -72,9 +72,9 @@ class DecodedFunction:
         self._decoders: list[Callable[[], Step]] = []
         self._body: list[tuple[Instruction, BlockScope]] = []
         self._instrumentations: list[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = []
-        self._live_frames: list[tuple[list[Bits], Cta]] = []
+        self._live_frames: list[tuple[list[Bits], CtaState]] = []
         self.reached_offsets: set[int] = set()
-        """Where in the text those instructions stand that were executed."""
+        """The offsets in the text of the instructions that were executed."""
         scope = BlockScope(program.scope)
         scope.frame = self.frame
         self.results = [self._declare_formal(each, scope) for each in function.results]
@@ -111,23 +111,13 @@ class DecodedFunction:
         names += [word for each in lists for word in each.words]
         return [found.pc for name in names if isinstance(found := scope.lookup(name), CodeLabel)]
 
-    def _declare_formal(self, declaration: Declaration, scope: BlockScope) -> RegisterSlots | VariableSymbol:
+    def _declare_formal(self, declaration: Declaration, scope: BlockScope) -> RegisterSlots | DeclaredVariable:
         (declarator,) = declaration.declarators
         if declaration.space == "reg":
             made = RegisterSlots((self.frame.new_slot(width_of(declaration.type)),), declaration.type)
             scope.names[declarator.name] = made
             return made
-        size, alignment = variable_bytes(declaration, declarator), max(alignment_of(declaration), 1)
-        symbol = VariableSymbol(
-            declarator.name,
-            "param",
-            self.frame.reserve_local(size, alignment),
-            size,
-            alignment,
-            declaration.type,
-            element_bytes(declaration),
-            is_in_frame=True,
-        )
+        symbol = self.frame.place(replace(variable_of(declaration, declarator), space="param"))
         scope.names[declarator.name] = symbol
         return symbol
 
@@ -186,7 +176,7 @@ class DecodedFunction:
                 found.append(str(error))
         return found
 
-    def new_registers(self, cta: Cta) -> list[Bits]:
+    def new_registers(self, cta: CtaState) -> list[Bits]:
         """Return the initial values of the frame's slots for the threads of a CTA."""
         made: list[Bits] = []
         self._live_frames.append((made, cta))
@@ -200,18 +190,18 @@ class DecodedFunction:
             made[STACK_POINTER_SLOT] = numpy.full(cta.threads, self.frame.size, numpy.uint64)
         return made
 
-    def drop_cta(self, cta: Cta) -> None:
+    def drop_cta(self, cta: CtaState) -> None:
         """Discard the state of a CTA that has exited."""
         self._live_frames = [each for each in self._live_frames if each[1] is not cta]
 
-    def extend_registers(self, registers: list[Bits], cta: Cta) -> None:
+    def extend_registers(self, registers: list[Bits], cta: CtaState) -> None:
         """Append the slots that were added to the frame since, as steps were decoded."""
         fills = self.frame.slots
         while len(registers) < len(fills):
             registers.append(_initial_slot_value(fills[len(registers)], cta))
 
 
-def _initial_slot_value(fill: SlotInitializer, cta: Cta) -> Bits:
+def _initial_slot_value(fill: SlotInitializer, cta: CtaState) -> Bits:
     shape = (cta.threads, 2) if fill.width == WIDE else (cta.threads,)
     if fill.value is not None:
         return numpy.broadcast_to(fill.value, shape)
@@ -223,8 +213,6 @@ def _initial_slot_value(fill: SlotInitializer, cta: Cta) -> Bits:
 
 
 def _implicit_return(_group: ThreadGroup) -> Any:
-    from ptxkit.emulator.threads.thread_groups import ReturnSignal
-
     return ReturnSignal()
 
 
@@ -240,7 +228,7 @@ class Executable:
         self.entry = _find_entry(module, entry)
         self.shared: SharedLayout = lay_out_shared(module, self.entry, dynamic_shared)
         self.scope = BlockScope()
-        self.parameters: list[tuple[Declaration, VariableSymbol]] = []
+        self.parameters: list[tuple[Declaration, DeclaredVariable]] = []
         self._functions = {each.name: each for each in module.functions() if each.body is not None}
         self._decoded_functions: dict[str, DecodedFunction] = {}
         self._addresses: dict[str, int] = {}
@@ -287,26 +275,12 @@ class Executable:
 
     def place_parameters(self, function: Function, scope: BlockScope) -> None:
         """Assign addresses to the kernel's parameters in one contiguous block, as a launch passes them."""
-        sizes = []
-        size = 0
-        for declaration in function.parameters:
-            for declarator in declaration.declarators:
-                alignment = max(alignment_of(declaration), 1)
-                at = -(-size // alignment) * alignment
-                size = at + variable_bytes(declaration, declarator)
-                sizes.append((declaration, declarator, at, alignment))
+        offsets, size = lay_out_parameters(function.parameters)
         base = self.memory.allocate("param", max(size, 1), 256, "the parameters")
-        for declaration, declarator, at, alignment in sizes:
-            symbol = VariableSymbol(
-                declarator.name,
-                "param",
-                base + at,
-                variable_bytes(declaration, declarator),
-                alignment,
-                declaration.type,
-                element_bytes(declaration),
-            )
-            scope.names[declarator.name] = symbol
+        for declaration, offset in zip(function.parameters, offsets, strict=True):
+            variable = variable_of(declaration, declaration.declarators[0])
+            symbol = replace(variable, space="param", address=base + offset)
+            scope.names[symbol.name] = symbol
             self.parameters.append((declaration, symbol))
 
 

@@ -11,27 +11,25 @@ import numpy
 
 from ptxkit.emulator.core.findings import InvalidLaunchError
 from ptxkit.emulator.engine.executable import Executable
-from ptxkit.emulator.engine.machine import Dim3, LaunchGeometry
-from ptxkit.emulator.state.symbols import VariableSymbol
+from ptxkit.emulator.limits import MAX_BLOCK_EXTENTS, MAX_CLUSTER_CTAS
 from ptxkit.emulator.state.tensor_maps import MAP_BYTES, TensorMapArgument
 from ptxkit.emulator.state.textures import HANDLE_BYTES, OpaqueObject, Sampler, Surface, Texture
+from ptxkit.emulator.threads.launch_geometry import Dim3, LaunchGeometry
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.functions import bits, kind
+from ptxkit.limits import MAX_CTA_THREADS, MAX_SHARED_BYTES
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.launch_extents import launch_extents
 from ptxkit.syntax.tree import Function
 
 LaunchShape: TypeAlias = "int | Sequence[int]"
 
-_MAX_THREADS = 1024
-_MAX_BLOCK_EXTENTS = (1024, 1024, 64)
-_MAX_SHARED_BYTES = 227 << 10
-_MAX_CLUSTER_CTAS = 16
-
 
 @dataclass(frozen=True, slots=True)
 class ArgumentBuffer:
-    """An array in the machine's global memory. argument: its index; in_table: whether it is one of the arrays of a
-    table argument.
+    """An array in the machine's global memory, for the argument with the index `argument`.
+
+    `in_table` says whether it is one of the arrays of a table argument.
     """
 
     argument: int
@@ -42,15 +40,17 @@ class ArgumentBuffer:
 
 @dataclass(frozen=True, slots=True)
 class StructArgument:
-    """An argument passed by value that points to memory. octets: its bytes; pointers: arrays by the
-    offsets of their addresses, and tensor maps by their offsets. What a kernel writes there is not returned.
+    """An argument passed by value that points to memory.
+
+    `data` are its bytes. `pointers` has arrays by the offsets of their addresses, and tensor maps by their own offsets.
+    What a kernel writes to these arrays is not returned.
     """
 
     data: bytes
     pointers: Mapping[int, Any]
 
     def encode(self, place: Callable[[Any], bytes]) -> bytes:
-        """Return the bytes with addresses and maps filled in. place: stores an array in memory and returns its
+        """Return the bytes with addresses and maps filled in. `place` stores an array in memory and returns its
         address.
         """
         made = bytearray(self.data)
@@ -74,8 +74,9 @@ def to_dim3(shape: LaunchShape, what: str) -> Dim3:
 def make_launch(
     entry: Function, grid: LaunchShape, block: LaunchShape | None, cluster: LaunchShape | None, shared: int
 ) -> LaunchGeometry:
-    """Check a requested launch against the kernel's directives and return it. Raises LaunchError where it is
-    invalid.
+    """Check a requested launch against the kernel's directives and return it.
+
+    Raises InvalidLaunchError where it is invalid.
     """
     required = _directive_extents(entry, "reqntid")
     if block is None:
@@ -85,28 +86,28 @@ def make_launch(
     threads = to_dim3(block, "block")
     if required is not None and threads != required:
         raise InvalidLaunchError(f"{entry.name} requires blocks of {required} threads (.reqntid), not {threads}")
-    for most, given, axis in zip(_MAX_BLOCK_EXTENTS, threads, "xyz", strict=True):
+    for most, given, axis in zip(MAX_BLOCK_EXTENTS, threads, "xyz", strict=True):
         if given > most:
             raise InvalidLaunchError(f"block has at most {most} threads along {axis}, not {given}")
     count = threads[0] * threads[1] * threads[2]
     limit = _directive_extents(entry, "maxntid")
-    most = limit[0] * limit[1] * limit[2] if limit is not None else _MAX_THREADS
-    if count > min(most, _MAX_THREADS):
+    most = limit[0] * limit[1] * limit[2] if limit is not None else MAX_CTA_THREADS
+    if count > min(most, MAX_CTA_THREADS):
         where = " (.maxntid)" if limit is not None else ""
         raise InvalidLaunchError(
-            f"{entry.name} takes at most {min(most, _MAX_THREADS)} threads a CTA{where}, not {count}"
+            f"{entry.name} takes at most {min(most, MAX_CTA_THREADS)} threads a CTA{where}, not {count}"
         )
     wanted = _directive_extents(entry, "reqnctapercluster")
     ctas = to_dim3(cluster, "cluster") if cluster is not None else wanted or (1, 1, 1)
     if wanted is not None and ctas != wanted:
         raise InvalidLaunchError(f"{entry.name} requires clusters of {wanted} CTAs (.reqnctapercluster), not {ctas}")
-    if ctas[0] * ctas[1] * ctas[2] > _MAX_CLUSTER_CTAS:
-        raise InvalidLaunchError(f"a cluster has at most {_MAX_CLUSTER_CTAS} CTAs, not {ctas[0] * ctas[1] * ctas[2]}")
+    if ctas[0] * ctas[1] * ctas[2] > MAX_CLUSTER_CTAS:
+        raise InvalidLaunchError(f"a cluster has at most {MAX_CLUSTER_CTAS} CTAs, not {ctas[0] * ctas[1] * ctas[2]}")
     whole = to_dim3(grid, "grid")
     if any(a % b for a, b in zip(whole, ctas, strict=True)):
         raise InvalidLaunchError(f"the grid {whole} is no multiple of the cluster {ctas}")
-    if not 0 <= shared <= _MAX_SHARED_BYTES:
-        raise InvalidLaunchError(f"shared is 0 to {_MAX_SHARED_BYTES} bytes, and not {shared}")
+    if not 0 <= shared <= MAX_SHARED_BYTES:
+        raise InvalidLaunchError(f"shared is 0 to {MAX_SHARED_BYTES} bytes, and not {shared}")
     return LaunchGeometry(whole, threads, ctas, shared)
 
 
@@ -116,7 +117,10 @@ def _directive_extents(entry: Function, name: str) -> Dim3 | None:
 
 
 def bind_arguments(program: Executable, arguments: Sequence[Any]) -> list[ArgumentBuffer]:
-    """Store arguments in parameter memory and arrays in buffers. Raises LaunchError where one does not fit."""
+    """Store arguments in parameter memory and arrays in buffers.
+
+    Raises InvalidLaunchError where an argument does not fit its parameter.
+    """
     name, parameters = program.entry.name, program.parameters
     if len(arguments) != len(parameters):
         wanted = ", ".join(f"{symbol.name} (.{declaration.type})" for declaration, symbol in parameters) or "none"
@@ -135,11 +139,7 @@ def bind_arguments(program: Executable, arguments: Sequence[Any]) -> list[Argume
             octets = _bind_texture(program, number, value, buffers, symbol).to_bytes(symbol.size, "little")
         elif isinstance(value, StructArgument):
             octets = _parameter_bytes(value.encode(partial(_place_nested_array, program, symbol.name)), symbol)
-        elif (
-            isinstance(value, list)
-            and symbol.size > symbol.element_size
-            and all(isinstance(e, TensorMapArgument) for e in value)
-        ):
+        elif isinstance(value, list) and symbol.is_aggregate and all(isinstance(e, TensorMapArgument) for e in value):
             if len(value) * MAP_BYTES > symbol.size:
                 raise InvalidLaunchError(
                     f"{symbol.name} has {symbol.size} bytes, and {len(value)} tensor maps {MAP_BYTES} each"
@@ -173,7 +173,7 @@ def _place_nested_array(program: Executable, name: str, array: Any) -> bytes:
 
 
 def _bind_texture(
-    program: Executable, number: int, value: OpaqueObject, buffers: list[ArgumentBuffer], symbol: VariableSymbol
+    program: Executable, number: int, value: OpaqueObject, buffers: list[ArgumentBuffer], symbol: DeclaredVariable
 ) -> int:
     """Return the handle of a texture, surface or sampler, whose array becomes a buffer."""
     if symbol.size != HANDLE_BYTES:
@@ -203,15 +203,15 @@ def _bind_table(
     return _bind_array(program, 0, whole, (), name).address
 
 
-def _parameter_bytes(value: Any, symbol: VariableSymbol) -> bytes:
+def _parameter_bytes(value: Any, symbol: DeclaredVariable) -> bytes:
     """Return the bytes of a parameter."""
-    what = f"{symbol.name} (.{symbol.type}{f'[{symbol.size}]' if symbol.size > symbol.element_size else ''})"
+    what = f"{symbol.name} (.{symbol.type}{f'[{symbol.size}]' if symbol.is_aggregate else ''})"
     if isinstance(value, bytes | bytearray | memoryview | numpy.ndarray | numpy.generic):
         octets = bytes(value) if isinstance(value, bytes | bytearray | memoryview) else value.tobytes()
         if len(octets) != symbol.size:
             raise InvalidLaunchError(f"{what} has {symbol.size} bytes, and the argument {len(octets)}")
         return octets
-    if symbol.size > symbol.element_size:
+    if symbol.is_aggregate:
         raise InvalidLaunchError(f"{what} wants {symbol.size} bytes: pass bytes or a numpy array, not {value!r}")
     width = bits(symbol.type)
     if kind(symbol.type) == "f" and width in (16, 32, 64) and isinstance(value, int | float):

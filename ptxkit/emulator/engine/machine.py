@@ -8,60 +8,38 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import BudgetError, ExecutionFault, Violation, ViolationReport, Witness
+from ptxkit.emulator.core.uninitialized_reads import UninitializedReads
 from ptxkit.emulator.engine.async_engine import AsyncEngine
 from ptxkit.emulator.engine.cta import Cta
 from ptxkit.emulator.engine.executable import Executable
-from ptxkit.emulator.races.memory_observer import MemoryObserver
-from ptxkit.emulator.races.uninitialized_registers import UninitializedReads
+from ptxkit.emulator.limits import MAX_IDLE_ITERATIONS, MAX_RESIDENT_CTAS, MAX_STEPS_BETWEEN_CLOCK_READS
 from ptxkit.emulator.state.memory import UNINIT_PATTERN, ByteBuffer
 from ptxkit.emulator.sync.cluster_barrier import ClusterBarrier
 from ptxkit.emulator.sync.mbarrier import Mbarrier
-from ptxkit.fast_dataclasses import dataclass
+from ptxkit.emulator.threads.launch_geometry import Dim3, LaunchGeometry
+from ptxkit.emulator.threads.machine_observer import MachineObserver, ObserverList
 
-Dim3 = tuple[int, int, int]
 _CANCEL_REFUSAL_CHANCE = 0.2
 """The probability, under a random schedule, that a request for the work of a cluster is refused."""
-_MAX_RESIDENT_CTAS = 16
-"""The maximum number of CTAs that start together under a random schedule; others follow while these run."""
 _FULL_RESIDENCY_CHANCE = 0.75
 """The probability that this maximum number starts together, and not a smaller random number."""
 _RECHECK_CHANCE = 0.25
 """The probability that a CTA whose threads only loop runs once more, to observe changes by others."""
-_BETWEEN_LOOKS = 256
-"""The number of steps between two reads of the processor time, each of which is a system call."""
-DEADLOCK_PREFIX = "nobody can go on"
-"""The prefix of the message of each finding that reports a deadlocked thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchGeometry:
-    """How a kernel is launched. shared: bytes of dynamic shared memory."""
-
-    grid: Dim3
-    block: Dim3
-    cluster: Dim3 = (1, 1, 1)
-    shared: int = 0
-
-    @property
-    def cta_count(self) -> int:
-        """The number of CTAs in the grid."""
-        return self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def cluster_count(self) -> int:
-        """The number of clusters in the grid."""
-        return self.cta_count // (self.cluster[0] * self.cluster[1] * self.cluster[2])
 
 
 class Cluster:
-    """CTAs that can access each other's shared memory. span: its bytes per CTA; stride: between CTAs in the pool."""
+    """CTAs that can access each other's shared memory.
+
+    Each CTA has `span` bytes of it, at multiples of `stride` in the buffer of the cluster.
+    """
 
     def __init__(self, machine: Machine, id_: Dim3, number: int) -> None:
         launch = machine.launch
@@ -73,8 +51,8 @@ class Cluster:
             self.stride * self.size, "shared", unwritten=machine.uninit_pattern or UNINIT_PATTERN
         )
         self.mbarriers: dict[int, Mbarrier] = {}
-        self.barrier = ClusterBarrier(self)
         self.ctas = [Cta(machine, self, self._ctaid(launch, rank), rank) for rank in range(self.size)]
+        self.barrier = ClusterBarrier(self)
 
     def _ctaid(self, launch: LaunchGeometry, rank: int) -> Dim3:
         x, y, _ = launch.cluster
@@ -83,24 +61,20 @@ class Cluster:
         return first, second, third
 
 
-_MAX_IDLE_ITERATIONS = 4
-"""The number of fruitless loop iterations after which a thread counts as deadlocked."""
-
-
 class Machine:
-    """Runs one launch. seed: of the random decisions, where the policy makes any."""
+    """A launch that runs. `seed` determines the random decisions, where the policy makes any."""
 
     def __init__(
-        self, program: Executable, launch: LaunchGeometry, order: MemoryObserver, policy: str, seed: int
+        self, program: Executable, launch: LaunchGeometry, observers: Sequence[MachineObserver], policy: str, seed: int
     ) -> None:
         self.program, self.launch, self.memory = program, launch, program.memory
-        self.observer, self.policy, self.seed = order, policy, seed
+        self.observer, self.policy, self.seed = ObserverList(observers), policy, seed
         self.is_random = policy == "random"
         self.uninit_pattern = 0
-        """16 bits that stand in memory and registers that nobody wrote; 0 for those that are usual."""
+        """The 16 bits that uninitialized memory and registers hold; 0 selects the usual ones."""
         self.uninitialized_reads = UninitializedReads()
         self.laneless: frozenset[int] = frozenset()
-        """Statements, by where they start, in which an address of Tensor Memory without a lane is of the warp's own."""
+        """The offsets of statements in which an address of Tensor Memory without a lane means the warp's own lanes."""
         self.report = ViolationReport()
         self.output: list[str] = []
         self.steps_left = self._steps_at_look = 1 << 62
@@ -109,13 +83,13 @@ class Machine:
         self.used_global = False
         """Whether a step since this was cleared used global memory."""
         self.progress_count = 0
-        """Counts what groups did otherwise than turning in loops that change nothing."""
+        """The number of times that groups did anything other than an iteration of a loop that changes nothing."""
         self.deadline = float("inf")
-        """Of the processor time of the thread that runs."""
+        """The processor time of the running thread at which the run ends."""
         self.clusters: list[Cluster] = []
-        order.machine = self
         self.async_engine = AsyncEngine(self)
         self._unstarted_clusters = self._make_clusters()
+        self.observer.on_launch(self)
 
     def read_clock(self) -> int:
         """Return the number of steps so far. No two reads are equal, although a slice's steps are counted at its
@@ -128,7 +102,7 @@ class Machine:
         """Check the time limit at the first call and then every few steps. Raises BudgetError where it is exceeded."""
         if self.steps_left > self._steps_at_look:
             return
-        self._steps_at_look = self.steps_left - _BETWEEN_LOOKS
+        self._steps_at_look = self.steps_left - MAX_STEPS_BETWEEN_CLOCK_READS
         if time.thread_time() > self.deadline:
             raise BudgetError("the run has used up its seconds")
 
@@ -167,19 +141,14 @@ class Machine:
                 self.clusters.append(following)
             elif not self.clusters:
                 return
-            elif (
-                not done
-                and not self._may_progress()
-                and not self.async_engine.make_progress()
-                and not self.observer.make_progress()
-            ):
+            elif not done and not self._may_progress() and not self.async_engine.make_progress():
                 self._report_no_progress()
                 return
 
     def _start_clusters(self, chance: random.Random) -> None:
         """Create the clusters that are resident from the start."""
         x, y, z = self.launch.cluster
-        most = max(_MAX_RESIDENT_CTAS // (x * y * z), 1)
+        most = max(MAX_RESIDENT_CTAS // (x * y * z), 1)
         count = most if chance.random() < _FULL_RESIDENCY_CHANCE else chance.randint(1, most)
         self.clusters += islice(self._unstarted_clusters, count)
 
@@ -203,7 +172,7 @@ class Machine:
         """Return whether some thread in a loop may still observe a change by others."""
         groups = [group for cluster in self.clusters for cta in cluster.ctas for group in cta.runnable_groups]
         return any(
-            group.idle_since != self.progress_count or group.idle_iterations < _MAX_IDLE_ITERATIONS for group in groups
+            group.idle_since != self.progress_count or group.idle_iterations < MAX_IDLE_ITERATIONS for group in groups
         )
 
     def _report_no_progress(self) -> None:
@@ -215,7 +184,7 @@ class Machine:
                 for group in cta.runnable_groups:
                     line = self.line_of(group.activation.function.offsets[group.pc])
                     who = f"thread {group.lanes.index[0]} of CTA {cta.ctaid}"
-                    raise BudgetError(f"{who} turns at line {line} for ever: nobody changes what it waits for")
+                    raise BudgetError(f"livelock: {who} polls at line {line}, and no thread changes what it waits for")
         self._report_deadlock()
 
     def _make_clusters(self) -> Iterator[Cluster]:
@@ -270,7 +239,7 @@ class Machine:
         witness = Witness(
             text, self.line_of(offset), self.thread_of(thread), cta.ctaid if cta is not None else (0, 0, 0), **detail
         )
-        self.report.add(Violation(fault.code, fault.message, witness.line, offset, (witness,)))
+        self.report.add(Violation(fault.content, witness.line, offset, (witness,)))
 
     def _report_deadlock(self) -> None:
         """Report a deadlock: for each group, what it waits for."""
@@ -279,10 +248,10 @@ class Machine:
                 for group, on in cta.blocked_groups:
                     offset = group.activation.function.offsets[group.pc]
                     threads = group.lanes.index
-                    who = (
-                        f"thread {threads[0]}" if len(threads) == 1 else f"{len(threads)} threads from {threads[0]} on"
-                    )
-                    message = f"{DEADLOCK_PREFIX}: {who} of CTA {cta.ctaid} wait for {on.describe(group)}"
+                    several = ptx6xx.SEVERAL_THREADS(count=len(threads), first=threads[0])
+                    who = several if len(threads) > 1 else ptx6xx.ONE_THREAD(thread=threads[0])
+                    awaited = on.describe(group)
+                    content = ptx6xx.DEADLOCK(threads=who, cta=cta.ctaid, awaited=awaited).under(awaited.code)
                     text = group.activation.function.instructions[group.pc].opcode
                     witness = Witness(text, self.line_of(offset), self.thread_of(int(threads[0])), cta.ctaid)
-                    self.report.add(Violation(getattr(on, "code", "PTX601"), message, witness.line, offset, (witness,)))
+                    self.report.add(Violation(content, witness.line, offset, (witness,)))

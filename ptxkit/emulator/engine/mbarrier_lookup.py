@@ -11,30 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx5xx
 from ptxkit.emulator.core.findings import ExecutionFault
-from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES, Mbarrier, MbarrierError
+from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES, Mbarrier
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 
 def buffer_offsets(group: ThreadGroup, space: str, address: Any) -> Any:
-    """Return the offsets of objects in the pool of the cluster."""
+    """Return the offsets of objects in the shared memory of the cluster."""
     memory = group.cta.machine.memory
     pool, places = memory.locate(group.cta, space, address, MBARRIER_BYTES, group.lanes.index)
     if pool is not group.cta.cluster.shared_buffer:
-        message = (
-            f"an mbarrier object is in shared memory, and 0x{int(address[0]):x} is an address of {pool.name} memory"
-        )
-        raise ExecutionFault("PTX209", message, group.lanes.index)
+        message = ptx2xx.MBARRIER_OUTSIDE_SHARED(address=int(address[0]), space=pool.name)
+        raise ExecutionFault(message, group.lanes.index)
     return places
 
 
 def iter_mbarriers(group: ThreadGroup, space: str, address: Any, mask: Any = None) -> Iterator[tuple[Mbarrier, Any]]:
     """Yield the objects at the threads' addresses, each with the positions of these threads among the lanes.
 
-    mask: ranks of the CTAs whose objects at the same offset are used instead, one bit each. Raises Fault where there
-    is none.
+    `mask` has a bit for the rank of each CTA whose object at the same offset is used instead. Raises ExecutionFault
+    where there is no object.
     """
     places = buffer_offsets(group, space, address)
     if mask is not None:
@@ -50,17 +49,17 @@ def iter_mbarriers(group: ThreadGroup, space: str, address: Any, mask: Any = Non
 
 
 def check_data_ctas(barrier: Mbarrier, homes: Any, index: Any, *, not_in: int | None = None) -> None:
-    """Check that data goes to the CTA that contains its mbarrier. Raises Fault where it does not.
+    """Check that data goes to the CTA that contains its mbarrier. Raises ExecutionFault where it does not.
 
-    homes: the ranks of the receiving CTAs, for one or several threads. index: these threads. not_in: the rank of a CTA
-    that must not receive it either, where there is one.
+    `homes` are the ranks of the receiving CTAs, for one or several threads, which are `index`. `not_in` is the rank of
+    a CTA that must not receive the data either.
     """
     ranks = numpy.atleast_1d(homes)
     if (ranks != barrier.cta.rank).any():
-        message = f"the data is for CTA {int(ranks[0])} of the cluster, and its mbarrier is in CTA {barrier.cta.rank}"
-        raise ExecutionFault("PTX210", message, index)
+        message = ptx2xx.DATA_FOR_OTHER_CTA(rank=int(ranks[0]), home=barrier.cta.rank)
+        raise ExecutionFault(message, index)
     if not_in is not None and (ranks == not_in).any():
-        raise ExecutionFault("PTX210", "the destination must be the shared memory of another CTA of the cluster", index)
+        raise ExecutionFault(ptx2xx.DESTINATION_IN_OWN_CTA(), index)
 
 
 def _iter_multicast(group: ThreadGroup, places: Any, mask: Any) -> Iterator[tuple[Mbarrier, Any]]:
@@ -70,29 +69,28 @@ def _iter_multicast(group: ThreadGroup, places: Any, mask: Any) -> Iterator[tupl
 
 
 def multicast_offsets(group: ThreadGroup, place: int, ranks: int) -> list[int]:
-    """Return the same offset in each CTA of the cluster that a mask names. Raises Fault where there is none."""
+    """Return the same offset in each CTA of the cluster that a mask names.
+
+    Raises ExecutionFault where the mask names a CTA that does not exist.
+    """
     cluster = group.cta.cluster
     if ranks >> cluster.size:
-        message = f"the mask 0x{ranks:x} names CTAs beyond the {cluster.size} of the cluster"
-        raise ExecutionFault("PTX206", message, group.lanes.index)
+        message = ptx2xx.MASK_BEYOND_CLUSTER(mask=ranks, size=cluster.size)
+        raise ExecutionFault(message, group.lanes.index)
     offset = place % cluster.stride
     return [offset + rank * cluster.stride for rank in range(cluster.size) if ranks >> rank & 1]
 
 
 def mbarrier_at(group: ThreadGroup, place: int, index: Any = None) -> Mbarrier:
-    """Return the live object at an offset, for some threads or all. Raises Fault where there is none."""
-    found = group.cta.cluster.mbarriers.get(place)
+    """Return the live object at an offset, for some threads or all. Raises ExecutionFault where there is none."""
+    found: Mbarrier | None = group.cta.cluster.mbarriers.get(place)
     if found is not None and found.is_live:
         group.cta.machine.observer.on_mbarrier_use(group, group.lanes.index if index is None else index, found)
         return found
     offset = place % group.cta.cluster.stride
     if found is not None:
-        raise ExecutionFault("PTX507", f"{found.name} is used after mbarrier.inval", group.lanes.index)
+        raise ExecutionFault(ptx5xx.MBARRIER_USED_AFTER_INVAL(barrier=found.name), group.lanes.index)
     raise ExecutionFault(
-        "PTX501", f"nothing has initialised an mbarrier object at shared 0x{offset:x}", group.lanes.index
+        ptx5xx.NO_MBARRIER_AT_ADDRESS(offset=offset),
+        group.lanes.index,
     )
-
-
-def fault_of_error(group: ThreadGroup, misuse: MbarrierError, index: Any = None) -> ExecutionFault:
-    """Return the fault for a misuse by threads."""
-    return ExecutionFault(misuse.code, misuse.message, group.lanes.index if index is None else index)

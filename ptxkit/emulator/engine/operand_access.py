@@ -20,13 +20,14 @@ from ptxkit.emulator.core.findings import UnsupportedError
 from ptxkit.emulator.core.lane_set import with_lanes_written
 from ptxkit.emulator.core.value_ops import pack_elements, unpack_elements
 from ptxkit.emulator.state.memory_layout import encode_float
-from ptxkit.emulator.state.symbols import COMPONENTS, BlockScope, CodeLabel, FrameLayout, RegisterSlots, VariableSymbol
+from ptxkit.emulator.state.symbols import COMPONENTS, BlockScope, CodeLabel, FrameLayout, RegisterSlots
 from ptxkit.emulator.threads.thread_groups import LOCAL_BASE_SLOT, ThreadGroup
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import kind
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
@@ -44,7 +45,7 @@ from ptxkit.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.executable import Executable
+    from ptxkit.emulator.threads.machine_state import ProgramCode
 
 ReadFunction = Callable[[ThreadGroup], Any]
 WriteFunction = Callable[[ThreadGroup, Any], None]
@@ -56,9 +57,9 @@ _ADDRESS_WIDTH = 64
 
 @dataclass(frozen=True, slots=True)
 class OperandReader:
-    """An operand that is read. place: its slot in the frame, if it is just that. width: bits, -1 for a vector.
+    """An operand that is read, of `width` bits (-1: a vector).
 
-    constant: its value, if it is known.
+    `slot` is its slot in the frame if it is only that, and `constant` its value if that is known.
     """
 
     read: ReadFunction
@@ -69,7 +70,10 @@ class OperandReader:
 
 @dataclass(frozen=True, slots=True)
 class ResultWriter:
-    """An operand that is written. place: its slot, if the value is stored unchanged. count: elements of a vector."""
+    """An operand that is written. `slot` is its slot if the value is stored unchanged.
+
+    `count` is the number of elements of a vector.
+    """
 
     write: WriteFunction
     width: int
@@ -80,7 +84,7 @@ class ResultWriter:
 class OperandAccess:
     """The operands of an instruction, by role."""
 
-    def __init__(self, instruction: Instruction, match: Match, scope: BlockScope, program: Executable) -> None:
+    def __init__(self, instruction: Instruction, match: Match, scope: BlockScope, program: ProgramCode) -> None:
         self.instruction, self.match, self.scope, self.program = instruction, match, scope, program
         assert scope.frame is not None
         self.frame: FrameLayout = scope.frame
@@ -206,7 +210,7 @@ class OperandAccess:
                 return OperandReader(
                     lambda group: pack_elements([read(group) for read in reads]), found.width * len(slots)
                 )
-            case VariableSymbol():
+            case DeclaredVariable():
                 return self._symbol_reader(found, 0, found.space, width)
             case Function():
                 return self._constant_reader(self.program.function_address(found.name), width)
@@ -231,7 +235,7 @@ class OperandAccess:
             return OperandReader(lambda group: resize(group.cta.changing_special(name, group), width), width)
         return self._slot_reader(self.frame.special_slot(text, width), width)
 
-    def _symbol_reader(self, symbol: VariableSymbol, offset: int, space: str, width: int) -> OperandReader:
+    def _symbol_reader(self, symbol: DeclaredVariable, offset: int, space: str, width: int) -> OperandReader:
         """Return the reader of a variable's address, in its own space or as a generic address."""
         if symbol.space == "shared":
             start = self.program.windows.shared.start if space == "generic" else 0
@@ -247,7 +251,7 @@ class OperandAccess:
 
     def _generic_symbol_reader(self, node: Operand, width: int) -> OperandReader:
         found = self.scope.lookup(node.text) if isinstance(node, Name) else None
-        if not isinstance(found, VariableSymbol):
+        if not isinstance(found, DeclaredVariable):
             raise UnsupportedError(f"the machine cannot read generic({node})")
         return self._symbol_reader(found, 0, "generic", width)
 
@@ -263,7 +267,7 @@ class OperandAccess:
         if isinstance(base, Element):
             found = self.scope.lookup(base.base.text)
             number = evaluate(base.index)
-            if not isinstance(found, VariableSymbol):
+            if not isinstance(found, DeclaredVariable):
                 raise UnsupportedError(f"the machine cannot read the address {node}")
             if number is None:
                 return self._element_reader(found, base.index, offset, space)
@@ -276,7 +280,7 @@ class OperandAccess:
             base = base.left
         if isinstance(base, Name):
             found = self.scope.lookup(base.text)
-            if isinstance(found, VariableSymbol):
+            if isinstance(found, DeclaredVariable):
                 return self._symbol_reader(found, offset, space, _ADDRESS_WIDTH)
             return self._offset_reader(self.value_reader(base, self._address_type(found)), offset)
         number = evaluate(base)
@@ -284,7 +288,7 @@ class OperandAccess:
             raise UnsupportedError(f"the machine cannot read the address {node}")
         return self._constant_reader(number + offset, _ADDRESS_WIDTH)
 
-    def _element_reader(self, symbol: VariableSymbol, index: Operand, offset: int, space: str) -> OperandReader:
+    def _element_reader(self, symbol: DeclaredVariable, index: Operand, offset: int, space: str) -> OperandReader:
         """Return the reader of the address of an array element; its index is a register, plus an optional constant."""
         start, size = self._symbol_reader(symbol, offset, space, _ADDRESS_WIDTH).read, numpy.uint64(symbol.element_size)
         found = self.scope.lookup(index.text) if isinstance(index, Name) else None

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
 from ptxkit.emulator.core.lane_set import ThreadIndex
 from ptxkit.emulator.core.semantics_registry import Bits
+from ptxkit.emulator.limits import MAX_STRING_BYTES
 
 if TYPE_CHECKING:
     from ptxkit.emulator.engine.calls import CallSite
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-_MAX_STRING_BYTES = 1 << 16
 _FORMAT = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|j|z|t|L)?([diouxXeEfFgGaAcspn%])")
 
 
@@ -45,7 +46,7 @@ def _read_c_string(group: ThreadGroup, address: int, thread: int) -> bytes:
     """Read the bytes from a generic address up to the first zero byte."""
     found = bytearray()
     index: ThreadIndex = numpy.array([thread])
-    while len(found) < _MAX_STRING_BYTES:
+    while len(found) < MAX_STRING_BYTES:
         where = numpy.array([address + len(found)], numpy.uint64)
         pool, place = group.cta.machine.memory.locate(group.cta, "generic", where, 1, index)
         octet = int(pool.data[place][0])
@@ -109,4 +110,6 @@ def _assert_failed(group: ThreadGroup, site: CallSite) -> None:
     what, where, name = (
         _read_c_string(group, int(each[0]), thread).decode("utf-8", "replace") for each in (message, file, function)
     )
-    raise ExecutionFault("assert", f"{where}:{int(line[0])}: {name}: assertion `{what}` failed", group.lanes.index)
+    raise ExecutionFault(
+        ptx6xx.ASSERTION_FAILED(file=where, line=int(line[0]), function=name, assertion=what), group.lanes.index
+    )

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulator.engine.collective_checks import WARPGROUP_SIZE
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx3xx
+from ptxkit.emulator.core.lane_set import WARPGROUP_SIZE
 from ptxkit.emulator.threads.waitable import Waitable
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 
@@ -25,20 +27,18 @@ class WarpgroupCommit(Waitable):
 
     __slots__ = ("cta",)
 
-    code = "PTX315"
-
-    def __init__(self, cta: Cta) -> None:
+    def __init__(self, cta: CtaState) -> None:
         super().__init__()
         self.cta = cta
 
-    def describe(self, group: ThreadGroup) -> str:
+    def describe(self, group: ThreadGroup) -> Message:
         """Describe which threads have not committed the group."""
         closed = self.cta.machine.async_engine.committed_groups(self.cta, "wgmma")
         team = int(group.lanes.index[0]) // WARPGROUP_SIZE
         members = slice(team * WARPGROUP_SIZE, (team + 1) * WARPGROUP_SIZE)
-        behind = numpy.flatnonzero(self.cta.alive[members] & (closed[members] < closed[group.lanes.index].max()))
-        first = f" (thread {team * WARPGROUP_SIZE + behind[0]} among them)" if len(behind) else ""
-        return f"{len(behind)} threads of its warpgroup{first} to commit their multiplications"
+        late = numpy.flatnonzero(self.cta.alive[members] & (closed[members] < closed[group.lanes.index].max()))
+        first = ptx3xx.ONE_OF_THE_THREADS(thread=team * WARPGROUP_SIZE + late[0]) if len(late) else ""
+        return ptx3xx.WARPGROUP_DID_NOT_COMMIT(threads=len(late), first=first)
 
 
 def max_over_warpgroups(limits: Any) -> Any:

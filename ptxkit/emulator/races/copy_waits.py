@@ -23,8 +23,9 @@ class CopyWaits:
         self._new_waits: list[tuple[Any, Any, Any]] = []
 
     def record_completion(self, engine: int, times: Any, threads: Any, groups: Any) -> None:
-        """Record the completion of copies. times: of the engine; threads, groups: the issuer of each and its group
-        there.
+        """Record the completion of copies at some times of an engine.
+
+        `threads` has the issuer of each copy, and `groups` the number of its group in that thread.
         """
         self._new_copies.append((engine, times, threads, groups))
 

@@ -1,6 +1,6 @@
 """What single threads of a CTA know of other CTAs' accesses, beyond what all threads of the CTA know.
 
-Threads that learned the same share one array of times, so that a question for many threads is one comparison for each
+Threads that know the same share one array of times, so that a question about many threads is one comparison for each
 array and not one for each thread. Arrays are never changed in place, because clocks of other threads may share them.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Table:
-    """Times of one other CTA. slots: by thread, the index of its array; 0 where it knows nothing."""
+    """Times of one other CTA. `slots` has for each thread the index of its array, or 0 where it knows nothing."""
 
     __slots__ = ("_arrays", "_last", "slots")
 
@@ -37,8 +37,8 @@ class _Table:
         """Merge times into what some threads know."""
         own = self.slots[index]
         for slot in numpy.unique(own).tolist():
-            before, told, after = self._last
-            if before != slot or told is not times:  # otherwise the warps of a CTA merge the same times in turn
+            before, released, after = self._last
+            if before != slot or released is not times:  # otherwise the warps of a CTA merge the same times in turn
                 held = self._arrays[slot]
                 self._arrays.append(times if held is None else numpy.maximum(held, times))
                 after = len(self._arrays) - 1
@@ -62,7 +62,7 @@ class _Table:
 
 
 class ForeignTimes:
-    """Times of other CTAs' threads, by the thread that knows of them. threads: their number."""
+    """Times of other CTAs' threads, for each of the threads that know of them."""
 
     __slots__ = ("_tables", "_threads")
 
@@ -91,7 +91,7 @@ class ForeignTimes:
             yield from ({other: times} for times, _ in table.parts(index) if times is not None)
 
     def change(self, index: Any, common: ClockVector, function: Callable[[Any], Any]) -> None:
-        """Apply a function to all that some threads know. common: what all threads of their CTA know."""
+        """Apply a function to all that some threads know. `common` is what all threads of their CTA know."""
         for other in dict.fromkeys((*common, *self._tables)):
             table, shared = self._table(other), common.get(other)
             for own, at in table.parts(index):

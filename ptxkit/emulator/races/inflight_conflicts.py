@@ -1,7 +1,7 @@
 """Bytes that asynchronous operations in flight read or write, and accesses that conflict with them.
 
-Each pool with such operations has a counter for each four bytes: how many operations in flight read them, how many
-write them, and whether they belong to an mbarrier object. Where an access finds a counter that is not zero, the
+Each buffer with such operations has a counter for each four bytes. It says how many operations in flight read them, how
+many write them, and whether they belong to an mbarrier object. Where an access finds a counter that is not zero, the
 operations themselves are examined.
 
 Source: PTX ISA, "Asynchronous Operations", "Completion Mechanisms for Asynchronous Copy Operations".
@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.diagnostics import DiagnosticCode
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx
+from ptxkit.emulator.core.findings import Violation
+from ptxkit.emulator.races.witnesses import access_witness, operation_witness
 from ptxkit.emulator.state.memory import ByteBuffer
 from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
+from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
-    from ptxkit.emulator.engine.machine import Machine
     from ptxkit.emulator.sync.async_operation import AsyncOperation
     from ptxkit.emulator.sync.mbarrier import Mbarrier
+    from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode, MachineState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 _WORD = 4
@@ -34,13 +36,13 @@ _SIDES = (("source", _READS), ("target", _WRITES))
 class InflightAccesses:
     """The operations in flight, by the bytes that they access."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: MachineState) -> None:
         self.machine = machine
         self._counters: dict[ByteBuffer, Any] = {}
         self._operations: dict[ByteBuffer, list[AsyncOperation]] = {}
 
     def drop_buffer(self, pool: ByteBuffer) -> None:
-        """Discard a pool that no longer exists."""
+        """Discard a buffer that no longer exists."""
         self._counters.pop(pool, None)
         self._operations.pop(pool, None)
 
@@ -160,7 +162,7 @@ class InflightAccesses:
 
     def _report_access(
         self,
-        place: tuple[DecodedFunction, int, Cta, int],
+        place: tuple[FunctionCode, int, CtaState, int],
         kind: str,
         pool: ByteBuffer,
         start: int,
@@ -169,77 +171,69 @@ class InflightAccesses:
         side: str,
     ) -> None:
         code, pc, cta, thread = place
-        own = self.access_witness(code, pc, cta, thread, pool, start, size)
-        other = self.operation_witness(by, _inflight_row(by, side, pool, start, size), pool, start, size)
+        own = access_witness(code, pc, cta, thread, pool, start, size)
+        other = operation_witness(by, _inflight_row(by, side, pool, start, size), pool, start, size)
         does = {"read": "reads", "write": "writes", "update": "updates"}[kind]
-        if side == "source":
-            what = f"{does} bytes that `{by.name}` at line {other.line} may still read"
+        facts = {"action": own.action, "access": does, "operation": by.name, "line": other.line}
+        if side == "target":
+            rule = ptx3xx.READ_BEFORE_WAIT if kind == "read" else ptx3xx.SOURCE_REUSED_IN_FLIGHT
+            content = ptx3xx.ACCESS_OF_BYTES_BEING_WRITTEN(**facts).under(rule)
         else:
-            what = f"{does} bytes that `{by.name}` at line {other.line} may still write"
-        rule = "PTX302" if kind == "read" else _overwrite_rule(by) if side == "source" else "PTX303"
-        missing = "a wait that tells the thread that the copy is complete"
-        message = f"`{own.action}` {what}"
-        self._add_violation(Violation(rule, message, own.line, code.offsets[pc], (own, other), missing), by)
+            rule = ptx3xx.READ_BEFORE_WAIT if kind == "read" else _overwrite_rule(by)
+            content = ptx3xx.ACCESS_OF_BYTES_BEING_READ(**facts).under(rule)
+        self._add_violation(Violation(content, own.line, code.offsets[pc], (own, other)), by)
 
     def _report_mbarrier_access(
-        self, place: tuple[DecodedFunction, int, Cta, int], pool: ByteBuffer, start: int, size: int
+        self, place: tuple[FunctionCode, int, CtaState, int], pool: ByteBuffer, start: int, size: int
     ) -> None:
-        own = self.access_witness(*place, pool, start, size)
+        own = access_witness(*place, pool, start, size)
         found = next(
             each
             for each in place[2].cluster.mbarriers.values()
             if each.is_live and each.buffer_offset + MBARRIER_BYTES > start and each.buffer_offset < start + size
         )
-        message = f"`{own.action}` writes over {found.name}, which is live: only operations of mbarriers may touch it"
-        self.machine.report.add(Violation("PTX502", message, own.line, place[0].offsets[place[1]], (own,)))
+        message = ptx5xx.LIVE_MBARRIER_OVERWRITTEN(action=own.action, barrier=found.name)
+        self.machine.report.add(Violation(message, own.line, place[0].offsets[place[1]], (own,)))
 
     def _report_operations(
         self, operation: AsyncOperation, side: str, by: AsyncOperation, at: str, pool: ByteBuffer, octets: Any
     ) -> None:
         start = int(octets.min())
-        own = self.operation_witness(operation, 0, pool, start, len(octets))
-        other = self.operation_witness(by, 0, pool, start, len(octets))
+        own = operation_witness(operation, 0, pool, start, len(octets))
+        other = operation_witness(by, 0, pool, start, len(octets))
+        facts = {"action": own.action, "operation": by.name, "line": other.line}
         if side == "target" and at == "target":
-            rule, what = "PTX304", "writes bytes that {} may still write"
+            content = ptx3xx.COPIES_OVERLAP(**facts)
         elif side == "target":
-            rule, what = _overwrite_rule(by), "writes bytes that {} may still read"
+            content = ptx3xx.COPY_OVERWRITES_SOURCE(**facts).under(_overwrite_rule(by))
         else:
-            rule, what = "PTX302", "reads bytes that {} may still write"
-        message = f"`{own.action}` " + what.format(f"`{by.name}` at line {other.line}")
-        missing = "a wait for the earlier copy, between the two"
+            content = ptx3xx.COPY_READS_TARGET(**facts)
         offset = operation.function.offsets[operation.pc]
-        self._add_violation(Violation(rule, message, own.line, offset, (own, other), missing), by)
+        self._add_violation(Violation(content, own.line, offset, (own, other)), by)
 
     def _add_violation(self, finding: Violation, by: AsyncOperation) -> None:
         self.machine.report.add(finding, by.function.offsets[by.pc])
 
-    def operation_witness(
-        self, operation: AsyncOperation, row: int, pool: ByteBuffer, start: int, size: int
-    ) -> Witness:
-        """Return an asynchronous operation as a witness."""
-        thread = int(operation.threads[row]) if len(operation.threads) else 0
-        return self.access_witness(operation.function, operation.pc, operation.cta, thread, pool, start, size)
 
-    def access_witness(
-        self, code: DecodedFunction, pc: int, cta: Cta, thread: int, pool: ByteBuffer, start: int, size: int
-    ) -> Witness:
-        """Return an access of bytes of a pool as a witness."""
-        machine = self.machine
-        address = start
-        if pool.name == "shared":
-            address = start % cta.cluster.stride
-        else:
-            arena = next((each for each in machine.memory.segments.values() if each.buffer is pool), None)
-            address += arena.start if arena is not None else 0
-        offset = code.offsets[pc]
-        text = code.instructions[pc].opcode
-        line, at = machine.line_of(offset), machine.thread_of(thread)
-        return Witness(text, line, at, cta.ctaid, pool.name, address, size)
+class InflightAccessChecker(MachineObserver):
+    """Checks accesses of threads against the operations in flight."""
+
+    def __init__(self) -> None:
+        self._inflight: InflightAccesses | None = None
+
+    def on_launch(self, machine: MachineState) -> None:
+        """A launch begins."""
+        self._inflight = machine.async_engine.inflight
+
+    def on_access(self, event: AccessEvent) -> None:
+        """Check an access by threads: none of its bytes may be in flight."""
+        if self._inflight is not None:
+            self._inflight.check_access(event.group, event.kind, event.buffer, event.byte_offsets, event.size)
 
 
-def _overwrite_rule(by: AsyncOperation) -> str:
+def _overwrite_rule(by: AsyncOperation) -> DiagnosticCode:
     """Return the rule that a write of bytes breaks which an operation may still read."""
-    return "PTX314" if by.completion == "wgmma" else "PTX303"
+    return ptx3xx.OPERANDS_REUSED if by.completion == "wgmma" else ptx3xx.SOURCE_REUSED_IN_FLIGHT
 
 
 def _inflight_row(operation: AsyncOperation, side: str, pool: ByteBuffer, start: int, size: int) -> int:

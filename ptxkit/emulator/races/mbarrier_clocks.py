@@ -5,7 +5,7 @@ includes the two CTAs; where one is narrower, the phase is observed, but earlier
 (`IN_SCOPE`). The completion of a copy makes its own bytes known whatever the scopes are.
 
 Source: PTX ISA, "Memory Consistency Model": "Scope", "Release and Acquire Patterns", "mbarrier.arrive",
-"mbarrier.test_wait, mbarrier.try_wait".
+"mbarrier.test_wait / mbarrier.try_wait".
 """
 
 from __future__ import annotations
@@ -14,36 +14,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.mbarrier_init_order import MbarrierInitialization
-from ptxkit.emulator.races.race_detector import RaceDetector
-from ptxkit.emulator.races.vector_clocks import (
-    ClockVector,
-    CtaClocks,
-    join_into,
-    required_scope_level,
-    scope_level,
-    without_scope,
-)
+from ptxkit.emulator.races.vector_clocks import ClockVector, join_into, required_scope_level, without_scope
 from ptxkit.emulator.sync.async_operation import AsyncOperation, DeferredArrival
 from ptxkit.emulator.sync.mbarrier import MBARRIER_BYTES
+from ptxkit.emulator.threads.machine_observer import MachineObserver
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, RELEASE_ORDERS, SYSTEM_LEVEL, scope_level
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
     from ptxkit.emulator.sync.mbarrier import Mbarrier
+    from ptxkit.emulator.threads.machine_state import CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-RELEASE_ORDERS = frozenset({"release", "acq_rel", "sc"})
-ACQUIRE_ORDERS = frozenset({"acquire", "acq_rel", "sc"})
-_SYSTEM_LEVEL = 3
 
+class MbarrierClocks(MachineObserver):
+    """Updates the clocks of threads at mbarriers, and checks that threads know of the lifetime of these."""
 
-class MbarrierClocks(RaceDetector):
-    """Races between accesses that mbarriers order."""
+    def __init__(self, history: AccessHistory) -> None:
+        self._history = history
 
     def on_mbarrier_init(self, group: ThreadGroup, thread: int, barrier: Mbarrier) -> None:
         """A thread has initialised an mbarrier."""
-        known = self.clocks_of(group.cta)
+        known = self._history.clocks_of(group.cta)
         place = (group.activation.function, group.pc, group.cta)
         self._clock_of(barrier).initialization = MbarrierInitialization(
             known, int(thread), int(known.own_times[thread]), place
@@ -51,18 +46,18 @@ class MbarrierClocks(RaceDetector):
 
     def on_mbarrier_use(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
         """Threads (`index`) execute an operation on a live mbarrier: they must know of its initialization."""
-        known, clock = self.clocks_of(group.cta), self._clock_of(barrier)
+        known, clock = self._history.clocks_of(group.cta), self._clock_of(barrier)
         times = clock.last_uses.get(known)
         if times is None:
             times = clock.last_uses[known] = numpy.zeros(known.threads, numpy.int64)
         times[index] = known.own_times[index]
         begun = clock.initialization
-        if begun is not None and self.machine is not None:
-            begun.check(group, index, barrier, known, self.machine)
+        if begun is not None:
+            begun.check(group, index, barrier, known)
 
     def on_mbarrier_inval(self, group: ThreadGroup, index: Any, barrier: Mbarrier) -> None:
         """Threads (`index`) are about to invalidate an mbarrier: the uses by all others must be known to them."""
-        known, clock = self.clocks_of(group.cta), self._clock_of(barrier)
+        known, clock = self._history.clocks_of(group.cta), self._clock_of(barrier)
         for other, times in clock.last_uses.items():
             used = numpy.flatnonzero(times)
             who, last = numpy.full(len(used), index[0]), other.own_times[used] - 1
@@ -73,24 +68,28 @@ class MbarrierClocks(RaceDetector):
             if other is known:
                 spoken = numpy.append(spoken, index[0] >> 5)
             late = late[~numpy.isin(late >> 5, spoken)]
-            if len(late) and self.machine is not None:
-                message = f"ends {barrier.name}, and nothing tells this thread that thread {late[0]} is done with it"
+            if len(late):
+                message = ptx5xx.INVAL_NOT_ORDERED(barrier=barrier.name, thread=late[0])
                 fault = ExecutionFault(
-                    "PTX507", message, index[:1], space="shared", start=barrier.offset, size=MBARRIER_BYTES
+                    message,
+                    index[:1],
+                    space="shared",
+                    start=barrier.offset,
+                    size=MBARRIER_BYTES,
                 )
                 fault.location, fault.cta = (group.activation.function, group.pc), group.cta
-                self.machine.report_fault(fault)
+                group.cta.machine.report_fault(fault)
                 return
 
     def on_mbarrier_arrive(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads (`index`) are about to arrive at an mbarrier."""
-        known, clock, level = self.clocks_of(group.cta), self._clock_of(barrier), scope_level(scope)
+        known, clock, level = self._history.clocks_of(group.cta), self._clock_of(barrier), scope_level(scope)
         if order in RELEASE_ORDERS:
             clock.release(group.cta, level, known.release_clock(index))
             return
         for thread in index.tolist():
-            for reach, told in known.fence_releases(thread).items():
-                clock.release(group.cta, min(level, reach), told)
+            for reach, released in known.fence_releases(thread).items():
+                clock.release(group.cta, min(level, reach), released)
         join_into(clock.relaxed_vector, known.release_clock(index))
 
     def on_phase_complete(self, barrier: Mbarrier) -> None:
@@ -99,21 +98,20 @@ class MbarrierClocks(RaceDetector):
 
     def on_phase_observed(self, group: ThreadGroup, index: Any, barrier: Mbarrier, order: str, scope: str) -> None:
         """Threads (`index`) have observed that the phase before the current one is complete."""
-        group.cta.collectives.has_synchronized[index] = True
-        known, clock, level = self.clocks_of(group.cta), self._clock_of(barrier), scope_level(scope)
+        known, clock, level = self._history.clocks_of(group.cta), self._clock_of(barrier), scope_level(scope)
         join_into(known.relaxed_vector, clock.relaxed_vector)
-        for (cta, reach), told in clock.completed_phases.items():
+        for (cta, reach), released in clock.completed_phases.items():
             need = 0 if cta is None else required_scope_level(cta, group.cta)
             reaches = need <= min(reach, level)
             if order in ACQUIRE_ORDERS:
-                known.acquire_clock(index, told if reaches else without_scope(told))
+                known.acquire_clock(index, released if reaches else without_scope(released))
                 continue
             for thread in index.tolist():
                 waiting = known.pending_acquires.setdefault(thread, [])
-                waiting.append((0, without_scope(told) if need else dict(told)))
+                waiting.append((0, without_scope(released) if need else dict(released)))
                 if need and reaches:
-                    waiting.append((need, dict(told)))
-        if (None, _SYSTEM_LEVEL) in clock.completed_phases:
+                    waiting.append((need, dict(released)))
+        if (None, SYSTEM_LEVEL) in clock.completed_phases:
             known.note_wait(index)
 
     def on_mbarrier_signal(self, operation: AsyncOperation | DeferredArrival, barrier: Mbarrier) -> None:
@@ -123,9 +121,9 @@ class MbarrierClocks(RaceDetector):
         what was known when they were issued.
         """
         if operation.issue_clock is not None:
-            known, clock = self.clocks_of(operation.cta), self._clock_of(barrier)
+            known, clock = self._history.clocks_of(operation.cta), self._clock_of(barrier)
             if isinstance(operation, DeferredArrival) or operation.proxy == "generic":
-                clock.release(None, _SYSTEM_LEVEL, operation.issue_clock)
+                clock.release(None, SYSTEM_LEVEL, operation.issue_clock)
             # What was complete at one arrival is also released by a later one on another object.
             engines = (
                 known.copy_engines
@@ -133,16 +131,7 @@ class MbarrierClocks(RaceDetector):
                 else {known.engine_for(operation.signals[0][0])}
             )
             for engine in engines:
-                clock.release(None, _SYSTEM_LEVEL, known.engine_clock(engine))
-
-    @staticmethod
-    def _release_into(vector: ClockVector, known: CtaClocks, index: Any, order: str) -> None:
-        if order in RELEASE_ORDERS:
-            join_into(vector, known.release_clock(index))
-            return
-        for thread in index.tolist():
-            for told in known.fence_releases(thread).values():
-                join_into(vector, told)
+                clock.release(None, SYSTEM_LEVEL, known.engine_clock(engine))
 
     @staticmethod
     def _clock_of(barrier: Mbarrier) -> _MbarrierClock:
@@ -155,24 +144,24 @@ class MbarrierClocks(RaceDetector):
 class _MbarrierClock:
     """What arrivals at an mbarrier release, in the current phase and in complete ones.
 
-    The clocks are kept by the CTA that releases (None: an operation, which needs no scope) and the level of its scope.
-    heard: what relaxed arrivals do not release, though it was complete before them.
+    The clocks are kept by the level of the scope and by the CTA that releases, which is None for an operation, because
+    that needs no scope. `relaxed_vector` has what was complete before relaxed arrivals, which do not release it.
     """
 
     def __init__(self) -> None:
-        self.current_phase: dict[tuple[Cta | None, int], ClockVector] = {}
-        self.completed_phases: dict[tuple[Cta | None, int], ClockVector] = {}
+        self.current_phase: dict[tuple[CtaState | None, int], ClockVector] = {}
+        self.completed_phases: dict[tuple[CtaState | None, int], ClockVector] = {}
         self.relaxed_vector: ClockVector = {}
         self.initialization: MbarrierInitialization | None = None
         self.last_uses: ClockVector = {}
         """By CTA, when each thread used it last."""
 
-    def release(self, cta: Cta | None, reach: int, told: ClockVector) -> None:
+    def release(self, cta: CtaState | None, reach: int, released: ClockVector) -> None:
         """Record what an arrival releases."""
-        join_into(self.current_phase.setdefault((cta, reach), {}), told)
+        join_into(self.current_phase.setdefault((cta, reach), {}), released)
 
     def complete_phase(self) -> None:
         """Complete the current phase."""
-        for key, told in self.current_phase.items():
-            join_into(self.completed_phases.setdefault(key, {}), told)
+        for key, released in self.current_phase.items():
+            join_into(self.completed_phases.setdefault(key, {}), released)
         self.current_phase = {}

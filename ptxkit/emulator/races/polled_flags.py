@@ -1,10 +1,10 @@
 """Flags in global memory that threads wait for, and later copies from global memory without a proxy fence.
 
 What another CTA, grid or GPU stored before it set a flag is known to the generic proxy of the thread that has read the
-flag; a copy reads through the async proxy. The check does not require the other thread to run: the strict policy
-requires the fence after every such wait.
+flag, but a copy reads through the async proxy. The check does not require the other thread to run, because the strict
+policy requires the fence after every such wait.
 
-Source: PTX ISA, "Causality Order", "Async Proxy", "membar, fence", "Release and Acquire Patterns".
+Source: PTX ISA, "Causality Order", "Async Proxy", "membar / fence", "Release and Acquire Patterns".
 """
 
 from __future__ import annotations
@@ -14,25 +14,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.emulator.core.findings import Violation
-from ptxkit.emulator.races.vector_clocks import scope_level
+from ptxkit.emulator.limits import MAX_CACHED_OPCODES
+from ptxkit.emulator.races.witnesses import access_witness, operation_witness
+from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
+from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Control, MemoryFence, Value
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, GPU_LEVEL, scope_level
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
     from ptxkit.emulator.state.memory import ByteBuffer
     from ptxkit.emulator.sync.async_operation import AsyncOperation
+    from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-_MIN_LEVEL = scope_level("gpu")
 _WORD = 4
 _FLAG_READ, _FLAG_ACQUIRED = 1, 2
-"""What a thread has done with a flag: read it, which a fence makes an acquire; or acquired it."""
+"""What a thread has done with a flag: it has read the flag, which a fence makes an acquire, or it has acquired it."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MAX_CACHED_OPCODES)
 def _is_side_effect_free(opcode: str) -> bool:
     """Return whether an instruction only reads and computes; a loop that waits for a flag has no others."""
     return all(
@@ -43,38 +46,57 @@ def _is_side_effect_free(opcode: str) -> bool:
     )
 
 
-class PolledFlags:
-    """The threads that have waited for a flag and have not executed a proxy fence since."""
+@dataclass(frozen=True, slots=True)
+class _Flag:
+    """A flag in global memory, and the instruction that reads it."""
+
+    function: FunctionCode
+    pc: int
+    buffer: ByteBuffer
+    byte_offset: int
+
+
+class PolledFlags(MachineObserver):
+    """The threads that have waited for a flag and have not executed a proxy fence since, for the strict policy."""
 
     def __init__(self) -> None:
-        self._is_polling_cache: dict[tuple[DecodedFunction, int], bool] = {}
-        self._state: dict[Cta, Any] = {}
-        self._flags: dict[tuple[Cta, int], tuple[DecodedFunction, int, ByteBuffer, int]] = {}
+        self._is_polling_cache: dict[tuple[FunctionCode, int], bool] = {}
+        self._state: dict[CtaState, Any] = {}
+        self._flags: dict[tuple[CtaState, int], _Flag] = {}
 
-    def record_read(self, group: ThreadGroup, pool: ByteBuffer, places: Any, level: int, *, acquires: bool) -> None:
-        """Record strong reads of global memory, with the level of their scope."""
+    def on_access(self, event: AccessEvent) -> None:
+        """Record strong reads of global memory."""
+        if event.order == "weak" or event.kind == "write" or event.buffer.name != "global":
+            return
+        group = event.group
         code, pc = group.activation.function, group.pc
-        if level < _MIN_LEVEL or not self._is_polling_read(code, pc):
+        if scope_level(event.scope) < GPU_LEVEL or not self._is_polling_read(code, pc):
             return
         index = group.lanes.index
-        self._state_of(group.cta)[index] = _FLAG_ACQUIRED if acquires else _FLAG_READ
-        for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            self._flags[group.cta, thread] = (code, pc, pool, place)
+        self._state_of(group.cta)[index] = _FLAG_ACQUIRED if event.order in ACQUIRE_ORDERS else _FLAG_READ
+        for thread, place in zip(index.tolist(), event.byte_offsets.tolist(), strict=True):
+            self._flags[group.cta, thread] = _Flag(code, pc, event.buffer, place)
 
-    def record_fence(self, group: ThreadGroup, level: int) -> None:
+    def on_fence(self, group: ThreadGroup, order: str, scope: str) -> None:
         """Record a memory fence by threads."""
         state = self._state.get(group.cta)
-        if state is not None and level >= _MIN_LEVEL:
+        if state is not None and scope_level(scope) >= GPU_LEVEL:
             index = group.lanes.index
             state[index] = numpy.where(state[index] == _FLAG_READ, _FLAG_ACQUIRED, state[index])
 
-    def record_proxy_fence(self, group: ThreadGroup) -> None:
-        """Record a proxy fence by threads that covers global memory."""
+    def on_proxy_fence(
+        self, group: ThreadGroup, proxy: str, space: str | None, direction: str, scope: str | None, address: Any = None
+    ) -> None:
+        """Record a proxy fence by threads, which is a memory fence, too, where it has a scope."""
+        if direction == "acquire" and scope is not None:
+            self.on_fence(group, direction, scope)
         state = self._state.get(group.cta)
-        if state is not None:
+        if state is not None and proxy == "async" and space in (None, "global"):
             state[group.lanes.index] = 0
+        if direction == "release" and scope is not None:
+            self.on_fence(group, direction, scope)
 
-    def check_issue(self, operation: AsyncOperation) -> None:
+    def on_issue(self, operation: AsyncOperation) -> None:
         """Report where an operation that starts reads global memory after a wait."""
         state = self._state.get(operation.cta)
         if state is None or operation.proxy != "async":
@@ -85,28 +107,23 @@ class PolledFlags:
         if pool is None or not len(rows):
             return
         thread = int(operation.threads[rows[0]])
-        code, pc, of_flag, place = self._flags[operation.cta, thread]
-        flight = operation.cta.machine.async_engine.inflight
+        flag = self._flags[operation.cta, thread]
         transfer = next(each for each in operation.transfers if each.buffer("source") is pool)
         octets = transfer.byte_offsets("source", numpy.ones(transfer.rows, bool))
-        own = flight.operation_witness(operation, int(rows[0]), pool, int(octets.min()), len(octets))
-        other = flight.access_witness(code, pc, operation.cta, thread, of_flag, place, _WORD)
-        message = (
-            f"`{own.action}` copies global memory that others may have written before they set the flag read at line "
-            f"{other.line}: no proxy fence stands between"
-        )
-        missing = "`fence.proxy.async.global` behind the wait"
+        own = operation_witness(operation, int(rows[0]), pool, int(octets.min()), len(octets))
+        other = access_witness(flag.function, flag.pc, operation.cta, thread, flag.buffer, flag.byte_offset, _WORD)
+        message = ptx4xx.POLLED_COPY_SEEN(action=own.action, line=other.line)
         offset = operation.function.offsets[operation.pc]
-        finding = Violation("PTX406", message, own.line, offset, (own, other), missing, "warning")
+        finding = Violation(message, own.line, offset, (own, other))
         operation.cta.machine.report.add(finding)
 
-    def _state_of(self, cta: Cta) -> Any:
+    def _state_of(self, cta: CtaState) -> Any:
         found = self._state.get(cta)
         if found is None:
             found = self._state[cta] = numpy.zeros(cta.threads, numpy.uint8)
         return found
 
-    def _is_polling_read(self, code: DecodedFunction, pc: int) -> bool:
+    def _is_polling_read(self, code: FunctionCode, pc: int) -> bool:
         """Return whether a read without a guard is part of a loop that only reads and computes."""
         found = self._is_polling_cache.get((code, pc))
         if found is None:

@@ -3,17 +3,18 @@
 A read through the async proxy of bytes written through the generic proxy is an error without a fence. The strict policy
 requires a fence wherever bytes change between the proxies; between CTAs, in the CTA of the later operation.
 
-Source: PTX ISA, "Async Proxy", "Causality Order", "membar, fence".
+Source: PTX ISA, "Async Proxy", "Causality Order", "membar / fence".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy
 
-from ptxkit.emulator.races.mbarrier_clocks import MbarrierClocks
-from ptxkit.emulator.races.race_detector import FENCED_CLOCK_OF_SPACE, MemoryAccess
+from ptxkit.diagnostics import DiagnosticCode, Severity
+from ptxkit.diagnostics.catalogue import ptx4xx
+from ptxkit.emulator.races.access_findings import report_conflict
+from ptxkit.emulator.races.access_history import FENCED_CLOCK_OF_SPACE, AccessHistory
+from ptxkit.emulator.races.memory_access import MemoryAccess
 from ptxkit.emulator.races.shadow_memory import FIRST_READ, LAST_READ, WRITE
 from ptxkit.emulator.races.vector_clocks import (
     AFTER_WAIT,
@@ -21,101 +22,104 @@ from ptxkit.emulator.races.vector_clocks import (
     FENCED_SHARED,
     IMPLICITLY_FENCED,
     IN_SCOPE,
-    CtaClocks,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ptxkit.emulator.sync.async_operation import AsyncOperation
+from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 
 _VERBS = ("writes", "reads", "reads")
-_MISSING_FENCE = "`fence.proxy.async` behind the one and before the hand-over, or before the other"
 
 
-_MISSING_LOCAL_FENCE = "`fence.proxy.async` in this CTA, behind what hands over"
+class ProxyChecker(MachineObserver):
+    """Checks asynchronous operations against earlier accesses through another proxy that are ordered before them."""
 
+    def __init__(self, history: AccessHistory) -> None:
+        self._history = history
 
-class ProxyChecker(MbarrierClocks):
-    """Checks accesses against earlier ones through another proxy that are ordered before them."""
+    def on_issue(self, operation: AsyncOperation) -> None:
+        """Check what an operation of the async proxy that starts will read and write."""
+        if operation.proxy == "async" and len(operation.threads):
+            for access in self._history.issued_accesses(operation):
+                self._check_access(access)
 
-    def _check_proxy(self, event: MemoryAccess, known: CtaClocks) -> None:
+    def _check_access(self, access: MemoryAccess) -> None:
         """Check accesses of an operation after those through the generic proxy."""
-        if event.kind == "read":
-            self._check_fence(event, known, WRITE, "generic", "PTX401")
-        elif self.strict:
+        if access.kind == "read":
+            check_fence(self._history, access, WRITE, "generic", ptx4xx.MISSING_PROXY_FENCE)
+        elif self._history.strict:
             for kind in (WRITE, LAST_READ, FIRST_READ):
-                self._check_fence(event, known, kind, "generic", "PTX402")
-        if self.strict and event.pool.name == "shared" and known.cta.cluster.size > 1:
-            for kind in (WRITE, LAST_READ, FIRST_READ) if event.kind == "write" else (WRITE,):
-                self._check_remote_crossing(event, known, kind)
+                check_fence(self._history, access, kind, "generic", ptx4xx.REFILL_WITHOUT_PROXY_FENCE)
+        if self._history.strict and access.buffer.name == "shared" and access.clocks.cta.cluster.size > 1:
+            for kind in (WRITE, LAST_READ, FIRST_READ) if access.kind == "write" else (WRITE,):
+                self._check_remote_crossing(access, kind)
 
-    def _check_remote_crossing(self, event: MemoryAccess, known: CtaClocks, kind: int) -> None:
+    def _check_remote_crossing(self, access: MemoryAccess, kind: int) -> None:
         """Check accesses after operations of another CTA: this CTA needs a fence, or a wait that may act as one."""
-        shadow = self._shadow(event.pool)
-        agents, times = shadow.last_accesses(kind, event.units)
-        for other, at in self._group_by_owner(agents):
+        known, sites = access.clocks, access.shadow.sites[kind][access.units]
+        agents, times = access.shadow.last_accesses(kind, access.units)
+        for other, at in self._history.group_by_owner(agents, numpy.flatnonzero(agents)):
             if other is known:
                 continue
-            index, threads = event.index[event.rows[at]], agents[at] - other.base
+            index, threads = access.threads[at], agents[at] - other.base
             late = known.happens_before(index, other, threads, times[at], IN_SCOPE)  # otherwise it is not even ordered
             for aspect in (FENCED_HERE_SHARED, AFTER_WAIT):
                 late &= ~known.happens_before(index, other, threads, times[at], aspect)
             for missing in at[late]:
-                code, pc, cta, _, through, issuer = self._site_keys[int(shadow.sites[kind][event.units][missing])]
-                if through.partition(" ")[0] == "async":
-                    verb = f"{event.kind}s through the async proxy"
-                    words = (
-                        verb,
-                        f"{_VERBS[kind]} through it for another CTA",
-                        "{}: no fence is between",
-                        _MISSING_LOCAL_FENCE,
-                    )
-                    thread = int(agents[missing]) - other.base if issuer < 0 else issuer
-                    self._add_violation(
-                        "PTX404", event, int(event.rows[missing]), kind, (code, pc, cta), thread, words, "warning"
-                    )
+                site = self._history.site(int(sites[missing]))
+                if site.proxy == "async":
+                    content = ptx4xx.NO_FENCE_IN_THIS_CTA(access=f"{access.kind}s", earlier=_VERBS[kind])
+                    thread, row = self._history.thread_at(site, int(agents[missing])), int(access.rows[missing])
+                    report_conflict(content, access, row, kind, site, thread, Severity.WARNING)
                     return
 
-    def _check_store(self, event: MemoryAccess, known: CtaClocks) -> None:
-        """Check stores after operations whose completion is not a proxy fence."""
-        for kind in (LAST_READ, FIRST_READ):
-            self._check_fence(event, known, kind, "tensor", "PTX405")
 
-    def _check_fence(self, event: MemoryAccess, known: CtaClocks, kind: int, proxy: str, rule: str) -> None:
-        """Check that accesses through a proxy are fenced towards another, for threads that know of their completion."""
-        aspect = FENCED_CLOCK_OF_SPACE.get(event.pool.name)
-        if aspect is None:
+class OperandStoreChecker(MachineObserver):
+    """Checks stores after operations whose completion is not a proxy fence, which only the strict policy requires.
+
+    It must receive an access before the race detector, which records it.
+    """
+
+    def __init__(self, history: AccessHistory) -> None:
+        self._history = history
+
+    def on_access(self, event: AccessEvent) -> None:
+        """Check a store."""
+        if event.kind != "read":
+            access = self._history.access_of(event)
+            for kind in (LAST_READ, FIRST_READ):
+                check_fence(self._history, access, kind, "tensor", ptx4xx.OPERAND_STORED_AGAIN)
+
+
+def check_fence(history: AccessHistory, access: MemoryAccess, kind: int, proxy: str, rule: DiagnosticCode) -> None:
+    """Check that accesses through a proxy are fenced towards another, for threads that know of their completion."""
+    aspect = FENCED_CLOCK_OF_SPACE.get(access.buffer.name)
+    if aspect is None:
+        return
+    known, sites = access.clocks, access.shadow.sites[kind][access.units]
+    agents, times = access.shadow.last_accesses(kind, access.units)
+    for other, at in history.group_by_owner(agents, numpy.flatnonzero(agents)):
+        index, threads = access.threads[at], agents[at] - other.base
+        done = known.happens_before(index, other, threads, times[at])
+        fenced = known.happens_before(index, other, threads, times[at], aspect)
+        unfenced = done & ~fenced
+        if known.clock_kinds > IMPLICITLY_FENCED and rule == ptx4xx.REFILL_WITHOUT_PROXY_FENCE and unfenced.any():
+            unfenced &= ~known.happens_before(index, other, threads, times[at], IMPLICITLY_FENCED)
+        severity = None
+        if not unfenced.any() and history.strict and other is not known and known.clock_kinds > FENCED_HERE_SHARED:
+            near = aspect + FENCED_HERE_SHARED - FENCED_SHARED
+            unfenced = done & ~known.happens_before(index, other, threads, times[at], near)
+            severity = Severity.WARNING
+        for missing in at[unfenced]:
+            site = history.site(int(sites[missing]))
+            if site.proxy != proxy:
+                continue
+            if rule == ptx4xx.MISSING_PROXY_FENCE and other is not known:
+                rule = ptx4xx.PROXY_FENCE_ACROSS_CTAS
+            if rule == ptx4xx.REFILL_WITHOUT_PROXY_FENCE and site.strength and access.strength:
+                rule = ptx4xx.MIXED_REDUCTIONS
+            proxies = ("the generic", "the async") if proxy == "tensor" else ("the async", "the generic")
+            content = ptx4xx.NO_PROXY_FENCE_BETWEEN(
+                access=f"{access.kind}s", proxy=proxies[0], earlier=_VERBS[kind], earlier_proxy=proxies[1]
+            )
+            thread, row = history.thread_at(site, int(agents[missing])), int(access.rows[missing])
+            report_conflict(content.under(rule), access, row, kind, site, thread, severity)
             return
-        shadow = self._shadow(event.pool)
-        agents, times = shadow.last_accesses(kind, event.units)
-        sites = shadow.sites[kind][event.units]
-        for other, at in self._group_by_owner(agents):
-            index, threads = event.index[event.rows[at]], agents[at] - other.base
-            done = known.happens_before(index, other, threads, times[at])
-            fenced = known.happens_before(index, other, threads, times[at], aspect)
-            unfenced = done & ~fenced
-            if known.clock_kinds > IMPLICITLY_FENCED and rule == "PTX402" and unfenced.any():
-                unfenced &= ~known.happens_before(index, other, threads, times[at], IMPLICITLY_FENCED)
-            severity = "error"
-            if not unfenced.any() and self.strict and other is not known and known.clock_kinds > FENCED_HERE_SHARED:
-                near = aspect + FENCED_HERE_SHARED - FENCED_SHARED
-                unfenced = done & ~known.happens_before(index, other, threads, times[at], near)
-                severity = "warning"
-            for missing in at[unfenced]:
-                code, pc, cta, was_strong, through, issuer = self._site_keys[int(sites[missing])]
-                if through.partition(" ")[0] == proxy:
-                    which = "PTX404" if rule == "PTX401" and other is not known else rule
-                    which = "PTX407" if rule == "PTX402" and was_strong and event.strength else which
-                    here, there = ("the generic", "the async") if proxy == "tensor" else ("the async", "the generic")
-                    verb = f"{event.kind}s through {here} proxy"
-                    words = (verb, f"{_VERBS[kind]} through {there} one", "{}: no fence is between", _MISSING_FENCE)
-                    thread = int(agents[missing]) - other.base if issuer < 0 else issuer
-                    row = int(event.rows[missing])
-                    self._add_violation(which, event, row, kind, (code, pc, cta), thread, words, severity)
-                    return
-
-    def _group_by_owner(self, agents: Any) -> Iterator[tuple[CtaClocks, Any]]:
-        """Yield the positions of agents by CTA."""
-        there = numpy.flatnonzero(agents)
-        owners = numpy.searchsorted(self._owner_bases, agents[there], side="right") - 1
-        for number in numpy.unique(owners):
-            yield self._clock_owners[number], there[owners == number]

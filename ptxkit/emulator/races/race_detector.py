@@ -14,167 +14,170 @@ Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causali
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from ptxkit.emulator.core.findings import Violation, Witness
-from ptxkit.emulator.races.memory_observer import MemoryObserver
-from ptxkit.emulator.races.shadow_memory import FIRST_READ, LAST_READ, WRITE, ShadowMemory
-from ptxkit.emulator.races.vector_clocks import (
-    COMPLETED,
-    FENCED_GLOBAL,
-    FENCED_SHARED,
-    CtaClocks,
-    clock_kind_count,
-    required_scope_level,
-)
-from ptxkit.emulator.sync.async_operation import WGMMA
-from ptxkit.isa import table
-from ptxkit.isa.effects import ProxyFence
+from ptxkit.diagnostics import DiagnosticCode
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx4xx, ptx5xx, ptx6xx
+from ptxkit.emulator.core.lane_set import WARPGROUP_SIZE
+from ptxkit.emulator.races.access_findings import report_unordered
+from ptxkit.emulator.races.access_history import AccessHistory, AccessSite, strength_of
+from ptxkit.emulator.races.memory_access import MemoryAccess
+from ptxkit.emulator.races.release_patterns import ReleasePatterns
+from ptxkit.emulator.races.shadow_memory import FIRST_READ, LAST_READ, WRITE
+from ptxkit.emulator.races.vector_clocks import COMPLETED, CtaClocks, required_scope_level
+from ptxkit.emulator.sync.async_operation import CP_ASYNC, TCGEN05, UNSIGNALLED, WGMMA, AsyncOperation
+from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
-    from ptxkit.emulator.state.memory import ByteBuffer
-
-FENCED_CLOCK_OF_SPACE = {"shared": FENCED_SHARED, "global": FENCED_GLOBAL}
-_ACCESS_KINDS = ("write", "read", "read")
-_MISSING_ORDERING = {
-    "PTX621": (
-        "nothing orders the two",
-        "a barrier, or a release by one thread and an acquire by the other, between the two",
-    ),
-    "PTX622": (
-        "the scope of one of them does not hold both threads",
-        "a scope that holds all who use it: `.cluster`, or `.gpu`",
-    ),
-    "PTX302": (
-        "nothing tells this thread that it is complete",
-        "a wait by the thread that issued it, and a barrier behind that",
-    ),
-    "PTX303": (
-        "nothing tells this thread that it is complete",
-        "a wait by the thread that issued it, and a barrier behind that",
-    ),
-    "PTX314": (
-        "nothing tells this thread that the multiplication has read it",
-        "`wgmma.wait_group`, and a hand-over behind it",
-    ),
-    "PTX506": (
-        "the mbarrier that hands it over does not order the two",
-        "`.release.cluster` on the arrival and `.acquire.cluster` on the wait",
-    ),
-    "PTX407": (
-        "atomics through different proxies are not atomic to each other",
-        "a barrier, or one proxy for all updates",
-    ),
-}
-"""For each rule, why an access is wrong and what is missing."""
-
-_STRICT_ONLY_RULES = frozenset({"PTX402", "PTX405", "PTX407"})
-"""Rules that only the strict policy checks: their findings are warnings."""
-
-AccessSite: TypeAlias = "tuple[DecodedFunction, int, Cta, int, str, int]"
-"""The site of an access, how far it is strong, its proxy, and the issuing thread where an engine performed it.
-
-The proxy is `tensor` where the completion of an operation is not a proxy fence; for an operation, it is followed by
-what signals its completion."""
+    from ptxkit.emulator.sync.mbarrier import Mbarrier
 
 
-def _violated_rule(now: str, before: int, completion: str) -> str:
-    """Return the rule that an access breaks which is not ordered after another. completion: if that is an
-    operation's.
+def _violated_rule(now: str, before: int, completion: str) -> DiagnosticCode:
+    """Return the rule that an access breaks which is not ordered after another.
+
+    `completion` is what signals the completion of the other access, where that is of an operation.
     """
     if not completion:
-        return "PTX621"
+        return ptx6xx.SHARED_MEMORY_RACE
     if before == WRITE:
-        return "PTX302" if now == "read" else "PTX303"
-    return "PTX314" if completion == WGMMA else "PTX303"
+        return ptx3xx.READ_BEFORE_WAIT if now == "read" else ptx3xx.SOURCE_REUSED_IN_FLIGHT
+    return ptx3xx.OPERANDS_REUSED if completion == WGMMA else ptx3xx.SOURCE_REUSED_IN_FLIGHT
 
 
-@lru_cache(maxsize=4096)
-def is_one_way(opcode: str) -> bool:
-    """Return whether an instruction is a fence that orders the generic and the async proxy in one direction."""
-    effects = (each for match in table().candidates(opcode) for each in match.effects)
-    return any(isinstance(e, ProxyFence) and e.proxy == "async" and e.direction != "both" for e in effects)
+class RaceDetector(MachineObserver):
+    """Checks each access against the last ones of the same bytes by what its threads know, and records it.
 
+    The releases of strong writes must be observed before this, and the checks of proxies as well.
+    """
 
-class RaceDetector(MemoryObserver):
-    """Keeps the last accesses of each unit of memory, and checks new ones by what their threads know."""
+    def __init__(self, history: AccessHistory, releases: ReleasePatterns) -> None:
+        self._history, self._releases = history, releases
 
-    def __init__(self, *, strict: bool = False) -> None:
-        super().__init__()
-        self.strict = strict
-        self._clock_kinds = 0
-        self._clocks_of_cta: dict[Cta, CtaClocks] = {}
-        self._clock_owners: list[CtaClocks] = []
-        self._owner_bases: list[int] = []
-        self._sites: dict[AccessSite, int] = {}
-        self._site_keys: list[AccessSite] = []
+    # ---------------------------------------------------------------------------------------- accesses of threads
 
-    def _shadow(self, pool: ByteBuffer) -> ShadowMemory:
-        if pool.shadow is None:
-            pool.shadow = ShadowMemory(pool)
-        found: ShadowMemory = pool.shadow
-        return found
+    def on_access(self, event: AccessEvent) -> None:
+        """Check an access and record it."""
+        history = self._history
+        access = history.access_of(event)
+        cluster, shadow = event.group.cta.cluster, access.shadow
+        site = history.site_number(access.location, access.strength)
+        self._check_last_accesses(access, WRITE)
+        hands_over = cluster.size > 1 and event.buffer is cluster.shared_buffer
+        if hands_over:
+            self._check_cross_cta_order(access, WRITE)
+        agents = access.threads + access.clocks.base
+        if event.kind == "read":
+            shadow.record_read(access.units, agents, access.times, site, strong=access.strength > 0)
+            return
+        self._check_last_accesses(access, LAST_READ)
+        self._check_last_accesses(access, FIRST_READ)
+        if hands_over and history.strict:
+            self._check_cross_cta_order(access, LAST_READ)
+        lost = shadow.record_write(access.units, agents, access.times, site)
+        if access.strength:
+            self._releases.record_write(access)
+        elif lost.any():
+            self._check_same_instruction_writes(access, lost)
 
-    def _site_number(self, key: AccessSite) -> int:
-        found = self._sites.get(key)
-        if found is None:
-            found = self._sites[key] = len(self._site_keys)
-            self._site_keys.append(key)
-        return found
+    # ------------------------------------------------------------------------------ accesses of asynchronous operations
 
-    def clocks_of(self, cta: Cta) -> CtaClocks:
-        """Return what the threads of a CTA know."""
-        found = self._clocks_of_cta.get(cta)
-        if found is None:
-            base = 1 if not self._clock_owners else self._owner_bases[-1] + self._clock_owners[-1].threads
-            found = self._clocks_of_cta[cta] = CtaClocks(cta, base, self._count_clock_kinds(cta))
-            self._clock_owners.append(found)
-            self._owner_bases.append(base)
-        return found
+    def on_issue(self, operation: AsyncOperation) -> None:
+        """Check what an operation that starts will read and write."""
+        if not len(operation.threads):
+            return
+        cluster, strict = operation.cta.cluster, self._history.strict
+        for access in self._history.issued_accesses(operation):
+            self._check_last_accesses(access, WRITE)
+            if access.kind == "write":
+                self._check_last_accesses(access, LAST_READ)
+                self._check_last_accesses(access, FIRST_READ)
+            if strict and cluster.size > 1 and access.buffer is cluster.shared_buffer:
+                for before in (WRITE, LAST_READ) if access.kind == "write" else (WRITE,):
+                    self._check_cross_cta_order(access, before)
 
-    def location_of(self, site: int) -> tuple[DecodedFunction, int, Cta]:
-        """Return the location of a site."""
-        return self._site_keys[site][:3]
+    def on_source_read(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
+        """Record what rows of an operation have read."""
+        self._record_accesses(operation, "source", "read", rows, through)
 
-    def clocks_of_agent(self, agent: int) -> CtaClocks:
-        """Return the clocks of the CTA to which an agent belongs."""
-        return self._clock_owners[int(numpy.searchsorted(self._owner_bases, agent, side="right")) - 1]
+    def on_completion(self, operation: AsyncOperation, rows: Any, through: Mbarrier | None) -> None:
+        """Record what rows of an operation have written."""
+        self._record_accesses(operation, "target", "write", rows, through)
 
-    def _count_clock_kinds(self, cta: Cta) -> int:
-        if not self._clock_kinds:
-            codes = cta.machine.program.decoded_functions
-            parted = cta.cluster.size > 1 or any(is_one_way(each) for code in codes for each in code.opcodes)
-            self._clock_kinds = clock_kind_count(parted=parted, strict=self.strict)
-        return self._clock_kinds
+    def _record_accesses(
+        self, operation: AsyncOperation, side: str, kind: str, rows: Any, through: Mbarrier | None
+    ) -> None:
+        """Attribute the accesses of an operation to its threads if they wait for it, else to an engine."""
+        if operation.issue_clock is None:
+            return
+        known = self._history.clocks_of(operation.cta)
+        done = operation.issue_clock[known][COMPLETED] if operation.completion == UNSIGNALLED else known.own_times
+        engines = self._engines_of(known, operation, through)
+        if engines is not None:
+            done = self._advance_engine_times(known, operation, rows, engines)
+            if operation.completion in (CP_ASYNC, TCGEN05):  # signalled by arrivals
+                known.copy_engines.update(engines.tolist())
+            if operation.tensor_use is not None and through is not None:
+                operation.tensor_use.record_commit(int(engines[0]))
+        issuer = -1 if engines is None or not len(operation.threads) else int(operation.threads[0])
+        proxy = "tensor" if operation.completion == TCGEN05 else operation.proxy
+        place = (operation.function, operation.pc, operation.cta)
+        site = self._history.site_number(place, strength_of(operation), proxy, operation.completion, issuer)
+        for access in self._history.accesses_of(operation, side, kind, rows, with_values=False):
+            threads = access.threads
+            record = access.shadow.record_read if kind == "read" else access.shadow.record_write
+            times = done[threads]
+            if engines is not None:
+                threads = engines[threads // WARPGROUP_SIZE if len(engines) > 1 else numpy.zeros_like(threads)]
+            record(access.units, threads + known.base, times, site)
 
-    def thread_at(self, site: int, agent: int) -> int:
-        """Return the thread that made the last access at a site, which was recorded as an agent."""
-        _, _, cta, _, _, issuer = self._site_keys[site]
-        return agent - self.clocks_of(cta).base if issuer < 0 else issuer
+    @staticmethod
+    def _advance_engine_times(known: CtaClocks, operation: AsyncOperation, rows: Any, engines: Any) -> Any:
+        """Return, by thread, the new time of its engine at which the operations that it issued are complete."""
+        done = numpy.zeros(known.threads, numpy.int64)
+        if operation.completion != CP_ASYNC:
+            known.own_times[engines] += 1
+            done[: known.cta.threads] = known.own_times[
+                engines[known.cta.all_threads // WARPGROUP_SIZE if len(engines) > 1 else 0]
+            ]
+            return done
+        assert operation.groups is not None
+        engine, issuers = int(engines[0]), operation.threads[rows]
+        done[issuers] = known.own_times[engine] + 1 + numpy.arange(len(issuers))  # each thread may wait for its own
+        known.own_times[engine] += len(issuers)
+        known.copy_waits.record_completion(engine, done[issuers], issuers, operation.groups[rows])
+        return done
 
-    def _check_last_accesses(self, event: MemoryAccess, kind: int, known: CtaClocks) -> None:
+    @staticmethod
+    def _engines_of(known: CtaClocks, operation: AsyncOperation, through: Mbarrier | None) -> Any:
+        """Return the engines of an operation: one for all, one per warpgroup of the CTA, or None for its threads."""
+        if operation.completion == WGMMA:
+            return numpy.array(
+                [known.engine_for((WGMMA, team)) for team in range(-(-known.cta.threads // WARPGROUP_SIZE))]
+            )
+        return None if through is None else numpy.array([known.engine_for(through)])
+
+    # -------------------------------------------------------------------------------------------------- checking
+
+    def _check_last_accesses(self, access: MemoryAccess, kind: int) -> None:
         """Check that the last accesses of a kind are known to the current threads; for reads, also earlier ones."""
-        shadow = self._shadow(event.pool)
-        agents, times = shadow.last_accesses(kind, event.units)
-        wrong = self._find_unordered(event, known, agents, times)
+        shadow = access.shadow
+        agents, times = shadow.last_accesses(kind, access.units)
+        wrong = self._find_unordered(access, agents, times)
         if wrong.any():
-            self._report_first_unordered(event, kind, wrong, agents, times, shadow.sites[kind][event.units])
-        between = shadow.reads_between(event.units) if kind == LAST_READ else None
+            self._report_first_unordered(access, kind, wrong, agents, times, shadow.sites[kind][access.units])
+        between = shadow.reads_between(access.units) if kind == LAST_READ else None
         if between is not None:
             at, agents, times, sites = between
-            some = event.select(at)
-            wrong = self._find_unordered(some, known, agents, times)
+            some = access.select(at)
+            wrong = self._find_unordered(some, agents, times)
             if wrong.any():
                 self._report_first_unordered(some, kind, wrong, agents, times, sites)
 
-    def _find_unordered(self, event: MemoryAccess, known: CtaClocks, agents: Any, times: Any) -> Any:
-        """Return, for each unit of an event, whether it is unordered with what an agent did at a time."""
-        index = event.index[event.rows]
+    def _find_unordered(self, access: MemoryAccess, agents: Any, times: Any) -> Any:
+        """Return, for each unit of an access, whether it is unordered with what an agent did at a time."""
+        index, known = access.threads, access.clocks
         own = agents - known.base
         inside = (own >= 0) & (own < known.threads)
         if inside.all():
@@ -182,65 +185,50 @@ class RaceDetector(MemoryObserver):
         wrong = agents != 0
         if wrong.any():
             wrong[inside] = ~known.happens_before(index[inside], known, own[inside], times[inside])
-            self._check_other_cta(known, index, agents, times, wrong & ~inside, wrong)
+            for other, at in self._history.group_by_owner(agents, numpy.flatnonzero(wrong & ~inside)):
+                wrong[at] = ~known.happens_before(index[at], other, agents[at] - other.base, times[at])
         return wrong
 
-    def _check_other_cta(self, known: CtaClocks, index: Any, agents: Any, times: Any, outside: Any, wrong: Any) -> None:
-        at = numpy.flatnonzero(outside)
-        owners = numpy.searchsorted(self._owner_bases, agents[at], side="right") - 1
-        for number in numpy.unique(owners):
-            other = self._clock_owners[number]
-            chosen = at[owners == number]
-            wrong[chosen] = ~known.happens_before(index[chosen], other, agents[chosen] - other.base, times[chosen])
-
     def _report_first_unordered(
-        self, event: MemoryAccess, kind: int, wrong: Any, agents: Any, times: Any, sites: Any
+        self, access: MemoryAccess, kind: int, wrong: Any, agents: Any, times: Any, sites: Any
     ) -> None:
         """Report the first unordered access, unless it is harmless."""
         for at in numpy.flatnonzero(wrong):
-            code, pc, cta, was_strong, proxy, issuer = self._site_keys[int(sites[at])]
-            if event.is_strong_with(was_strong, cta):
-                if not self.strict or event.proxy == proxy.partition(" ")[0]:
+            site = self._history.site(int(sites[at]))
+            if access.is_strong_with(site.strength, site.cta):
+                if not self._history.strict or access.proxy == site.proxy:
                     continue
-                rule = "PTX407"
-            elif kind == WRITE and was_strong and self._is_ordered_by_observation(event, int(at), was_strong, cta):
+                rule = ptx4xx.MIXED_REDUCTIONS
+            elif kind == WRITE and site.strength and self._is_ordered_by_observation(access, int(at), site):
                 continue
             else:
-                narrow = was_strong and event.strength and " " not in proxy
-                rule = "PTX622" if narrow else _violated_rule(event.kind, kind, proxy.partition(" ")[2])
-            row = int(event.rows[at])
-            if kind == WRITE and event.kind == "write" and event.writes_same_value(row):
+                narrow = site.strength and access.strength and not site.completion
+                rule = ptx6xx.NARROW_UPDATE if narrow else _violated_rule(access.kind, kind, site.completion)
+            row = int(access.rows[at])
+            if kind == WRITE and access.kind == "write" and access.writes_same_value(row):
                 continue
-            owner = self.clocks_of(cta)
-            thread = int(agents[at]) - owner.base
-            if " " in proxy:
-                time = int(times[at])
-                if self._is_ordered_by_copy_wait(event, row, owner, thread, time):
-                    continue
-                if (
-                    event.kind == "write"
-                    and not self.strict
-                    and self._is_before_relaxed_arrival(event, owner, thread, time)
-                ):
-                    continue
+            owner = self._history.clocks_of(site.cta)
+            agent, time = int(agents[at]) - owner.base, int(times[at])
+            if site.completion and self._is_complete_here(access, row, owner, agent, time):
+                continue
             if (
-                rule == "PTX621"
+                rule == ptx6xx.SHARED_MEMORY_RACE
                 and kind == WRITE
-                and cta is not event.location[2]
-                and self._is_before_relaxed_arrival(event, owner, thread)
+                and site.cta is not access.location[2]
+                and self._is_before_relaxed_arrival(access, owner, agent)
             ):
-                rule = "PTX506"
-            self._report(event, row, kind, (code, pc, cta), thread if issuer < 0 else issuer, rule)
+                rule = ptx5xx.HANDOVER_WITHOUT_ORDER
+            report_unordered(access, row, kind, site, agent if site.issuer < 0 else site.issuer, rule)
             return
 
-    def _is_ordered_by_observation(self, event: MemoryAccess, at: int, strong: int, writer: Cta) -> bool:
+    def _is_ordered_by_observation(self, access: MemoryAccess, at: int, write: AccessSite) -> bool:
         """Return whether a thread read the last write, both morally strong, and that read is known here.
 
         Observation orders this write before what follows such a read in base causality order, and nothing else that the
-        writer did. at: the position of the unit among those of the event. strong, writer: properties of the write.
+        writer did. `at` is the position of the unit among those of the access.
         """
-        shadow, units = self._shadow(event.pool), event.units[at : at + 1]
-        known, index = self.clocks_of(event.location[2]), event.index[event.rows[at : at + 1]]
+        shadow, units = access.shadow, access.units[at : at + 1]
+        known, index = access.clocks, access.threads[at : at + 1]
         reads = [(*shadow.last_accesses(kind, units), shadow.sites[kind][units]) for kind in (FIRST_READ, LAST_READ)]
         between = shadow.reads_between(units)
         if between is not None:
@@ -248,198 +236,69 @@ class RaceDetector(MemoryObserver):
         for agent, time, site in zip(*(numpy.concatenate(each) for each in zip(*reads, strict=True)), strict=True):
             if not agent:
                 continue
-            _, _, cta, reads_at, _, _ = self._site_keys[int(site)]
-            owner = self.clocks_of(cta)
-            morally_strong = min(strong, reads_at) > required_scope_level(writer, cta)
+            read = self._history.site(int(site))
+            owner = self._history.clocks_of(read.cta)
             if (
-                morally_strong
+                min(write.strength, read.strength) > required_scope_level(write.cta, read.cta)
                 and known.happens_before(index, owner, numpy.array([agent - owner.base]), numpy.array([time]))[0]
             ):
                 return True
         return False
 
-    def _is_ordered_by_copy_wait(self, event: MemoryAccess, row: int, owner: CtaClocks, engine: int, time: int) -> bool:
-        """Return whether the issuer of a copy with an mbarrier has also waited for it, and that wait is known here."""
-        found = owner.copy_waits.issuer_and_wait(engine, time)
-        if found is None:
-            return False
-        thread, waited = (numpy.array([each]) for each in found)
-        known = self.clocks_of(event.location[2])
-        return bool(known.happens_before(event.index[row : row + 1], owner, thread, waited)[0])
+    def _is_complete_here(self, access: MemoryAccess, row: int, owner: CtaClocks, engine: int, time: int) -> bool:
+        """Return whether what an engine completed at a time is known to be complete without an acquire.
 
-    def _is_before_relaxed_arrival(self, event: MemoryAccess, owner: CtaClocks, agent: int, time: int = 1) -> bool:
+        The issuer of a copy with an mbarrier may have waited for it, too, and a thread may know of that wait. A relaxed
+        arrival orders nothing by the text of the ISA, which the strict policy follows.
+        """
+        found = owner.copy_waits.issuer_and_wait(engine, time)
+        if found is not None:
+            thread, waited = (numpy.array([each]) for each in found)
+            if access.clocks.happens_before(access.index[row : row + 1], owner, thread, waited)[0]:
+                return True
+        return (
+            access.kind == "write"
+            and not self._history.strict
+            and self._is_before_relaxed_arrival(access, owner, engine, time)
+        )
+
+    @staticmethod
+    def _is_before_relaxed_arrival(access: MemoryAccess, owner: CtaClocks, agent: int, time: int = 1) -> bool:
         """Return whether a relaxed arrival followed what a thread or an operation did at a time."""
-        held = self.clocks_of(event.location[2]).relaxed_vector.get(owner)
+        held = access.clocks.relaxed_vector.get(owner)
         return held is not None and bool(held[COMPLETED, agent] >= time)
 
-    def _check_same_instruction_writes(self, event: MemoryAccess, lost: Any) -> None:
+    @staticmethod
+    def _check_same_instruction_writes(access: MemoryAccess, lost: Any) -> None:
         """Check for threads that write different values to the same bytes in one instruction."""
         for at in numpy.flatnonzero(lost):
-            row = int(event.rows[at])
-            winner, _ = self._shadow(event.pool).last_accesses(WRITE, event.units[at : at + 1])
-            thread = int(winner[0]) - self.clocks_of(event.location[2]).base
-            others = numpy.flatnonzero(event.index == thread)
-            if len(others) and not event.writes_equal_values(row, int(others[0])):
-                self._report(event, row, WRITE, event.location, thread)
+            row = int(access.rows[at])
+            winner, _ = access.shadow.last_accesses(WRITE, access.units[at : at + 1])
+            thread = int(winner[0]) - access.clocks.base
+            others = numpy.flatnonzero(access.index == thread)
+            if len(others) and not access.writes_equal_values(row, int(others[0])):
+                report_unordered(access, row, WRITE, AccessSite(*access.location, 0), thread)
                 return
 
-    def _report(
-        self,
-        event: MemoryAccess,
-        row: int,
-        kind: int,
-        place: tuple[DecodedFunction, int, Cta],
-        other: int,
-        rule: str = "PTX621",
-    ) -> None:
-        verb, rest = ("reads", "writes") if event.kind == "read" else ("writes", _ACCESS_KINDS[kind] + "s")
-        too = ", too" if kind == WRITE and event.kind != "read" else ""
-        why, missing = _MISSING_ORDERING[rule]
-        self._add_violation(rule, event, row, kind, place, other, (verb, rest, f"{too}{{}}: {why}", missing))
-
-    def _add_violation(  # noqa: PLR0913, PLR0917 (all properties of a finding)
-        self,
-        rule: str,
-        event: MemoryAccess,
-        row: int,
-        kind: int,
-        place: tuple[DecodedFunction, int, Cta],
-        other: int,
-        words: tuple[str, str, str, str],
-        severity: str = "error",
-    ) -> None:
-        machine = self.machine
-        assert machine is not None
-        thread, start = int(event.index[row]), int(event.byte_offsets[row])
-        here = self._witness(event, event.kind, event.location, thread, start)
-        there = self._witness(event, _ACCESS_KINDS[kind], place, other, start)
-        verb, does, rest, missing = words
-        severity = "warning" if rule in _STRICT_ONLY_RULES else severity
-        where = f" at line {there.line}" if there.line else ""
-        where += f" of CTA {there.cta}" if there.cta != here.cta else ""
-        message = f"{verb} {event.size} bytes of {event.pool.name} memory that thread {there.thread} {does}"
-        offset = event.location[0].offsets[event.location[1]]
-        machine.report.add(
-            Violation(rule, message + rest.format(where), here.line, offset, (here, there), missing, severity),
-            place[0].offsets[place[1]],
-        )
-
-    def _witness(
-        self, event: MemoryAccess, kind: str, place: tuple[DecodedFunction, int, Cta], thread: int, start: int
-    ) -> Witness:
-        assert self.machine is not None
-        code, pc, cta = place
-        action = f"{kind}: {code.instructions[pc].opcode}"
-        line = self.machine.line_of(code.offsets[pc])
-        old = event.pool.data[start : start + event.size].tobytes().hex()
-        return Witness(
-            action, line, self.machine.thread_of(thread), cta.ctaid, event.pool.name, start, event.size, old=old
-        )
-
-    def _check_cross_cta_order(self, event: MemoryAccess, kind: int, known: CtaClocks) -> None:
+    def _check_cross_cta_order(self, access: MemoryAccess, kind: int) -> None:
         """Check that accesses of another CTA are known by operations whose scopes include both CTAs."""
-        shadow = self._shadow(event.pool)
-        agents, times = shadow.last_accesses(kind, event.units)
-        wrong = self._check_scopes(known, event.index[event.rows], agents, times)
+        shadow = access.shadow
+        agents, times = shadow.last_accesses(kind, access.units)
+        wrong = self._find_out_of_scope(access, agents, times)
         for at in numpy.flatnonzero(wrong):
-            code, pc, cta, was_strong, proxy, issuer = self._site_keys[int(shadow.sites[kind][event.units][at])]
-            if event.is_strong_with(was_strong, cta) or (" " in proxy and not self.strict):
+            site = self._history.site(int(shadow.sites[kind][access.units][at]))
+            if access.is_strong_with(site.strength, site.cta) or (site.completion and not self._history.strict):
                 continue
-            thread = int(agents[at]) - self.clocks_of(cta).base if issuer < 0 else issuer
-            self._report(event, int(event.rows[at]), kind, (code, pc, cta), thread, "PTX506")
+            thread = self._history.thread_at(site, int(agents[at]))
+            report_unordered(access, int(access.rows[at]), kind, site, thread, ptx5xx.HANDOVER_WITHOUT_ORDER)
             return
 
-    def _check_scopes(self, known: CtaClocks, index: Any, agents: Any, times: Any) -> Any:
+    def _find_out_of_scope(self, access: MemoryAccess, agents: Any, times: Any) -> Any:
         """Return which accesses of other CTAs are known only by operations whose scopes do not include them."""
+        known, index = access.clocks, access.threads
         wrong = numpy.zeros(len(agents), bool)
         own = agents - known.base
         outside = numpy.flatnonzero((agents != 0) & ((own < 0) | (own >= known.threads)))
-        owners = numpy.searchsorted(self._owner_bases, agents[outside], side="right") - 1
-        for number in numpy.unique(owners):
-            other = self._clock_owners[number]
-            at = outside[owners == number]
+        for other, at in self._history.group_by_owner(agents, outside):
             wrong[at] = known.is_out_of_scope(index[at], other, agents[at] - other.base, times[at])
         return wrong
-
-
-class MemoryAccess:
-    """One access. place: the code, the step and the CTA; index: the threads; rows: the thread's position by unit.
-
-    strong: 0 for a weak access, else one more than the level of its scope.
-    """
-
-    __slots__ = (
-        "byte_offsets",
-        "index",
-        "kind",
-        "location",
-        "pool",
-        "proxy",
-        "rows",
-        "size",
-        "strength",
-        "units",
-        "value",
-    )
-
-    def __init__(  # noqa: PLR0913, PLR0917 (all that an access is)
-        self,
-        place: tuple[DecodedFunction, int, Cta],
-        index: Any,
-        kind: str,
-        pool: ByteBuffer,
-        units: Any,
-        rows: Any,
-        strong: int,
-        places: Any,
-        size: int,
-        value: Any,
-        proxy: str = "generic",
-    ) -> None:
-        self.proxy = proxy
-        self.location, self.index, self.kind, self.pool = place, index, kind, pool
-        self.units, self.rows, self.strength = units, rows, strong
-        self.byte_offsets, self.size, self.value = places, size, value
-
-    def select(self, at: Any) -> MemoryAccess:
-        """Return the access restricted to some of its units, by their positions."""
-        units, rows = self.units[at], self.rows[at]
-        return MemoryAccess(
-            *(
-                self.location,
-                self.index,
-                self.kind,
-                self.pool,
-                units,
-                rows,
-                self.strength,
-                self.byte_offsets,
-                self.size,
-            ),
-            self.value,
-            self.proxy,
-        )
-
-    def is_strong_with(self, other: int, cta: Cta) -> bool:
-        """Return whether it is morally strong with an access of a CTA."""
-        return min(self.strength, other) > required_scope_level(self.location[2], cta)
-
-    def _written_bytes(self, row: int) -> bytes | None:
-        """Return what a thread writes; None where that is not known."""
-        if self.value is None:
-            return None
-        parts = self.value if isinstance(self.value, tuple) else (self.value,)
-        if any(part is None for part in parts):
-            return None
-        return b"".join(numpy.ascontiguousarray(part[row]).tobytes() for part in parts)
-
-    def writes_same_value(self, row: int) -> bool:
-        """Return whether a thread writes the value that memory already holds."""
-        start = int(self.byte_offsets[row])
-        return self._written_bytes(row) == bytes(self.pool.data[start : start + self.size])
-
-    def writes_equal_values(self, row: int, other: int) -> bool:
-        """Return whether two threads write the same value to the same location."""
-        return int(self.byte_offsets[row]) == int(self.byte_offsets[other]) and self._written_bytes(
-            row
-        ) == self._written_bytes(other)

@@ -1,4 +1,4 @@
-"""Reads between the first and the last of a unit since it was written: many threads may have read it, and each read
+"""Reads of a unit between the first and the last since it was written. Many threads may have read it, and each read
 counts.
 
 Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races".
@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy
 
-_MAX_ENTRIES = 1 << 16
-"""The number of entries after which redundant ones are discarded."""
+from ptxkit.emulator.limits import MAX_LOGGED_READS
 
 
 class ReadLog:
-    """The reads of the units of a shadow memory. An entry has its format: thread and time in one number, and the site.
+    """The reads of the units of a shadow memory.
 
-    agent_bits: the number of bits for the thread.
+    An entry has the format of the shadow memory: thread and time in one number, of which `agent_bits` are for the
+    thread, and the site.
     """
 
     def __init__(self, units: int, agent_bits: int) -> None:
@@ -25,10 +25,10 @@ class ReadLog:
         self._exceeds_limit = numpy.zeros(units, bool)
         self._clear_serials = numpy.zeros(units, numpy.int64)
         self._chunks: list[tuple[Any, Any, Any, Any]] = []
-        self._count, self._limit, self._serial = 0, _MAX_ENTRIES, 0
+        self._count, self._limit, self._serial = 0, MAX_LOGGED_READS, 0
 
     def add(self, units: Any, entries: Any, sites: Any) -> None:
-        """Record reads. sites: one for each, or one for all."""
+        """Record reads. `sites` is the site of each, or one for all."""
         self._serial += 1
         count = len(units)
         serials = numpy.full(count, self._serial)
@@ -46,8 +46,9 @@ class ReadLog:
             self._clear_serials[units[hit]] = self._serial
 
     def reads_of(self, units: Any) -> tuple[Any, Any, Any] | None:
-        """Return the reads of some units: the position of each read's unit among these, entries, sites; None for no
-        reads.
+        """Return the reads of some units, or None where there are none.
+
+        These are the position of each read's unit among the units, the entries, and the sites.
         """
         crowded = numpy.flatnonzero(self._exceeds_limit[units])
         if not len(crowded):
@@ -87,4 +88,4 @@ class ReadLog:
         kept = order[~inner]
         self._chunks = [(units[kept], entries[kept], sites[kept], serials[kept])]
         self._count = len(kept)
-        self._limit = max(_MAX_ENTRIES, 2 * self._count)
+        self._limit = max(MAX_LOGGED_READS, 2 * self._count)

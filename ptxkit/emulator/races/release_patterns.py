@@ -11,54 +11,56 @@ Operations".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
 
-from ptxkit.emulator.races.mbarrier_clocks import ACQUIRE_ORDERS, RELEASE_ORDERS
+from ptxkit.emulator.races.access_history import AccessHistory
+from ptxkit.emulator.races.memory_access import MemoryAccess
 from ptxkit.emulator.races.shadow_memory import WRITE, ShadowMemory
 from ptxkit.emulator.races.vector_clocks import ClockVector, CtaClocks, join_into, required_scope_level
+from ptxkit.emulator.threads.machine_observer import AccessEvent, MachineObserver
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.semantics.ordering import ACQUIRE_ORDERS, RELEASE_ORDERS
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
     from ptxkit.emulator.state.memory import ByteBuffer
+    from ptxkit.emulator.threads.machine_state import CtaState
 
-_Patterns: TypeAlias = "dict[tuple[Cta, int], ClockVector]"
+_Patterns: TypeAlias = "dict[tuple[CtaState, int], ClockVector]"
 """What release patterns release, by the CTA of each and the level of its first operation's scope."""
 
 
 @dataclass(slots=True)
 class _LocationRelease:
-    """What the last write of a location releases. cta, level: of the write and its scope. mark: its entry in the
-    shadow memory; a different entry shows a later write; None until it is recorded."""
+    """What the last write of a location releases. `cta` and `level` are those of the write and its scope.
 
-    cta: Cta
+    `shadow_entry` is the entry of the write in the shadow memory, or None until it is recorded; a different entry shows
+    a later write.
+    """
+
+    cta: CtaState
     level: int
     patterns: _Patterns
     shadow_entry: tuple[int, int] | None = None
 
 
-class ReleasePatterns:
-    """The releases at all locations."""
+class ReleasePatterns(MachineObserver):
+    """The releases at all locations. It must receive an access before the race detector, which records the access."""
 
-    def __init__(self) -> None:
+    def __init__(self, history: AccessHistory) -> None:
+        self._history = history
         self._last_releases: dict[tuple[ByteBuffer, int], _LocationRelease] = {}
         self._thread_releases: dict[tuple[ByteBuffer, int, CtaClocks, int], tuple[int, ClockVector]] = {}
 
-    def record_access(  # noqa: PLR0913, PLR0917 (all that an access is)
-        self,
-        known: CtaClocks,
-        index: Any,
-        shadow: ShadowMemory,
-        pool: ByteBuffer,
-        places: Any,
-        kind: str,
-        order: str,
-        level: int,
-    ) -> None:
-        """Record strong accesses before the shadow memory does; updates take effect in the order of threads."""
-        if kind == "read":
+    def on_access(self, event: AccessEvent) -> None:
+        """Let threads acquire by strong accesses, and keep what they release; updates take effect thread by thread."""
+        access = self._history.access_of(event)  # with the present times: a release ends them, and covers the access
+        if not access.strength:
+            return
+        known, shadow, pool, order = access.clocks, access.shadow, event.buffer, event.order
+        index, places, level = access.index, event.byte_offsets, access.strength - 1
+        if event.kind == "read":
             if self._last_releases:
                 for thread, place in zip(index.tolist(), places.tolist(), strict=True):
                     self._acquire(known, thread, self._release_at(shadow, pool, place), order, level)
@@ -71,23 +73,23 @@ class ReleasePatterns:
         ):
             return
         for thread, place in zip(index.tolist(), places.tolist(), strict=True):
-            before = self._release_at(shadow, pool, place) if kind == "update" else None
+            before = self._release_at(shadow, pool, place) if event.kind == "update" else None
             passed = self._acquire(known, thread, before, order, level)
             given = self._release_of_write(known, thread, pool, place, order, level)
-            for pattern, told in passed.items():
-                given[pattern] = join_into(dict(given[pattern]), told) if pattern in given else told
+            for pattern, released in passed.items():
+                given[pattern] = join_into(dict(given[pattern]), released) if pattern in given else released
             if given:
                 self._last_releases[pool, place] = _LocationRelease(known.cta, level, given)
             elif (pool, place) in self._last_releases:
                 del self._last_releases[pool, place]
 
-    def record_write(self, shadow: ShadowMemory, pool: ByteBuffer, places: Any) -> None:
+    def record_write(self, access: MemoryAccess) -> None:
         """Associate releases with strong writes that the shadow memory has recorded."""
         if self._last_releases:
-            for place in places.tolist():
-                message = self._last_releases.get((pool, place))
+            for place in access.byte_offsets.tolist():
+                message = self._last_releases.get((access.buffer, place))
                 if message is not None:
-                    message.shadow_entry = _shadow_entry(shadow, place)
+                    message.shadow_entry = _shadow_entry(access.shadow, place)
 
     def _release_at(self, shadow: ShadowMemory, pool: ByteBuffer, place: int) -> _LocationRelease | None:
         """Return the release of the present write at a location."""
@@ -99,14 +101,14 @@ class ReleasePatterns:
         """Let a thread acquire from a write; return the patterns that it observes."""
         if message is None or required_scope_level(message.cta, known.cta) > min(message.level, level):
             return {}
-        for (cta, reach), told in message.patterns.items():
+        for (cta, reach), released in message.patterns.items():
             need = required_scope_level(cta, known.cta)
             if order in ACQUIRE_ORDERS and need <= min(level, reach):
-                known.acquire_clock(numpy.array([thread]), told)
+                known.acquire_clock(numpy.array([thread]), released)
             elif need <= reach:
                 waiting = known.pending_acquires.setdefault(thread, [])
-                if not any(each is told for _, each in waiting[-len(message.patterns) :]):  # threads may poll often
-                    waiting.append((need, told))
+                if not any(each is released for _, each in waiting[-len(message.patterns) :]):  # threads may poll often
+                    waiting.append((need, released))
         return message.patterns
 
     def _release_of_write(
@@ -115,15 +117,15 @@ class ReleasePatterns:
         """Return what a thread's write itself releases."""
         key = (pool, place, known, thread)
         if order in RELEASE_ORDERS:
-            told = known.release_clock(numpy.array([thread]))
-            self._thread_releases[key] = level, told
-            return {(known.cta, level): told}
-        given: _Patterns = {(known.cta, reach): told for reach, told in known.fence_releases(thread).items()}
+            released = known.release_clock(numpy.array([thread]))
+            self._thread_releases[key] = level, released
+            return {(known.cta, level): released}
+        given: _Patterns = {(known.cta, reach): released for reach, released in known.fence_releases(thread).items()}
         earlier = self._thread_releases.get(key)
         if earlier is not None:
-            reach, told = earlier
+            reach, released = earlier
             held = given.get((known.cta, reach))
-            given[known.cta, reach] = told if held is None else join_into(dict(held), told)
+            given[known.cta, reach] = released if held is None else join_into(dict(held), released)
         return given
 
 

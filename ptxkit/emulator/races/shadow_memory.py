@@ -21,7 +21,7 @@ WRITE, FIRST_READ, LAST_READ = range(3)
 
 
 class ShadowMemory:
-    """The entries for the bytes of a pool. unit: the number of bytes of a unit."""
+    """The entries for the bytes of a buffer. `unit` is the number of bytes of a unit."""
 
     def __init__(self, pool: ByteBuffer) -> None:
         self.unit = _COARSE_UNIT
@@ -31,7 +31,7 @@ class ShadowMemory:
         self._read_log: ReadLog | None = None
 
     def units_of(self, places: Any, size: int) -> tuple[Any, Any]:
-        """Return the units of `size` bytes at each place, and the access that each belongs to."""
+        """Return the units of `size` bytes at each offset, and the access that each belongs to."""
         if self.unit == _COARSE_UNIT and size < _COARSE_UNIT:
             self.refine()
         count = size // self.unit
@@ -66,7 +66,7 @@ class ShadowMemory:
         return self.entries[WRITE][units] != packed
 
     def record_read(self, units: Any, agents: Any, times: Any, site: int, *, strong: bool = False) -> None:
-        """Record reads. strong: earlier reads of a thread are also kept, because they may observe the write."""
+        """Record reads. Of strong reads, earlier ones of a thread are also kept, because they may observe the write."""
         packed = agents | times << _AGENT_BITS
         first, last = self.entries[FIRST_READ], self.entries[LAST_READ]
         old, begun = last[units], first[units]
@@ -91,8 +91,9 @@ class ShadowMemory:
         self._read_log.add(units, entries, sites)
 
     def reads_between(self, units: Any) -> tuple[Any, Any, Any, Any] | None:
-        """Return the reads between the first and the last: the positions of their units, threads, times and sites; or
-        None.
+        """Return the reads between the first and the last, or None where there are none.
+
+        These are the positions of their units, their threads, times and sites.
         """
         found = None if self._read_log is None else self._read_log.reads_of(units)
         if found is None:

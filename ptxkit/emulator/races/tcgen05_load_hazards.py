@@ -6,11 +6,12 @@ thread".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from ptxkit.emulator.races.tensor_memory_order import LOAD
+from ptxkit.emulator.limits import MAX_CACHED_OPCODES
+from ptxkit.emulator.races.tensor_memory_order import LOAD, tensor_memory_order_of
 from ptxkit.emulator.races.wgmma_register_hazards import operand_slots
 from ptxkit.emulator.state.symbols import BlockScope
 from ptxkit.isa import table
@@ -20,12 +21,10 @@ from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import Instruction
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.threads.thread_groups import Signal, ThreadGroup
-
-Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
+    from ptxkit.emulator.threads.thread_groups import Signal, Step, ThreadGroup
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MAX_CACHED_OPCODES)
 def may_load_tensor_memory(opcode: str) -> bool:
     """Return whether an instruction may load from Tensor Memory to registers."""
     return any(_loaded_registers(match) for match in table().candidates(opcode))
@@ -60,7 +59,7 @@ class LoadedRegisterWatch:
 def _loading_step(step: Step, slots: Sequence[int]) -> Step:
     def run(group: ThreadGroup) -> Signal | None:
         signal = step(group)
-        order = group.cta.machine.observer.tensor_memory_order
+        order = tensor_memory_order_of(group)
         if signal is None and order is not None:
             order.record_load(group, slots)
         return signal
@@ -70,7 +69,7 @@ def _loading_step(step: Step, slots: Sequence[int]) -> Step:
 
 def _using_step(step: Step, slots: Sequence[int]) -> Step:
     def run(group: ThreadGroup) -> Signal | None:
-        order = group.cta.machine.observer.tensor_memory_order
+        order = tensor_memory_order_of(group)
         if order is not None:
             order.record_register_use(group, slots)
         return step(group)

@@ -17,40 +17,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import ptx7xx
 from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.core.lane_set import WARP_SIZE
+from ptxkit.emulator.limits import MAX_CACHED_OPCODES
+from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.vector_clocks import COMPLETED, CtaClocks
+from ptxkit.emulator.state.memory import CtaMemory
 from ptxkit.emulator.sync.async_operation import TCGEN05
 from ptxkit.emulator.tensor.tmem_regions import TmemRegion
+from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
 from ptxkit.isa.effects import CtaGroup, TensorFence
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
-    from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
+    from ptxkit.emulator.threads.machine_state import ClusterState, CtaState, FunctionCode
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 LOAD, STORE, ALLOCATION = "tcgen05.ld", "tcgen05.st", "tcgen05.alloc"
 _WAIT_OF_ACCESS = {LOAD: "tcgen05.wait::ld", STORE: "tcgen05.wait::st"}
-_WARP_SIZE = 32
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MAX_CACHED_OPCODES)
 def is_fence_after_sync(opcode: str) -> bool:
     """Return whether an instruction orders asynchronous operations after a synchronization of threads."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return any(isinstance(each, TensorFence) and each.side == "after" for each in effects)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MAX_CACHED_OPCODES)
 def _cta_group_of(opcode: str) -> int:
     """Return the number of CTAs of an instruction's `cta_group`; 0 where it has none."""
     effects = (each for match in table().candidates(opcode) for each in match.effects)
     return next((each.ctas for each in effects if isinstance(each, CtaGroup)), 0)
 
 
-def _cta_group_uses(code: DecodedFunction) -> Iterator[tuple[int, int]]:
+def _cta_group_uses(code: FunctionCode) -> Iterator[tuple[int, int]]:
     """Yield the instructions of a function that have a `cta_group`."""
     for pc, instruction in enumerate(code.instructions):
         ctas = _cta_group_of(instruction.opcode)
@@ -60,25 +64,26 @@ def _cta_group_uses(code: DecodedFunction) -> Iterator[tuple[int, int]]:
 
 @dataclass(slots=True, eq=False)
 class TensorMemoryUse:
-    """One execution, by a thread or a warp. done: agents and times that signal its completion; None before that.
+    """One execution of an instruction that uses Tensor Memory, by a thread or a warp.
 
-    fenced: warps that executed a fence since they know. blamed: whether a finding mentions it. by_use: whether its
-    completion is only known from a use of its registers.
+    `completion_clock` has the agents and times that signal its completion, and is None before that. `fenced_warps` are
+    warps that executed a fence since they know of the completion. `is_reported` says whether a violation mentions it,
+    and `is_known_by_register_use` whether its completion is only known from a use of its registers.
     """
 
-    location: tuple[DecodedFunction, int, Cta]
+    location: tuple[FunctionCode, int, CtaState]
     threads: Any
     completion: str
     clocks: CtaClocks
     completion_clock: tuple[Any, Any] | None = None
-    fenced_warps: set[tuple[Cta, int]] = field(default_factory=set)
+    fenced_warps: set[tuple[CtaState, int]] = field(default_factory=set)
     is_reported: bool = False
     is_known_by_register_use: bool = False
 
     @property
-    def warp(self) -> tuple[Cta, int]:
+    def warp(self) -> tuple[CtaState, int]:
         """Return the warp that executes it."""
-        return self.location[2], int(self.threads[0]) // _WARP_SIZE
+        return self.location[2], int(self.threads[0]) // WARP_SIZE
 
     def mark_complete(self) -> None:
         """Record that its threads know of its completion."""
@@ -92,15 +97,15 @@ class TensorMemoryUse:
         self.completion_clock = numpy.array([engine]), self.clocks.own_times[[engine]].copy()
 
 
-class TensorMemoryOrder:
+class TensorMemoryOrder(MachineObserver):
     """The operations on the Tensor Memory of each CTA, by the regions that were accessed."""
 
-    def __init__(self, clocks: HappensBeforeMonitor) -> None:
-        self._monitor = clocks
-        self._uses: dict[Cta, dict[tuple[object, ...], tuple[TensorMemoryUse, TmemRegion]]] = {}
-        self._waiting: dict[tuple[Cta, int, str], list[TensorMemoryUse]] = {}
+    def __init__(self, history: AccessHistory) -> None:
+        self._history = history
+        self._uses: dict[CtaMemory, dict[tuple[object, ...], tuple[TensorMemoryUse, TmemRegion]]] = {}
+        self._waiting: dict[tuple[CtaState, int, str], list[TensorMemoryUse]] = {}
         self._loaded_registers: dict[tuple[object, int, int], TensorMemoryUse] = {}
-        self._cta_groups: dict[int, tuple[DecodedFunction, int]] | None = None
+        self._cta_groups: dict[int, tuple[FunctionCode, int]] | None = None
 
     # ------------------------------------------------------------------------------------------------ accesses
 
@@ -110,19 +115,19 @@ class TensorMemoryOrder:
         """Record a use of regions: no conflicting operation on them may be in flight."""
         cta = group.cta
         issue = TensorMemoryUse(
-            (group.activation.function, group.pc, cta), threads, completion, self._monitor.clocks_of(cta)
+            (group.activation.function, group.pc, cta), threads, completion, self._history.clocks_of(cta)
         )
         regions = list(regions)
         moves = completion in _WAIT_OF_ACCESS
         if moves:
             does, detail = ("read", "begins to load") if completion == LOAD else ("write", "begins to store")
-            self._monitor.on_tensor_memory_op(group, does, f"{detail} {_describe_columns(regions)}")
+            group.cta.machine.observer.on_tensor_memory_op(group, does, f"{detail} {_describe_columns(regions)}")
         for region in regions:
             for before, other in list(self._uses.setdefault(region.cta, {}).values()):
                 if before is not issue and other.overlaps(region):
                     self._check_use(issue, region, before, other)
         if moves:
-            self._monitor.on_tensor_memory_checked()
+            group.cta.machine.observer.on_tensor_memory_checked()
         for region in regions:
             self._add_use(issue, region)
         if moves:
@@ -141,14 +146,14 @@ class TensorMemoryOrder:
     def record_wait(self, group: ThreadGroup, kind: str) -> None:
         """Record that warps wait for their loads or stores."""
         what = "loads" if kind == LOAD else "stores"
-        self._monitor.on_tensor_memory_op(group, "wait", f"wait for their {what} of Tensor Memory")
-        for warp in numpy.unique(group.lanes.index // _WARP_SIZE).tolist():
+        group.cta.machine.observer.on_tensor_memory_op(group, "wait", f"wait for their {what} of Tensor Memory")
+        for warp in numpy.unique(group.lanes.index // WARP_SIZE).tolist():
             for issue in self._waiting.pop((group.cta, warp, kind), ()):
                 issue.mark_complete()
 
     def record_load(self, group: ThreadGroup, slots: Iterable[int]) -> None:
         """Record that warps have started loads to registers."""
-        for warp in numpy.unique(group.lanes.index // _WARP_SIZE).tolist():
+        for warp in numpy.unique(group.lanes.index // WARP_SIZE).tolist():
             begun = self._waiting.get((group.cta, warp, LOAD), ())
             for issue in begun[-1:]:
                 self._loaded_registers.update(((group.activation, slot, warp), issue) for slot in slots)
@@ -156,7 +161,7 @@ class TensorMemoryOrder:
     def record_register_use(self, group: ThreadGroup, slots: Iterable[int]) -> None:
         """Record that threads use registers, which shows that the loads to these are complete."""
         if self._loaded_registers:
-            for warp in numpy.unique(group.lanes.index // _WARP_SIZE).tolist():
+            for warp in numpy.unique(group.lanes.index // WARP_SIZE).tolist():
                 for slot in slots:
                     issue = self._loaded_registers.pop((group.activation, slot, warp), None)
                     if issue is not None and issue.completion_clock is None:
@@ -167,8 +172,10 @@ class TensorMemoryOrder:
 
     def record_fence(self, group: ThreadGroup) -> None:
         """Record a fence: later operations of its threads on Tensor Memory are ordered after all that they know."""
-        self._monitor.on_tensor_memory_op(group, "fence", "what they do to Tensor Memory comes behind what they know")
-        warps = [(group.cta, each) for each in numpy.unique(group.lanes.index // _WARP_SIZE).tolist()]
+        group.cta.machine.observer.on_tensor_memory_op(
+            group, "fence", "orders their operations on Tensor Memory after what they observed"
+        )
+        warps = [(group.cta, each) for each in numpy.unique(group.lanes.index // WARP_SIZE).tolist()]
         issues = {issue for cta in group.cta.cluster.ctas for issue, _ in self._uses.get(cta, {}).values()}
         for issue in issues:
             if issue.completion in (TCGEN05, ALLOCATION):
@@ -178,7 +185,7 @@ class TensorMemoryOrder:
                     if warp not in issue.fenced_warps and self._is_completion_observed(issue, warp)
                 )
 
-    def _is_completion_observed(self, issue: TensorMemoryUse, warp: tuple[Cta, int]) -> bool:
+    def _is_completion_observed(self, issue: TensorMemoryUse, warp: tuple[CtaState, int]) -> bool:
         """Return whether a lane of a warp knows that an operation is complete."""
         if issue.completion_clock is None:
             return False
@@ -186,13 +193,20 @@ class TensorMemoryOrder:
             return True
         cta, number = warp
         agents, times = issue.completion_clock
-        lanes = numpy.arange(number * _WARP_SIZE, min((number + 1) * _WARP_SIZE, cta.threads))
-        known = self._monitor.clocks_of(cta)
-        heard = [
+        lanes = numpy.arange(number * WARP_SIZE, min((number + 1) * WARP_SIZE, cta.threads))
+        known = self._history.clocks_of(cta)
+        acquired = [
             known.relaxed_vector,
-            *(told for lane in lanes.tolist() for _, told in known.pending_acquires.get(lane, ())),
+            *(
+                acquired_clocks
+                for lane in lanes.tolist()
+                for _, acquired_clocks in known.pending_acquires.get(lane, ())
+            ),
         ]
-        if any(issue.clocks in told and (told[issue.clocks][COMPLETED, agents] >= times).any() for told in heard):
+        if any(
+            issue.clocks in acquired_clocks and (acquired_clocks[issue.clocks][COMPLETED, agents] >= times).any()
+            for acquired_clocks in acquired
+        ):
             return True
         who, whom = numpy.repeat(lanes, len(agents)), numpy.tile(agents, len(lanes))
         return bool(known.happens_before(who, issue.clocks, whom, numpy.tile(times, len(lanes))).any())
@@ -200,25 +214,26 @@ class TensorMemoryOrder:
     def _requires_fence(self, issue: TensorMemoryUse) -> bool:
         """Return whether fences are required: kernels without any rely on how GPUs issue instructions."""
         codes = issue.location[2].machine.program.decoded_functions
-        return self._monitor.strict or any(is_fence_after_sync(each) for code in codes for each in code.opcodes)
+        return self._history.strict or any(is_fence_after_sync(each) for code in codes for each in code.opcodes)
 
     # ------------------------------------------------------------------------------------------------- checking
 
     def _check_use(
         self, issue: TensorMemoryUse, region: TmemRegion, before: TensorMemoryUse, other: TmemRegion
     ) -> None:
-        """Whether a use of columns may come when it does."""
+        """Check a use of columns against an earlier one."""
         pipelined = issue.completion == TCGEN05
         if before.completion in _WAIT_OF_ACCESS:
             self._check_move(issue, region, before, other)
         elif before.completion == ALLOCATION or not pipelined:
-            told = self._is_completion_observed(before, issue.warp)
-            if not told and before.completion == TCGEN05:
-                what = "nothing tells this thread that its commit has arrived"
-                if before.completion_clock is None:
-                    what = "no commit of its thread has told that it is complete"
-                self._add_rule_violation("PTX704", issue, region, before, f"may still be working on: {what}")
-            elif told and issue.warp != before.warp and issue.warp not in before.fenced_warps and other.writes:
+            acquired_clocks = self._is_completion_observed(before, issue.warp)
+            if not acquired_clocks and before.completion == TCGEN05:
+                is_committed = before.completion_clock is not None
+                template = ptx7xx.COMMIT_NOT_KNOWN if is_committed else ptx7xx.OPERATION_NOT_COMMITTED
+                self._add_rule_violation(template(), issue, region, before)
+            elif (
+                acquired_clocks and issue.warp != before.warp and issue.warp not in before.fenced_warps and other.writes
+            ):
                 self._check_fence(issue, region, before)
 
     def _check_move(
@@ -229,26 +244,24 @@ class TensorMemoryOrder:
         wait = _WAIT_OF_ACCESS[before.completion]
         if before.completion_clock is None:
             usual = issue.warp == before.warp and (before.completion, issue.completion) == (STORE, LOAD)
-            severity = "warning" if usual else "error"  # kernels of the vendor load behind a store without a wait
-            self._add_rule_violation(
-                "PTX706", issue, region, before, f"may still be working on: no `{wait}` has come", severity
-            )
+            # Kernels of the vendor load after a store without a wait.
+            severity = Severity.WARNING if usual else None
+            self._add_rule_violation(ptx7xx.NO_WAIT_FOR_ACCESS(wait=wait), issue, region, before, severity)
         elif not self._is_completion_observed(before, issue.warp):
-            self._add_rule_violation("PTX706", issue, region, before, "works on: nothing orders the two")
-        elif before.is_known_by_register_use and self._monitor.strict:
-            what = f"has worked on: only that its registers are used shows that it is over, and no `{wait}` has come"
-            self._add_rule_violation("PTX706", issue, region, before, what, "warning")
+            self._add_rule_violation(ptx7xx.ACCESS_UNORDERED(), issue, region, before)
+        elif before.is_known_by_register_use and self._history.strict:
+            content = ptx7xx.ONLY_REGISTERS_SHOW_COMPLETION(wait=f"`{wait}`")
+            self._add_rule_violation(content, issue, region, before, Severity.WARNING)
 
     def _check_fence(self, issue: TensorMemoryUse, region: TmemRegion, before: TensorMemoryUse) -> None:
         if self._requires_fence(issue):
             codes = issue.location[2].machine.program.decoded_functions
             has_any = any(is_fence_after_sync(each) for code in codes for each in code.opcodes)
-            does = "has allocated" if before.completion == ALLOCATION else "has written"
-            what = f"{does}: no `tcgen05.fence::after_thread_sync` stands behind what told the thread of it"
-            self._add_rule_violation("PTX705", issue, region, before, what, "error" if has_any else "warning")
+            content = ptx7xx.NO_FENCE_AFTER_SYNC(effect="allocated" if before.completion == ALLOCATION else "written")
+            self._add_rule_violation(content, issue, region, before, None if has_any else Severity.WARNING)
 
     def record_cta_group(self, group: ThreadGroup) -> bool:
-        """Threads execute an instruction for one CTA, or for a pair. Whether the kernel has both."""
+        """Record an instruction for one CTA, or for a pair. Return whether the kernel has both."""
         if self._cta_groups is None:
             self._cta_groups = {}
             for each in group.cta.machine.program.decoded_functions:
@@ -258,32 +271,33 @@ class TensorMemoryOrder:
                 self._report_mixed(group, *self._cta_groups.values())
         return len(self._cta_groups) > 1
 
-    def _report_mixed(
-        self, group: ThreadGroup, usual: tuple[DecodedFunction, int], odd: tuple[DecodedFunction, int]
-    ) -> None:
+    def _report_mixed(self, group: ThreadGroup, usual: tuple[FunctionCode, int], odd: tuple[FunctionCode, int]) -> None:
         thread = int(group.lanes.index[0])
         own, other = (self._witness((*each, group.cta), thread) for each in (odd, usual))
-        text = f"`{own.action}` has another group of CTAs than `{other.action}` at line {other.line}"
-        self._add_violation("PTX702", text, (*odd, group.cta), (own, other))
+        content = ptx7xx.CTA_GROUPS_DIFFER(action=own.action, other=other.action, line=other.line)
+        self._add_violation(content, (*odd, group.cta), (own, other))
 
     # ---------------------------------------------------------------------------------------------- allocation
 
     def record_allocation(self, group: ThreadGroup, threads: Any, region: TmemRegion) -> None:
-        """A warp takes columns. Its lanes may read at once where, which is written for all of them."""
-        place, known = (group.activation.function, group.pc, group.cta), self._monitor.clocks_of(group.cta)
+        """Record that a warp allocates columns.
+
+        Its lanes may read at once where these are, because the address is written for all of them.
+        """
+        place, known = (group.activation.function, group.pc, group.cta), self._history.clocks_of(group.cta)
         known.acquire_clock(threads, known.release_clock(threads[:1]))
         issue = TensorMemoryUse(place, threads, ALLOCATION, known)
         issue.mark_complete()
         self._uses.setdefault(region.cta, {})[issue.warp, ALLOCATION, *region.key] = issue, region
-        self._monitor.on_tensor_memory_op(group, "write", f"takes {_describe_columns([region])}")
+        group.cta.machine.observer.on_tensor_memory_op(group, "write", f"allocates {_describe_columns([region])}")
 
     def record_deallocation(self, group: ThreadGroup, threads: Any, region: TmemRegion) -> None:
-        """A warp gives columns back: all that was done with them must be over."""
+        """Record that a warp deallocates columns, and check that all uses of these are complete."""
         end = TensorMemoryUse(
-            (group.activation.function, group.pc, group.cta), threads, "", self._monitor.clocks_of(group.cta)
+            (group.activation.function, group.pc, group.cta), threads, "", self._history.clocks_of(group.cta)
         )
         uses = self._uses.get(region.cta, {})
-        self._monitor.on_tensor_memory_op(group, "write", f"gives back {_describe_columns([region])}")
+        group.cta.machine.observer.on_tensor_memory_op(group, "write", f"deallocates {_describe_columns([region])}")
         for key, (before, other) in list(uses.items()):
             if not other.overlaps(region):
                 continue
@@ -292,28 +306,33 @@ class TensorMemoryOrder:
             if before.completion == ALLOCATION or before.is_reported or (moves and before.warp == end.warp):
                 continue
             if (moves or other.writes) and not self._is_completion_observed(before, end.warp):
-                self._add_rule_violation(
-                    "PTX708", end, region, before, "may still be working on: nothing tells that it is over"
-                )
-            elif before.is_known_by_register_use and self._monitor.strict:
-                what = "has worked on: only that its registers are used shows that it is over, and no wait has come"
-                self._add_rule_violation("PTX708", end, region, before, what, "warning")
+                self._add_rule_violation(ptx7xx.DEALLOCATED_DURING_USE(), end, region, before)
+            elif before.is_known_by_register_use and self._history.strict:
+                content = ptx7xx.ONLY_REGISTERS_SHOW_COMPLETION(wait="wait").under(ptx7xx.TENSOR_GIVEN_BACK_IN_USE)
+                self._add_rule_violation(content, end, region, before, Severity.WARNING)
 
-        self._monitor.on_tensor_memory_checked()
+        group.cta.machine.observer.on_tensor_memory_checked()
 
-    def report_leak(self, cta: Cta, first: int, count: int, *, half: bool) -> None:
-        """A CTA has ended with columns that it took. half: its peer has given back what both took."""
+    def on_cluster_exit(self, cluster: ClusterState) -> None:
+        """All CTAs of a cluster have exited: they must have deallocated their Tensor Memory."""
+        for cta in cluster.ctas:
+            memory = cta.tensor_memory
+            peer = cluster.ctas[cta.rank ^ 1].tensor_memory if cluster.size > cta.rank ^ 1 else None
+            for first, count in memory.allocations.items():
+                half = first in memory.paired_allocations and peer is not None and not peer.allocations
+                self._report_leak(cta, first, count, half=half)
+        for cta in cluster.ctas:
+            self._drop_cta(cta)
+
+    def _report_leak(self, cta: CtaState, first: int, count: int, *, half: bool) -> None:
+        """Report columns of a CTA that has exited. With `half`, its peer has deallocated what both allocated."""
         for issue, region in self._uses.get(cta, {}).values():
             if issue.completion == ALLOCATION and region.start == first:
                 own = self._witness(issue.location, int(issue.threads[0]), region)
-                if half:
-                    text = f"only its peer gives back the {count} columns that CTA {cta.ctaid} of the pair took"
-                    self._add_violation("PTX708", text, issue.location, (own,))
-                else:
-                    text = f"CTA {cta.ctaid} ends, and {count} columns of Tensor Memory are never given back"
-                    self._add_violation("PTX701", text, issue.location, (own,))
+                template = ptx7xx.ONLY_PEER_DEALLOCATES if half else ptx7xx.COLUMNS_NEVER_DEALLOCATED
+                self._add_violation(template(count=count, cta=cta.ctaid), issue.location, (own,))
 
-    def drop_cta(self, cta: Cta) -> None:
+    def _drop_cta(self, cta: CtaState) -> None:
         """Discard the state of a CTA whose cluster has exited."""
         self._uses.pop(cta, None)
         for key in [each for each in self._waiting if each[0] is cta]:
@@ -323,22 +342,22 @@ class TensorMemoryOrder:
 
     def _add_rule_violation(
         self,
-        rule: str,
+        content: Message,
         issue: TensorMemoryUse,
         region: TmemRegion,
         before: TensorMemoryUse,
-        what: str,
-        severity: str = "error",
+        severity: Severity | None = None,
     ) -> None:
-        before.is_reported = before.is_reported or severity == "error"
+        """Report two uses of columns. The message lacks the facts that are known of all of them."""
+        before.is_reported = before.is_reported or severity is None
         own = self._witness(issue.location, int(issue.threads[0]), region)
         other = self._witness(before.location, int(before.threads[0]), region)
-        does = "gives back" if rule == "PTX708" else "uses"
-        text = f"`{own.action}` {does} Tensor Memory that `{other.action}` at line {other.line} {what}"
-        self._add_violation(rule, text, issue.location, (own, other), severity)
+        does = "deallocates" if content.code == ptx7xx.TENSOR_GIVEN_BACK_IN_USE else "uses"
+        content = content.with_fields(action=own.action, access=does, other=other.action, line=other.line)
+        self._add_violation(content, issue.location, (own, other), severity)
 
     def _witness(
-        self, place: tuple[DecodedFunction, int, Cta], thread: int, region: TmemRegion | None = None
+        self, place: tuple[FunctionCode, int, CtaState], thread: int, region: TmemRegion | None = None
     ) -> Witness:
         code, pc, cta = place
         machine = cta.machine
@@ -346,34 +365,26 @@ class TensorMemoryOrder:
         start, size = (0, 0) if region is None else (region.address, region.end - region.start)
         return Witness(text, line, machine.thread_of(thread), cta.ctaid, "tensor" if size else "", start, size)
 
+    @staticmethod
     def _add_violation(
-        self,
-        rule: str,
-        text: str,
-        place: tuple[DecodedFunction, int, Cta],
+        content: Message,
+        place: tuple[FunctionCode, int, CtaState],
         shown: Iterable[Witness],
-        severity: str = "error",
+        severity: Severity | None = None,
     ) -> None:
         code, pc, cta = place
         witnesses = tuple(shown)
-        finding = Violation(
-            rule, text, witnesses[0].line, code.offsets[pc], witnesses, _MISSING_ORDERING[rule], severity
-        )
+        finding = Violation(content, witnesses[0].line, code.offsets[pc], witnesses, severity)
         cta.machine.report.add(finding, witnesses[-1].line)
+
+
+def tensor_memory_order_of(group: ThreadGroup) -> TensorMemoryOrder | None:
+    """Return the observer of the order of accesses to Tensor Memory; None where there is none."""
+    observer = group.cta.machine.observer
+    return observer.find(TensorMemoryOrder) if observer.is_checking else None
 
 
 def _describe_columns(regions: Iterable[TmemRegion]) -> str:
     """Describe columns in words."""
     stretches = sorted({(each.start, each.end - 1) for each in regions})
     return "columns " + ", ".join(f"{start} to {end}" for start, end in stretches[:3])
-
-
-_MISSING_ORDERING = {
-    "PTX701": "`tcgen05.dealloc` with the same address and number of columns, by one warp, before the CTA ends",
-    "PTX702": "one `.cta_group` in all tcgen05 instructions of the kernel",
-    "PTX704": "`tcgen05.commit` by the thread that issued it, and a wait on its mbarrier before the columns are used",
-    "PTX705": "`tcgen05.fence::after_thread_sync` behind the wait or the barrier",
-    "PTX706": "`tcgen05.wait` behind the load or store, before others are told",
-    "PTX708": "a barrier, or a wait for the commit, between the last use and the deallocation",
-}
-"""For each rule, what is missing."""

@@ -1,6 +1,6 @@
 """Tensor maps that the program changes: each change must be released and acquired for the tensormap proxy.
 
-Source: PTX ISA, "membar, fence" (`fence.proxy.tensormap`), "tensormap.cp_fenceproxy", "Tensor-map".
+Source: PTX ISA, "membar / fence" (`fence.proxy.tensormap`), "tensormap.cp_fenceproxy", "Tensor-map".
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics.catalogue import ptx4xx
 from ptxkit.emulator.core.findings import Violation
+from ptxkit.emulator.races.access_history import AccessHistory
 from ptxkit.emulator.races.shadow_memory import WRITE
 from ptxkit.emulator.races.vector_clocks import COMPLETED, ClockVector, CtaClocks, join_into
+from ptxkit.emulator.races.witnesses import access_witness
 from ptxkit.emulator.state.tensor_maps import ALIGNMENT, MAP_BYTES
+from ptxkit.emulator.threads.machine_observer import MachineObserver
 from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.races.race_detector import RaceDetector
     from ptxkit.emulator.races.shadow_memory import ShadowMemory
     from ptxkit.emulator.state.memory import ByteBuffer
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
@@ -24,7 +27,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TensormapAcquire:
-    """An acquire of a map's state for the tensormap proxy, at a time per thread. writes: the writers of the state."""
+    """An acquire of a map's state for the tensormap proxy, at a time for each thread.
+
+    `writes` are the writers of the state, and their times.
+    """
 
     clocks: CtaClocks
     index: Any
@@ -32,45 +38,43 @@ class TensormapAcquire:
     writes: Any
 
 
-class TensormapFences:
+class TensormapFences(MachineObserver):
     """The releases, and the acquired states of maps."""
 
-    def __init__(self, races: RaceDetector) -> None:
-        self._detector = races
+    def __init__(self, history: AccessHistory) -> None:
+        self._history = history
         self._releases: ClockVector = {}
         self._acquires: dict[tuple[ByteBuffer, int], list[TensormapAcquire]] = {}
 
     def fence(self, group: ThreadGroup, direction: str, address: Any) -> None:
         """Record a fence: an acquire covers one map, a release covers all earlier accesses of the threads."""
-        known, index = self._detector.clocks_of(group.cta), group.lanes.index
+        known, index = self._history.clocks_of(group.cta), group.lanes.index
         if direction != "acquire":
             join_into(self._releases, known.release_clock(index))
         elif address is not None:
             pool, places = group.cta.machine.memory.locate(group.cta, "generic", address, ALIGNMENT, index)
             self._acquire(known, index, pool, places)
 
-    def check_use(self, group: ThreadGroup, thread: int, pool: ByteBuffer, place: int) -> None:
+    def on_tensor_map_use(self, group: ThreadGroup, thread: int, buffer: ByteBuffer, byte_offset: int) -> None:
         """Report where a thread copies by a map whose present state the tensormap proxy may not know."""
-        unit = self._first_stale_unit(self._detector.clocks_of(group.cta), thread, pool, place)
+        pool, place = buffer, byte_offset
+        if pool.shadow is None:
+            return
+        unit = self._first_stale_unit(self._history.clocks_of(group.cta), thread, pool, place)
         if unit is None:
             return
         machine, shadow = group.cta.machine, pool.shadow
-        flight = machine.async_engine.inflight
         agent = int(shadow.last_accesses(WRITE, numpy.array([unit]))[0][0])
-        code, pc, cta = self._detector.location_of(int(shadow.sites[WRITE][unit]))
-        here = flight.access_witness(group.activation.function, group.pc, group.cta, thread, pool, place, MAP_BYTES)
-        other = agent - self._detector.clocks_of_agent(agent).base
-        there = flight.access_witness(code, pc, cta, min(other, cta.threads - 1), pool, unit * shadow.unit, shadow.unit)
-        message = f"copies by a tensor map that thread {there.thread} changes at line {there.line}: "
-        message += "the tensormap proxy may still know the map as it was"
-        missing = (
-            "`fence.proxy.tensormap::generic.release` behind the change, and `.acquire` of the map before the copy"
-        )
+        site = self._history.site(int(shadow.sites[WRITE][unit]))
+        here = access_witness(group.activation.function, group.pc, group.cta, thread, pool, place, MAP_BYTES)
+        other = agent - self._history.clocks_of_agent(agent).base
+        there = access_witness(*site.location, min(other, site.cta.threads - 1), pool, unit * shadow.unit, shadow.unit)
+        message = ptx4xx.TENSOR_MAP_CHANGE_NOT_FENCED(thread=there.thread, line=there.line)
         offset = group.activation.function.offsets[group.pc]
-        machine.report.add(Violation("PTX403", message, here.line, offset, (here, there), missing), code.offsets[pc])
+        machine.report.add(Violation(message, here.line, offset, (here, there)), site.offset)
 
     def _acquire(self, known: CtaClocks, index: Any, pool: ByteBuffer, places: Any) -> None:
-        """Record that threads acquire the maps at places."""
+        """Record that threads acquire the maps at some offsets."""
         for place in numpy.unique(places):
             some = index[places == place]
             writes = self._last_writes(pool, int(place))
@@ -105,7 +109,7 @@ class TensormapFences:
     def _is_released(self, known: CtaClocks, index: Any, writes: Any) -> bool:
         """Return whether all writes are released, and the threads know of the releases."""
         for agent, time in numpy.unique(writes[:, writes[0] != 0], axis=1).T.tolist():
-            owner = self._detector.clocks_of_agent(agent)
+            owner = self._history.clocks_of_agent(agent)
             held = self._releases.get(owner)
             if held is None or held[COMPLETED, agent - owner.base] < time:
                 return False

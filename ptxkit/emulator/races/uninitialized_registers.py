@@ -1,9 +1,8 @@
-"""Registers that a thread reads though it has not written them.
+"""Registers that a thread reads although it has not written them.
 
 Registers that are written on every path to an instruction that reads them need no check. For the others, the machine
-records which threads have written them. A read before that is no fault by itself: compilers emit some on purpose, where
-the value does not matter (`ptxkit.emulator.driver.uninitialized_dependence` asks whether it
-does).
+records which threads have written them. A read before that is not an error by itself, because compilers emit such reads
+on purpose where the value does not matter; `ptxkit.emulator.driver.uninitialized_dependence` checks whether it does.
 
 Source: PTX ISA, "State Spaces: Register State Space".
 """
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy
 
 from ptxkit.emulator.core.findings import Witness
+from ptxkit.emulator.core.uninitialized_reads import UninitializedRead
+from ptxkit.emulator.limits import MAX_CACHED_FUNCTIONS
 from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
@@ -38,32 +39,12 @@ from ptxkit.syntax.tree import (
 )
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.threads.thread_groups import Signal, ThreadGroup
+    from ptxkit.emulator.threads.thread_groups import Signal, Step, ThreadGroup
 
-Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 Body: TypeAlias = "Sequence[tuple[Instruction, BlockScope]]"
 
 _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 """A cache of results by the identity of the function, because a kernel is run many times."""
-_CACHE_SIZE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class UninitializedRead:
-    """The first read of a register by a thread that has not written it. offset, line: of the reading instruction."""
-
-    register: str
-    line: int
-    offset: int
-    witness: Witness
-
-
-@dataclass(slots=True)
-class UninitializedReads:
-    """The reads of one run. perturbed: registers with different initial bits."""
-
-    perturbed: frozenset[str] = frozenset()
-    reads: dict[tuple[str, int], UninitializedRead] = field(default_factory=dict)
 
 
 # ----------------------------------------------------------------------------------- which registers are watched
@@ -72,11 +53,11 @@ class UninitializedReads:
 def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int], list[int]]) -> frozenset[str]:
     """Return the names of the registers that some instruction may read before they are written.
 
-    body: the instructions of the function; goes_to: the indices of the branch targets of one.
+    `body` are the instructions of the function, and `goes_to` returns the indices of the branch targets of one.
     """
     known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
-        if len(_MAYBE_UNINITIALIZED_CACHE) >= _CACHE_SIZE:
+        if len(_MAYBE_UNINITIALIZED_CACHE) >= MAX_CACHED_FUNCTIONS:
             _MAYBE_UNINITIALIZED_CACHE.clear()
         known = _MAYBE_UNINITIALIZED_CACHE[id(function)] = (
             function,
@@ -87,7 +68,9 @@ def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int],
 
 @dataclass(slots=True)
 class _BasicBlock:
-    """A basic block. reads: registers that it reads before it writes them; writes: those that it always writes."""
+    """A basic block. `reads` are registers that it reads before it writes them, and `writes` those that it always
+    writes.
+    """
 
     reads: set[str] = field(default_factory=set)
     writes: set[str] = field(default_factory=set)
@@ -171,7 +154,7 @@ def _names_in(operand: Operand | None) -> Iterator[str]:
 
 
 class InitializedRegisters:
-    """Which threads have written the checked registers of a function. slots: their slots, with their names."""
+    """The threads that have written the checked registers of a function. `slots` has the registers' names by slot."""
 
     def __init__(self, body: Body, names: frozenset[str]) -> None:
         self.slots: dict[int, str] = {}

@@ -5,7 +5,8 @@ accesses of each thread are known, and the time up to which its writes are fence
 in global memory. What all threads of a CTA know is stored once; what single threads know beyond is a matrix that is
 discarded at the next barrier of all threads.
 
-Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Synchronization", "Release and Acquire Patterns".
+Source: PTX ISA, "Memory Consistency Model": "Causality Order", "Memory synchronization", "Release and Acquire
+Patterns".
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
+from ptxkit.emulator.limits import MAX_ENGINES
 from ptxkit.emulator.races.copy_waits import CopyWaits
 from ptxkit.emulator.races.foreign_times import ForeignTimes
+from ptxkit.semantics.ordering import CLUSTER_LEVEL, CTA_LEVEL, GPU_LEVEL
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
 
 ClockVector: TypeAlias = "dict[CtaClocks, Any]"
 """Times by CTA: an array (aspects, threads)."""
@@ -36,45 +39,40 @@ ClockVector: TypeAlias = "dict[CtaClocks, Any]"
     IMPLICITLY_FENCED,
     AFTER_WAIT,
 ) = range(9)
-"""Aspects: what is known to be complete; what of it is fenced towards the async proxy, by space; what is known by
-operations whose scopes include both CTAs; what is released towards the async proxy, and still needs an acquire; what
-of other CTAs' accesses was fenced in this CTA; what precedes a wait for an operation, which may be such a fence; and
-what of other CTAs' accesses precedes such a wait in this CTA. All launches have the first three, see `aspects_of`."""
+"""Aspects of what is known of an access: that it is complete; that it is fenced towards the async proxy, by space; that
+it is known by operations whose scopes include both CTAs; that it is released towards the async proxy, and still needs
+an acquire; that an access of another CTA was fenced in this CTA; that it precedes a wait for an operation, which may be
+such a fence; and that an access of another CTA precedes such a wait in this CTA. All launches have the first three, see
+`clock_kind_count`.
+"""
 
 _FENCED_HERE = FENCED_HERE_SHARED - FENCED_SHARED
 _MIN_KINDS, _CLUSTER_KINDS, _STRICT_KINDS = 3, 5, 9
-ENGINE_COUNT = 32
-"""Agents of a CTA in addition to its threads: mbarriers make accesses of asynchronous operations known."""
-
-_SCOPE_LEVELS = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
 
 
 def clock_kind_count(*, parted: bool, strict: bool) -> int:
-    """Return the number of aspects of a launch. parted: CTAs access each other's memory, or fences are
-    one-directional.
+    """Return the number of aspects of a launch.
+
+    `parted` says whether CTAs access each other's memory, or fences are one-directional.
     """
     return _STRICT_KINDS if strict else _CLUSTER_KINDS if parted else _MIN_KINDS
 
 
-def scope_level(scope: str | None) -> int:
-    """Return the level of a scope; without one, the widest level."""
-    return _SCOPE_LEVELS.get(scope or "sys", 3)
-
-
-def required_scope_level(first: Cta, second: Cta) -> int:
+def required_scope_level(first: CtaState, second: CtaState) -> int:
     """Return the level that a scope must have to include two CTAs."""
-    return 0 if first is second else 1 if first.cluster is second.cluster else 2
+    if first is second:
+        return CTA_LEVEL
+    return CLUSTER_LEVEL if first.cluster is second.cluster else GPU_LEVEL
 
 
 class CtaClocks:
-    """What the threads of one CTA know. base: the number of its first thread in the launch, from 1.
+    """What the threads of one CTA know. `base` is the number of its first thread in the launch, from 1.
 
-    threads: their number; the engines follow them.
-
-    own: the present time of each thread. fenced_by: what each has fenced of its own accesses. common: times of the
-    CTA's threads that all of them know. extra: the same for each thread, where some know more, else None. foreign:
-    times of other CTAs' threads that all know; foreign_of: the same for single threads. seen: by thread, what a fence
-    of a level makes known.
+    The engines follow the threads of the CTA, and `threads` is the number of both. `own_times` has the present time of
+    each thread, and `fenced_times` what each has fenced of its own accesses. `common_times` are the times of the CTA's
+    threads that all of them know; `thread_times` are those that each knows, or None where no thread knows more than
+    all do. `remote_times` and `thread_remote_times` are the same for threads of other CTAs. `has_cluster_started` says
+    whether the CTAs of the cluster are known to have started.
     """
 
     __slots__ = (
@@ -97,10 +95,10 @@ class CtaClocks:
         "threads",
     )
 
-    def __init__(self, cta: Cta, base: int, aspects: int = _MIN_KINDS) -> None:
-        self.cta, self.base, self.threads, self.clock_kinds = cta, base, cta.threads + ENGINE_COUNT, aspects
+    def __init__(self, cta: CtaState, base: int, aspects: int = _MIN_KINDS) -> None:
+        self.cta, self.base, self.threads, self.clock_kinds = cta, base, cta.threads + MAX_ENGINES, aspects
         self.relaxed_vector: ClockVector = {}
-        """What other CTAs did before relaxed arrivals, which tell of nothing."""
+        """What other CTAs did before relaxed arrivals, which release nothing."""
         self._engines: dict[object, int] = {}
         self.copy_engines: set[int] = set()
         """The engines through which copies of single threads were complete."""
@@ -158,16 +156,16 @@ class CtaClocks:
     # ------------------------------------------------------------------------------------------------- fences
 
     def fence(self, index: Any, level: int) -> None:
-        """Fence: later writes of some threads release what they did before, and earlier reads become acquires.
+        """Record a fence: later writes of some threads release what they did before, and earlier reads become acquires.
 
-        level: of the fence's scope; what needs a wider one is not released.
+        `level` is that of the fence's scope; what needs a wider scope is not released.
         """
         for thread in index.tolist():
             one = numpy.array([thread])
             waiting = self.pending_acquires.pop(thread, [])
-            for need, told in waiting:
+            for need, released in waiting:
                 if need <= level:
-                    self.acquire_clock(one, told)
+                    self.acquire_clock(one, released)
             wider = [each for each in waiting if each[0] > level]
             if wider:
                 self.pending_acquires[thread] = wider
@@ -253,7 +251,7 @@ class CtaClocks:
 
     def engine_for(self, key: object) -> int:
         """Return the engine whose operations an object signals."""
-        return self._engines.setdefault(key, self.threads - ENGINE_COUNT + len(self._engines) % ENGINE_COUNT)
+        return self._engines.setdefault(key, self.threads - MAX_ENGINES + len(self._engines) % MAX_ENGINES)
 
     def engine_clock(self, engine: int) -> ClockVector:
         """Return what an engine has done until now."""

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx3xx
 from ptxkit.emulator.core.findings import Violation, Witness
+from ptxkit.emulator.limits import MAX_CACHED_OPCODES
 from ptxkit.emulator.state.symbols import BlockScope, RegisterSlots
 from ptxkit.emulator.sync.async_operation import GROUPED
 from ptxkit.fast_dataclasses import dataclass
@@ -26,15 +29,14 @@ from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import Address, Binary, Element, Instruction, Name, Not, Operand, Unary, Vector
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.threads.thread_groups import Signal, ThreadGroup
+    from ptxkit.emulator.threads.machine_state import CtaState
+    from ptxkit.emulator.threads.thread_groups import Signal, Step, ThreadGroup
 
-Step: TypeAlias = "Callable[[ThreadGroup], Signal | None]"
 
 _MOVE_OPERATIONS = frozenset({"copy", "pack", "unpack"})
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=MAX_CACHED_OPCODES)
 def may_issue_register_op(opcode: str) -> bool:
     """Return whether an instruction may start an operation that uses registers until its group is waited for."""
     return any(_async_register_uses(match) for match in table().candidates(opcode))
@@ -65,7 +67,7 @@ def operand_slots(operand: Operand | None, scope: BlockScope) -> Iterable[int]:
 
 @dataclass(frozen=True, slots=True)
 class _RegisterUses:
-    """The register accesses of an instruction. moves: whether it only renames them."""
+    """The register accesses of an instruction. `is_move` says whether it only renames registers."""
 
     reads: frozenset[int]
     writes: frozenset[int]
@@ -168,16 +170,17 @@ def hazards_of(group: ThreadGroup) -> RegisterHazards:
 
 
 class RegisterHazards:
-    """The registers of one call, by their slots; each entry an array over the threads of the CTA.
+    """The registers of one call, by their slots; each entry is an array over the threads of the CTA.
 
-    number: of the group of the last operation that uses it, -1 for none. touched: since the last fence. updated:
-    whether the operation writes it. issued: the position of the operation. unfenced: threads that have not executed a
-    fence.
+    `pending_group` has the number of the group of the last operation that uses the register, or -1.
+    `touched_since_fence` says whether the thread has accessed the register since its last fence, and `unfenced` whether
+    it has not executed any. `is_updated` says whether the operation writes the register, and `issue_location` is the
+    step that issued it.
     """
 
     __slots__ = ("cta", "is_updated", "issue_location", "kind", "pending_group", "touched_since_fence", "unfenced")
 
-    def __init__(self, cta: Cta) -> None:
+    def __init__(self, cta: CtaState) -> None:
         self.cta, self.kind = cta, ""
         self.pending_group: dict[int, Any] = {}
         self.touched_since_fence: dict[int, Any] = {}
@@ -240,14 +243,7 @@ class RegisterHazards:
         if flying.any():
             what = "an accumulator" if self.is_updated[slot] else "the fragment of A"
             thread = int(index[numpy.flatnonzero(flying)[0]])
-            self._report(
-                group,
-                thread,
-                "PTX311",
-                f"touches {what} of the asynchronous operation at line {{}}, which may be in flight",
-                "a wait for the group of that operation, before this",
-                self.issue_location[slot],
-            )
+            self._report(group, thread, ptx3xx.REGISTERS_TOUCHED_IN_FLIGHT(registers=what), self.issue_location[slot])
 
     def check_fence(self, group: ThreadGroup, used: Iterable[int]) -> None:
         """Check that accesses of threads to registers are ordered before the operation that uses these."""
@@ -255,16 +251,16 @@ class RegisterHazards:
         wrong = self.unfenced[index]
         if wrong.any():
             first: Any = wrong
-            message = "uses registers, and no fence of registers comes before"
+            template = ptx3xx.NO_REGISTER_FENCE
         else:
             rows = [self.touched_since_fence[slot][index] for slot in used if slot in self.touched_since_fence]
             first = next((each for each in rows if each.any()), None)
-            message = "uses a register that was accessed before, with no fence of registers between"
+            template = ptx3xx.NO_REGISTER_FENCE_SINCE_ACCESS
         if first is not None and first.any():
             thread = int(index[numpy.flatnonzero(first)[0]])
-            self._report(group, thread, "PTX312", message, "`wgmma.fence` behind the last access to the registers")
+            self._report(group, thread, template())
 
-    def _report(self, group: ThreadGroup, thread: int, code: str, message: str, missing: str, other: int = -1) -> None:
+    def _report(self, group: ThreadGroup, thread: int, content: Message, other: int = -1) -> None:
         machine, here = group.cta.machine, group.activation.function
         at = machine.thread_of(thread)
 
@@ -272,5 +268,5 @@ class RegisterHazards:
             return Witness(here.instructions[pc].opcode, machine.line_of(here.offsets[pc]), at, group.cta.ctaid)
 
         shown = (witness(group.pc),) if other < 0 else (witness(group.pc), witness(other))
-        text = f"`{shown[0].action}` " + message.format(shown[-1].line)
-        machine.report.add(Violation(code, text, shown[0].line, here.offsets[group.pc], shown, missing))
+        content = content.with_fields(action=shown[0].action, line=shown[-1].line)
+        machine.report.add(Violation(content, shown[0].line, here.offsets[group.pc], shown))

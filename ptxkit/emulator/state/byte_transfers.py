@@ -22,10 +22,11 @@ _WORD = 4
 
 
 class ByteTransfer:
-    """From places of one pool to places of another.
+    """A copy of bytes from one buffer to another, in rows.
 
-    unit: bytes of an element of the arrays. sources, targets: (rows, units) numbers of units in the pools, NOWHERE for
-    what is not read (`fill` comes in its place) or not written. combine: how units meet what is there; None writes.
+    `unit` is the number of bytes of an element. `sources` and `targets` have the numbers of units in the buffers, of
+    the shape (rows, units); they are NO_OFFSET for what is not read, where `fill` takes its place, or not written.
+    `combine` is how units combine with the contents of memory, or None where they replace these.
     """
 
     __slots__ = ("_rows_read", "_rows_written", "combine", "data", "source", "sources", "target", "targets", "unit")
@@ -92,12 +93,12 @@ class ByteTransfer:
         return self.source if side == "source" else self.target
 
     def byte_offsets(self, side: str, rows: Any) -> Any:
-        """The bytes in the pool that rows read or write."""
+        """Return the offsets in the buffer of the bytes that rows read or write."""
         places = self._offsets(side, rows)
         return places if self.unit == 1 else (places[:, None] + numpy.arange(self.unit)).ravel()
 
     def word_offsets(self, side: str, rows: Any) -> Any:
-        """The words of four bytes in the pool that rows read or write, for each row once."""
+        """Return the words of four bytes of the buffer that rows read or write, once for each row."""
         if self.buffer(side) is None:
             return numpy.zeros(0, numpy.int64)
         if self.unit >= _WORD:
@@ -119,7 +120,10 @@ class ByteTransfer:
 def contiguous_transfer(
     source: ByteBuffer, start: int, target: ByteBuffer, to: int, size: int, mask: Any = None
 ) -> ByteTransfer:
-    """A range of bytes, in pieces; size and both places are multiples of PIECE. mask: which byte of each is written."""
+    """Return the copy of a range of bytes, in pieces; size and both offsets are multiples of PIECE_BYTES.
+
+    `mask` says which bytes of each 16 are written.
+    """
     unit = 8 if mask is None else 1
     offsets = numpy.arange(size // unit).reshape(-1, PIECE_BYTES // unit)
     targets = to // unit + offsets
@@ -131,6 +135,6 @@ def contiguous_transfer(
 def elementwise_transfer(
     source: ByteBuffer, start: int, target: ByteBuffer, to: int, size: int, element: int, combine: Combine
 ) -> ByteTransfer:
-    """A range of bytes whose elements of some bytes meet what is there."""
+    """Return a range of bytes whose elements of some bytes meet what is there."""
     offsets = numpy.arange(size // element).reshape(-1, PIECE_BYTES // element)
     return ByteTransfer(element, source, start // element + offsets, target, to // element + offsets, combine=combine)

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.core.findings import InvalidLaunchError
 from ptxkit.emulator.state.memory import LaunchMemory
-from ptxkit.emulator.state.symbols import BlockScope, VariableSymbol, alignment_of, element_bytes, variable_bytes
-from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.emulator.state.symbols import BlockScope
+from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa.functions import bits, kind
+from ptxkit.semantics.layout import DeclaredVariable, align_up, alignment_of, lanes_of, scalar_bytes, variable_of
 from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
     Address,
     Apply,
     Arguments,
     Binary,
-    Block,
     Body,
     Declaration,
     Declarator,
@@ -40,7 +40,7 @@ from ptxkit.syntax.tree import (
 class SharedLayout:
     """The shared memory of a kernel's CTA: static variables by what declares them, then the dynamic part.
 
-    end: bytes in all, those that the system reserves included. dynamic: where the dynamic part begins.
+    `end` is the number of bytes, those that the system reserves included, and `dynamic` the start of the dynamic part.
     """
 
     offsets: dict[int, int] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def lay_out_shared(module: Module, entry: Function, dynamic_bytes: int) -> Share
     alignment = 16
     for declaration in _shared_declarations(module, entry):
         for declarator in declaration.declarators:
-            size = variable_bytes(declaration, declarator)
+            size = variable_of(declaration, declarator).size
             if "extern" in declaration.linkage and size == 0:
                 open_ended.append((declaration, declarator))
                 alignment = max(alignment, alignment_of(declaration))
@@ -67,7 +67,7 @@ def lay_out_shared(module: Module, entry: Function, dynamic_bytes: int) -> Share
             start = _align_minimally(layout.end, alignment_of(declaration))
             layout.offsets[id(declarator)] = start
             layout.end = start + size
-    layout.dynamic = _align_up(layout.end, alignment)
+    layout.dynamic = align_up(layout.end, alignment)
     for _, declarator in open_ended:
         layout.offsets[id(declarator)] = layout.dynamic
     if open_ended or dynamic_bytes:
@@ -101,11 +101,9 @@ def _shared_declarations(module: Module, entry: Function) -> Iterator[Declaratio
 
 
 def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
-    """The declarations of a body, and the names in its instructions."""
-    for statement in body.statements:
-        if isinstance(statement, Block):
-            yield from _declarations_and_names(statement.body)
-        elif isinstance(statement, Declaration):
+    """Return the declarations of a body, and the names in its instructions."""
+    for statement, _ in body.flattened():
+        if isinstance(statement, Declaration):
             yield statement
         elif isinstance(statement, Instruction):
             for operand in statement.operands:
@@ -134,17 +132,13 @@ def _names_in(operand: Operand) -> Iterator[str]:
 
 def _align_minimally(value: int, alignment: int) -> int:
     """Align an offset exactly as declared, and no better, to reveal code that relies on more."""
-    start = _align_up(value, alignment)
+    start = align_up(value, alignment)
     return start if start & alignment else start + alignment
-
-
-def _align_up(value: int, alignment: int) -> int:
-    return -(-value // alignment) * alignment
 
 
 def place_variables(module: Module, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout) -> None:
     """Assign addresses to the module's variables, then store their initial values."""
-    pending: list[tuple[VariableSymbol, Declaration, Declarator]] = []
+    pending: list[tuple[DeclaredVariable, Declaration, Declarator]] = []
     for item in module.items:
         if not isinstance(item, Declaration):
             continue
@@ -162,16 +156,12 @@ def place_variables(module: Module, scope: BlockScope, memory: LaunchMemory, sha
 def place_function_variables(
     declaration: Declaration, scope: BlockScope, memory: LaunchMemory, shared: SharedLayout
 ) -> None:
-    """Give the variables that a function declares their addresses: in its frame, or with those of the module."""
+    """Assign addresses to the variables that a function declares, in its frame or with those of the module."""
     for declarator in declaration.declarators:
         if declaration.space in ("local", "param"):
             assert scope.frame is not None
-            size, alignment = variable_bytes(declaration, declarator), alignment_of(declaration)
-            at = scope.frame.reserve_local(size, max(alignment, 1))
-            element = element_bytes(declaration)
-            scope.names[declarator.name] = VariableSymbol(
-                declarator.name, declaration.space, at, size, alignment, declaration.type, element, is_in_frame=True
-            )
+            variable = variable_of(declaration, declarator)
+            scope.names[variable.name] = scope.frame.place(variable)
         else:
             symbol = _place_variable(declaration, declarator, memory, shared)
             if symbol is not None:
@@ -182,35 +172,24 @@ def place_function_variables(
 
 def _place_variable(
     declaration: Declaration, declarator: Declarator, memory: LaunchMemory, shared: SharedLayout
-) -> VariableSymbol | None:
-    size, alignment = variable_bytes(declaration, declarator), alignment_of(declaration)
-    if declaration.space == "shared":
+) -> DeclaredVariable | None:
+    variable = variable_of(declaration, declarator)
+    if variable.space == "shared":
         address = shared.offsets.get(id(declarator))
-        if address is None:
-            return None
-    elif declaration.space in ("global", "const"):
-        space = declaration.space
-        address = memory.allocate(space, size, max(alignment, 1), declarator.name)
-    else:
+        return None if address is None else replace(variable, address=address)
+    if variable.space not in ("global", "const"):
         return None
-    return VariableSymbol(
-        declarator.name,
-        declaration.space,
-        address,
-        size,
-        alignment,
-        declaration.type,
-        element_bytes(declaration),
-    )
+    address = memory.allocate(variable.space, variable.size, variable.alignment, variable.name)
+    return replace(variable, address=address)
 
 
 def encode_initializer(declaration: Declaration, declarator: Declarator, scope: BlockScope) -> bytes:
     """Return the bytes of an initializer."""
-    made = bytearray(variable_bytes(declaration, declarator))
+    made = bytearray(variable_of(declaration, declarator).size)
     lengths = [length or 0 for length in declarator.dimensions]
     if declaration.vector:
-        lengths.append(int(declaration.vector[1:]))
-    width = max(bits(declaration.type), 8) // 8
+        lengths.append(lanes_of(declaration))
+    width = scalar_bytes(declaration.type)
 
     def put(value: Operand, at: int, dimensions: list[int]) -> None:
         if isinstance(value, Vector) and dimensions:
@@ -229,7 +208,7 @@ def encode_initializer(declaration: Declaration, declarator: Declarator, scope: 
 
 
 def _encode_value(value: Operand, type_: str, scope: BlockScope) -> int:
-    """The bits of one initial value."""
+    """Return the bits of one initial value."""
     match value:
         case Float():
             return encode_float(value, bits(type_)) if kind(type_) == "f" else value.bits
@@ -252,7 +231,7 @@ def _encode_value(value: Operand, type_: str, scope: BlockScope) -> int:
             return _encode_value(left, type_, scope) + _encode_value(right, type_, scope)
         case Name(text):
             found = scope.lookup(text)
-            if isinstance(found, VariableSymbol):
+            if isinstance(found, DeclaredVariable):
                 return found.address
             if found is not None:
                 return scope.function_address(text)
@@ -264,7 +243,7 @@ def _f64_bits(value: float) -> tuple[int, int]:
 
 
 def encode_float(value: Float, width: int) -> int:
-    """The bits of a floating-point constant in a type of a width; those of another width are converted."""
+    """Return the bits of a floating-point constant in a type of a width; those of another width are converted."""
     if value.width == width:
         return value.bits
     number = struct.unpack(">f" if value.width == 32 else ">d", value.bits.to_bytes(value.width // 8, "big"))[0]

@@ -1,4 +1,4 @@
-"""What the names in a function stand for: registers by their places, variables by their addresses, labels.
+"""The meaning of the names in a function: registers and their slots, variables and their addresses, labels.
 
 Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "State Spaces".
 """
@@ -10,18 +10,16 @@ from typing import TypeAlias
 
 from ptxkit.emulator.core.dtypes import constant_bits, width_of
 from ptxkit.emulator.core.semantics_registry import Bits
-from ptxkit.fast_dataclasses import dataclass, field
-from ptxkit.isa.functions import bits
+from ptxkit.fast_dataclasses import dataclass, field, replace
+from ptxkit.semantics.layout import DeclaredVariable, align_up
 from ptxkit.syntax.tree import Declaration, Declarator, Directive, Function, Prototype
 
 COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
-_OPAQUE = frozenset({"texref", "samplerref", "surfref", "tensormap"})
-_OPAQUE_BYTES = {"tensormap": 128}
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterSlots:
-    """A register, or the registers of a vector. slots: their places. type: the type word of one."""
+    """A register, or the registers of a vector, with their slots in the frame. `type` is the type of one."""
 
     slots: tuple[int, ...]
     type: str
@@ -33,37 +31,22 @@ class RegisterSlots:
 
 
 @dataclass(frozen=True, slots=True)
-class VariableSymbol:
-    """A variable. space: as declared. address: in the space; in a frame, from its base. size: bytes.
-
-    framed: it is in each call's own memory.
-    """
-
-    name: str
-    space: str
-    address: int
-    size: int
-    alignment: int
-    type: str
-    element_size: int
-    is_in_frame: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class CodeLabel:
-    """A place in the code. place: the number of the step after it."""
+    """A label. `pc` is the number of the step after it."""
 
     name: str
     pc: int
 
 
-SymbolMeaning: TypeAlias = "RegisterSlots | VariableSymbol | CodeLabel | Function | Directive | Prototype"
+SymbolMeaning: TypeAlias = "RegisterSlots | DeclaredVariable | CodeLabel | Function | Directive | Prototype"
 
 
 @dataclass(frozen=True, slots=True)
 class SlotInitializer:
-    """What a place holds from the start. width: bits. value: a constant, or None. name: of a special register, or of
-    a variable in shared memory (`space` shared), whose address differs from CTA to CTA."""
+    """The initial contents of a slot of `width` bits: a constant `value`, or the value of the special register `name`.
+
+    `offset` is that of a variable in shared memory, whose address differs from CTA to CTA.
+    """
 
     width: int
     value: Bits | None = None
@@ -73,35 +56,39 @@ class SlotInitializer:
 
 @dataclass(slots=True)
 class FrameLayout:
-    """What a call of a function has of its own: registers (places in a list) and bytes of local memory."""
+    """What each call of a function has of its own: slots for registers, and bytes of local memory."""
 
     slots: list[SlotInitializer] = field(default_factory=list)
     size: int = 0
     _slot_cache: dict[tuple[object, ...], int] = field(default_factory=dict)
 
     def new_slot(self, width: int) -> int:
-        """A new register."""
+        """Return a new register."""
         self.slots.append(SlotInitializer(width))
         return len(self.slots) - 1
 
     def constant_slot(self, value: int, width: int) -> int:
-        """The place of a constant."""
+        """Return the slot of a constant."""
         value &= (1 << width) - 1
         return self._cached_slot((value, width), SlotInitializer(width, constant_bits(value, width)))
 
     def special_slot(self, name: str, width: int) -> int:
-        """The place of a special register that does not change, at the width at which it is read."""
+        """Return the slot of a special register that does not change, at the width at which it is read."""
         return self._cached_slot((name, width), SlotInitializer(width, name=name))
 
     def shared_address_slot(self, offset: int, width: int) -> int:
-        """The place of an address in the CTA's own shared memory."""
+        """Return the slot of an address in the CTA's own shared memory."""
         return self._cached_slot(("shared", offset, width), SlotInitializer(width, offset=offset))
 
     def reserve_local(self, size: int, alignment: int) -> int:
         """Allocate bytes of local memory; return their offset from the frame's base."""
-        start = -(-self.size // alignment) * alignment
+        start = align_up(self.size, alignment)
         self.size = start + size
         return start
+
+    def place(self, variable: DeclaredVariable) -> DeclaredVariable:
+        """Allocate local memory for a variable; return it with its offset from the frame's base."""
+        return replace(variable, address=self.reserve_local(variable.size, variable.alignment), is_in_frame=True)
 
     def _cached_slot(self, key: tuple[object, ...], fill: SlotInitializer) -> int:
         found = self._slot_cache.get(key)
@@ -127,7 +114,7 @@ class BlockScope:
             self._registers[each.name] = (declaration, each)
 
     def function_address(self, name: str) -> int:
-        """The address of a function."""
+        """Return the address of a function."""
         return self.addresses.get(name, 0)
 
     def lookup(self, name: str) -> SymbolMeaning | None:
@@ -167,25 +154,3 @@ def _register_spellings(name: str) -> Iterator[tuple[str, int | None]]:
     if digits:
         for cut in range(len(digits)):
             yield prefix + digits[:cut], int(digits[cut:])
-
-
-def variable_bytes(declaration: Declaration, declarator: Declarator) -> int:
-    """The size of a variable; 0 where its length is left open."""
-    size = element_bytes(declaration)
-    initial = getattr(declarator.initialiser, "elements", ())
-    for at, length in enumerate(declarator.dimensions):
-        size *= len(initial) if length is None and at == 0 else length or 0
-    return size
-
-
-def element_bytes(declaration: Declaration) -> int:
-    """The size of one element of a variable."""
-    if declaration.type in _OPAQUE:
-        return _OPAQUE_BYTES.get(declaration.type, 8)
-    lanes = int(declaration.vector[1:]) if declaration.vector else 1
-    return max(bits(declaration.type), 8) // 8 * lanes
-
-
-def alignment_of(declaration: Declaration) -> int:
-    """The alignment of a variable: as declared, else its element's size."""
-    return declaration.alignment or min(element_bytes(declaration), 128)

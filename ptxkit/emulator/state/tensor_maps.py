@@ -1,9 +1,9 @@
-"""Tensor maps of the machine: what they say, and the 128 bytes in which they lie in memory.
+"""Tensor maps of the machine: their fields, and the 128 bytes in which they are stored.
 
-    source = TensorMap.tiled(matrix, box=(64, 128), swizzle=128)
+    source = TensorMapArgument.tiled(matrix, box=(64, 128), swizzle=128)
     run(module, "k", grid=4, arguments=[source, ...])
 
-Extents, boxes and strides stand as in PTX, the innermost dimension first; an array of shape (rows, columns) has the
+Extents, boxes and strides have the innermost dimension first, as in PTX; an array of shape (rows, columns) has the
 extents (columns, rows). The bytes are the machine's own, not the driver's: a program copies them and replaces fields.
 
 Source: PTX ISA, "Tensors", "Tensor-map", "tensormap.replace"; CUDA Driver API, "Tensor Map Object Management".
@@ -32,10 +32,11 @@ _MODES = ("tiled", "im2col")
 
 @dataclass(frozen=True, slots=True)
 class TensorMapFields:
-    """What a map says. address: generic. extents, box, steps: elements by dimension; strides: bytes, but the innermost.
+    """The fields of a map. `address` is generic.
 
-    swizzle, interleave: bytes. fill: of what lies outside. lower, upper: the corners of an im2col box, of which
-    `channels` and `pixels` come. atomicity: of the swizzle, by number.
+    `extents`, `box` and `steps` are in elements, by dimension; `strides` are in bytes, without the innermost dimension.
+    `swizzle` and `interleave` are in bytes. `fill` is the value outside the tensor. `lower` and `upper` are the corners
+    of an im2col box, of which `channels` and `pixels` are copied. `atomicity` is that of the swizzle, by number.
     """
 
     mode: str
@@ -65,7 +66,7 @@ class TensorMapFields:
         return rules.ELEMENT_SIZES.get(self.element, 4)
 
     def encode(self) -> bytes:
-        """The 128 bytes."""
+        """Return the 128 bytes."""
 
         def filled(values: Sequence[int], count: int, by: int = 0) -> list[int]:
             return [*values, *[by] * (count - len(values))]
@@ -94,7 +95,7 @@ class TensorMapFields:
 
 
 def decode_map(octets: bytes) -> TensorMapFields | None:
-    """What 128 bytes say; None where they are no map of the machine."""
+    """Return the fields in 128 bytes, or None where these are not a map of the machine."""
     magic, mode, element, rank, interleave, swizzle, fill, atomicity, _, address, *rest = _STRUCT_FORMAT.unpack(
         octets[: _STRUCT_FORMAT.size]
     )
@@ -147,9 +148,10 @@ _FIELD_VALUE_COUNTS = {
 
 
 def replace_map_field(octets: bytes, field: str, ordinal: int, value: int) -> bytes:
-    """The bytes with another value of a field, which PTX gives. Raises ValueError where the field cannot hold it.
+    """Return the bytes with another value of a field, which PTX gives.
 
-    Zeros are a map, too, of nothing as yet: compilers make one of them by replacing all of its fields.
+    Raises ValueError where the field cannot hold it. Zeros are a map whose fields are all to be replaced, as compilers
+    do.
     """
     made = bytearray(octets)
     if not any(made[: struct.calcsize("<I")]):
@@ -169,7 +171,7 @@ def replace_map_field(octets: bytes, field: str, ordinal: int, value: int) -> by
 
 @dataclass(frozen=True, slots=True)
 class TensorMapArgument:
-    """An argument of a launch: the map of an array. layout: with no address yet."""
+    """An argument of a launch: the map of an array. Its layout has no address yet."""
 
     array: Any
     fields: TensorMapFields
@@ -185,11 +187,12 @@ class TensorMapArgument:
         oob_fill: str = "zeros",
         element_strides: Sequence[int] | None = None,
     ) -> TensorMapArgument:
-        """The map of an array whose boxes are copied as they stand.
+        """Return the map of an array whose boxes are copied as they are.
 
-        box: elements in each dimension, innermost first. element: type of the elements (`bf16`, `f32_ftz`); None takes
-        the array's own. swizzle, interleave: bytes. oob_fill: what is read outside of the array, `zeros` or `nan`.
-        element_strides: every how many elements one is taken. Raises LaunchError, which names the field.
+        `box` has the elements in each dimension, innermost first. `element` is their type (`bf16`, `f32_ftz`); None
+        takes that of the array. `swizzle` and `interleave` are in bytes. `oob_fill` is what is read outside the array,
+        `zeros` or `nan`. `element_strides` are the distances, in elements, between those that are taken. Raises
+        InvalidLaunchError, which names the field.
         """
         base = _base_fields(array, element, element_strides, swizzle, interleave, oob_fill)
         tensor = MappedTensor(base.element, 0, base.extents, base.strides)
@@ -219,10 +222,10 @@ class TensorMapArgument:
         oob_fill: str = "zeros",
         element_strides: Sequence[int] | None = None,
     ) -> TensorMapArgument:
-        """The map of an image (N, [D, [H,]] W, C) whose boxes are the pixels that a filter meets.
+        """Return the map of an image (N, [D, [H,]] W, C) whose boxes are the pixels that a filter meets.
 
-        lower, upper: offsets of the box's corners from the image's, innermost dimension (W) first. channels, pixels: of
-        a box. The rest as for `tiled`.
+        `lower` and `upper` are the offsets of the box's corners from those of the image, innermost dimension (W) first.
+        `channels` and `pixels` are those of a box. The other arguments are those of `tiled`.
         """
         base = _base_fields(array, element, element_strides, swizzle, interleave, oob_fill)
         tensor = MappedTensor(base.element, 0, base.extents, base.strides)
@@ -251,7 +254,7 @@ class TensorMapArgument:
         return TensorMapArgument(array, made)
 
     def encode_at(self, address: int) -> bytes:
-        """The 128 bytes where the array begins at an address."""
+        """Return the 128 bytes where the array begins at an address."""
         return replace(self.fields, address=address).encode()
 
 
@@ -269,7 +272,7 @@ def _base_fields(
 
 
 def _raise_if_invalid(broken: rules.LimitViolation | None) -> None:
-    """LaunchError where a rule of the encoder is broken."""
+    """Raise InvalidLaunchError where a rule of the encoder is broken."""
     if broken is not None:
         must = "it " if broken.rule.startswith("must") else ""
         raise InvalidLaunchError(f"tensor map: {broken.field} is {broken.value}; {must}{broken.rule}")

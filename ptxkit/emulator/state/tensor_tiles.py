@@ -19,12 +19,12 @@ _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f64": 0x7FFF_FFFF_FFFF_FFFF}
 
 
 def tile_bytes(layout: TensorMapFields, mode: str) -> int:
-    """The bytes of a whole box in shared memory."""
+    """Return the bytes of a whole box in shared memory."""
     return int(numpy.prod(_tile_shape(layout, mode))) * layout.element_size
 
 
 def _tile_shape(layout: TensorMapFields, mode: str) -> tuple[int, ...]:
-    """Elements of a box by dimension in shared memory, outermost first."""
+    """Return elements of a box by dimension in shared memory, outermost first."""
     if mode in ("tile::gather4", "tile::scatter4"):
         return 4, layout.box[0]
     if mode.startswith("im2col"):
@@ -33,7 +33,7 @@ def _tile_shape(layout: TensorMapFields, mode: str) -> tuple[int, ...]:
 
 
 def _element_counts(layout: TensorMapFields) -> list[int]:
-    """Elements of a tiled box by dimension, innermost first."""
+    """Return elements of a tiled box by dimension, innermost first."""
     return [-(-extent // step) for extent, step in zip(layout.box, _element_strides(layout), strict=True)]
 
 
@@ -42,7 +42,7 @@ def _element_strides(layout: TensorMapFields) -> tuple[int, ...]:
 
 
 def element_addresses(layout: TensorMapFields, mode: str, coordinates: Sequence[int], offsets: Sequence[int]) -> Any:
-    """The generic address of each element of a box, in shared memory's order; NOWHERE outside of the tensor.
+    """Return the generic address of each element of a box, in shared memory's order; NO_OFFSET outside of the tensor.
 
     Raises UnsupportedError for what the machine does not know.
     """
@@ -66,7 +66,7 @@ def _byte_strides(layout: TensorMapFields) -> tuple[int, ...]:
 
 
 def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
-    """The addresses of all combinations of coordinates, the innermost dimension fastest."""
+    """Return the addresses of all combinations of coordinates, the innermost dimension fastest."""
     rank = layout.rank
     address = numpy.full((1,) * rank, layout.address, numpy.int64)
     inside = numpy.ones((1,) * rank, bool)
@@ -78,7 +78,7 @@ def _cartesian_addresses(layout: TensorMapFields, axes: Sequence[Any]) -> Any:
 
 
 def _gather4_addresses(layout: TensorMapFields, coordinates: Sequence[int]) -> Any:
-    """Four rows of a matrix, each by its number."""
+    """Return four rows of a matrix, each by its number."""
     columns = coordinates[0] + numpy.arange(layout.box[0], dtype=numpy.int64)
     return numpy.concatenate(
         [_cartesian_addresses(layout, (columns, numpy.array([row], numpy.int64))) for row in coordinates[1:5]]
@@ -89,7 +89,7 @@ def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offse
     """Pixels one after another through the box of an image and on into the next, with an offset each."""
     inner = layout.rank - 2
     first = list(layout.lower)
-    behind = [extent + corner for extent, corner in zip(layout.extents[1:-1], layout.upper, strict=True)]
+    ends = [extent + corner for extent, corner in zip(layout.extents[1:-1], layout.upper, strict=True)]
     steps = layout.steps[1:-1]
     at = list(coordinates[1:])
     found = []
@@ -98,7 +98,7 @@ def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offse
         found.append([*place, at[inner]])
         for axis in range(inner):
             at[axis] += steps[axis]
-            if at[axis] < behind[axis]:
+            if at[axis] < ends[axis]:
                 break
             at[axis] = first[axis]
         else:
@@ -112,7 +112,7 @@ def _im2col_addresses(layout: TensorMapFields, coordinates: Sequence[int], offse
 
 
 def shared_addresses(layout: TensorMapFields, start: int, count: int) -> Any:
-    """The shared addresses of a box's elements that begins at an address, swizzled; as many as `count`.
+    """Return the shared addresses of a box's elements that begins at an address, swizzled; as many as `count`.
 
     Raises UnsupportedError for a swizzle that the machine does not know.
     """
@@ -126,7 +126,7 @@ def shared_addresses(layout: TensorMapFields, start: int, count: int) -> Any:
 
 
 def out_of_bounds_fill(layout: TensorMapFields) -> int:
-    """What an element outside of the tensor reads as."""
+    """Return what an element outside of the tensor reads as."""
     if layout.fill == "zeros":
         return 0
     return _NAN.get(layout.element, 0x7FFF_FFFF)

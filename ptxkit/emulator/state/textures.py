@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy
 
 from ptxkit.emulator.core.findings import InvalidLaunchError
+from ptxkit.emulator.limits import MAX_IMAGE_DIMENSIONS
 
 ADDRESS_MODES = ("wrap", "mirror", "clamp_ogl", "clamp", "border")
 """What happens to coordinates outside, by the number that `txq` gives."""
@@ -28,17 +29,16 @@ _WORDS = ("i1", "i2", "i4", "u1", "u2", "u4", "f2", "f4")
 _CHANNEL_TYPES = dict(zip(_WORDS, range(0x10D7, 0x10DF), strict=True))
 _NORMALIZED_TYPES = {"i1": 0x10D0, "i2": 0x10D1, "u1": 0x10D2, "u2": 0x10D3}
 """The names of OpenCL's enumerations, by numpy's."""
-_MAX_DIMENSIONS = 3
 _HANDLE_BASE = 0x7E << 48
 HANDLE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """How a texture is read. filter: `point` or `linear`. normalized: coordinates go from 0 to 1.
+    """How a texture is read. `filter` is `point` or `linear`; with `normalized`, coordinates go from 0 to 1.
 
-    address: a mode of `ADDRESS_MODES` for each dimension, innermost first; the last one is that of the dimensions that
-    follow. A second mode matters to a texture of one dimension, too (`texture_sampling.py`).
+    `address` has a mode of `ADDRESS_MODES` for each dimension, innermost first; the last one is that of the dimensions
+    that follow. A second mode also matters to a texture of one dimension (`texture_sampling.py`).
     """
 
     filter: str = "point"
@@ -51,14 +51,17 @@ class Sampler:
         return "clamp" if not self.normalized and found in ("wrap", "mirror") else found
 
     def validate(self, name: str) -> None:
-        """Raise LaunchError where it cannot be a sampler."""
+        """Raise InvalidLaunchError where it cannot be a sampler."""
         if self.filter not in FILTERS or any(each not in ADDRESS_MODES for each in self.address) or not self.address:
             raise InvalidLaunchError(f"{name}: filters are {', '.join(FILTERS)}; addresses {', '.join(ADDRESS_MODES)}")
 
 
 @dataclass(frozen=True, slots=True)
 class TextureImage:
-    """What textures and surfaces have in common. channels: 1, 2 or 4. layered: the first dimension is one of layers."""
+    """What textures and surfaces have in common. An image has 1, 2 or 4 `channels`.
+
+    With `layered`, the first dimension is one of layers.
+    """
 
     array: Any
     channels: int = 1
@@ -86,21 +89,24 @@ class TextureImage:
         return _CHANNEL_ORDERS[self.channels]
 
     def validate(self, name: str) -> None:
-        """Raise LaunchError where it cannot be an image."""
+        """Raise InvalidLaunchError where it cannot be an image."""
         kind = f"{self.array.dtype.kind}{self.array.itemsize}" if isinstance(self.array, numpy.ndarray) else ""
         if kind not in _CHANNEL_TYPES or not self.array.flags.c_contiguous:
             raise InvalidLaunchError(f"{name}: an image is a numpy array of 8, 16 or 32-bit numbers, in C order")
         if self.channels not in _CHANNEL_ORDERS or (self.channels > 1 and self.array.shape[-1] != self.channels):
             raise InvalidLaunchError(f"{name}: an image has 1, 2 or 4 channels, and they are its last dimension")
-        if not 1 <= len(self.extents) <= _MAX_DIMENSIONS or not self.array.size:
+        if not 1 <= len(self.extents) <= MAX_IMAGE_DIMENSIONS or not self.array.size:
             raise InvalidLaunchError(
-                f"{name}: an image has 1 to {_MAX_DIMENSIONS} dimensions, besides layers and channels"
+                f"{name}: an image has 1 to {MAX_IMAGE_DIMENSIONS} dimensions, besides layers and channels"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class Texture(TextureImage):
-    """An image to be read. scaled: integers become numbers from 0, or -1, to 1. cube: layers are faces, six a cube."""
+    """An image to be read. With `scaled`, integers become numbers from 0, or -1, to 1.
+
+    With `cube`, the layers are faces, six for each cube.
+    """
 
     sampler: Sampler = Sampler()
     scaled: bool = False
@@ -118,7 +124,7 @@ class Texture(TextureImage):
         return self.scaled or self.array.dtype.kind == "f"
 
     def validate(self, name: str) -> None:
-        """Raise LaunchError where it cannot be a texture."""
+        """Raise InvalidLaunchError where it cannot be a texture."""
         TextureImage.validate(self, name)
         self.sampler.validate(name)
         if self.scaled and f"{self.array.dtype.kind}{self.array.itemsize}" not in _NORMALIZED_TYPES:
@@ -144,7 +150,7 @@ OpaqueObject: TypeAlias = "Texture | Surface | Sampler"
 
 @dataclass(frozen=True, slots=True)
 class TextureBinding:
-    """An object that a kernel has. address: where its array begins in global memory, 0 for a sampler."""
+    """An object that a kernel has. `address` is that of its array in global memory, 0 for a sampler."""
 
     object: OpaqueObject
     address: int
@@ -157,11 +163,11 @@ class TextureHandles:
         self._bindings: dict[int, TextureBinding] = {}
 
     def bind(self, made: OpaqueObject, address: int) -> int:
-        """A handle for an object."""
+        """Return a handle for an object."""
         handle = _HANDLE_BASE + (len(self._bindings) + 1 << 4)
         self._bindings[handle] = TextureBinding(made, address)
         return handle
 
     def find(self, handle: int) -> TextureBinding | None:
-        """What a handle stands for."""
+        """Return what a handle refers to."""
         return self._bindings.get(handle)

@@ -14,12 +14,11 @@ from ptxkit.emulator.state.byte_transfers import ByteTransfer
 from ptxkit.emulator.sync.mbarrier import Mbarrier
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
+    from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 CP_ASYNC, BULK, WGMMA, TCGEN05 = "cp.async", "bulk", "wgmma", "tcgen05"
-"""What signals that an operation is complete: a group of the thread, of one of these kinds; for the last, an
+"""What signals the completion of an operation: a group of its thread, of one of these kinds, or for the last an
 mbarrier.
 """
 
@@ -29,11 +28,12 @@ BY_MBARRIER, UNSIGNALLED = "mbarrier", "nothing"
 
 
 class AsyncOperation:
-    """One execution of an instruction by some threads.
+    """One execution of an asynchronous instruction by some threads.
 
-    threads: the issuer of each row. groups: the number of each row's group in its thread. signals: mbarriers and the
-    bytes that are completed on them. reading, writing: rows whose source, or target, is not known to be free.
-    proxy: the proxy through which it accesses memory.
+    An operation has rows, which take effect independently. `threads` has the issuer of each row, and `groups` the
+    number of the row's group in that thread. `signals` are the mbarriers that the operation signals, each with a number
+    of bytes. `pending_reads` and `pending_writes` are the rows whose source, or target, is not known to be free.
+    `proxy` is the proxy through which the operation accesses memory.
     """
 
     __slots__ = (
@@ -64,8 +64,8 @@ class AsyncOperation:
         groups: Any = None,
         signals: Sequence[tuple[Mbarrier, int]] = (),
     ) -> None:
-        self.cta: Cta = group.cta
-        self.function: DecodedFunction = group.activation.function
+        self.cta: CtaState = group.cta
+        self.function: FunctionCode = group.activation.function
         self.pc = group.pc
         self.completion, self.transfers, self.proxy = completion, tuple(transfers), proxy
         rows = transfers[0].rows if transfers else 0
@@ -76,9 +76,9 @@ class AsyncOperation:
         self.pending_writes = numpy.ones(rows, bool)
         self.serial = 0
         self.issue_clock: Any = None
-        """What orders accesses keeps here."""
+        """What the threads know when they issue it, as the clocks of the race detector keep it."""
         self.tensor_use: Any = None
-        """What it does to Tensor Memory, for those who mind."""
+        """How it uses Tensor Memory (`TensorMemoryUse`), where the order of such uses is checked."""
 
     @property
     def name(self) -> str:
@@ -111,4 +111,4 @@ class DeferredArrival:
         self.cta, self.function, self.pc = group.cta, group.activation.function, group.pc
         self.threads, self.barrier, self.serial = threads, barrier, serial
         self.issue_clock: Any = None
-        """What orders accesses keeps here."""
+        """What the threads know when they execute the instruction, as the clocks of the race detector keep it."""

@@ -7,100 +7,94 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import thread_index_of
 from ptxkit.emulator.threads.waitable import Waitable
+from ptxkit.semantics.cluster_barrier_state import ClusterBarrierOutcome, ClusterBarrierState
+from ptxkit.semantics.thread_sets import thread_range
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.machine import Cluster
+    from ptxkit.emulator.threads.machine_state import ClusterState, CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 
 class ClusterBarrierPhase(Waitable):
-    """One phase of the barrier: it completes when all threads of the cluster that have not exited have arrived."""
+    """One phase of the barrier, on which threads wait. `release_clock` is what the arrivals release, as the checks of
+    races keep it.
+    """
 
-    __slots__ = ("cluster", "has_arrived", "is_complete", "release_clock")
+    __slots__ = ("barrier", "release_clock")
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, barrier: ClusterBarrier) -> None:
         super().__init__()
-        self.cluster = cluster
-        self.has_arrived: dict[Cta, Any] = {}
-        self.is_complete = False
+        self.barrier = barrier
         self.release_clock: dict[Any, Any] = {}
-        """What orders accesses keeps here."""
 
-    def missing_arrivals(self) -> list[tuple[Cta, int]]:
-        """Return the CTAs with missing arrivals, each with the number of threads that have not arrived."""
-        found = []
-        for cta in self.cluster.ctas:
-            there = self.has_arrived.get(cta)
-            absent = cta.alive if there is None else cta.alive & ~there
-            if absent.any():
-                found.append((cta, int(numpy.count_nonzero(absent))))
-        return found
-
-    def describe(self, _group: ThreadGroup) -> str:
+    def describe(self, _group: ThreadGroup) -> Message:
         """Describe the missing arrivals."""
-        rest = ", ".join(f"{count} threads of CTA {cta.ctaid}" for cta, count in self.missing_arrivals())
-        return f"the barrier of the cluster, at which {rest} have not arrived"
+        rest = ", ".join(f"{count} threads of CTA {cta.ctaid}" for cta, count in self.barrier.missing_arrivals())
+        return ptx6xx.CLUSTER_BARRIER_INCOMPLETE(missing=rest)
 
 
 class ClusterBarrier:
-    """The barrier of a cluster. phase: the current one."""
+    """The barrier of a cluster, with its current `phase`. The numbers of a CTA's threads follow those of the CTA before
+    it.
+    """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self.cluster = cluster
-        self.phase = ClusterBarrierPhase(cluster)
-        self._unwaited_phases: dict[Cta, Any] = {}
-
-    def _unwaited_phase_of(self, cta: Cta) -> Any:
-        """Return, for each thread of a CTA, the phase at which it has arrived but not waited yet, or None."""
-        found = self._unwaited_phases.get(cta)
-        if found is None:
-            found = self._unwaited_phases[cta] = numpy.full(cta.threads, None, object)
-        return found
+        self.state = ClusterBarrierState(thread_range(0, sum(cta.threads for cta in cluster.ctas)))
+        self.phase = self._completed_phase = ClusterBarrierPhase(self)
 
     def arrive(self, group: ThreadGroup, order: str) -> None:
         """Record that threads arrive. They must wait before they arrive again."""
-        cta, index = group.cta, group.lanes.index
-        owed = self._unwaited_phase_of(cta)
-        again = owed[index] != None  # noqa: E711 (element by element)
-        if again.any():
+        threads = self._threads_of(group)
+        if self.state.arrive(threads) is ClusterBarrierOutcome.REPEATED_ARRIVAL:
             raise ExecutionFault(
-                "PTX613", "threads arrive at the cluster's barrier twice without a wait between", index[again]
+                ptx6xx.ARRIVAL_WITHOUT_WAIT(),
+                self._index_in(group.cta, threads & self.state.unwaited),
             )
-        phase = self.phase
-        owed[index] = phase
-        there = phase.has_arrived.get(cta)
-        if there is None:
-            there = phase.has_arrived[cta] = numpy.zeros(cta.threads, bool)
-        there[index] = True
-        cta.machine.observer.on_cluster_arrive(group, phase, order)
-        self.complete_if_ready()
+        group.cta.machine.observer.on_cluster_arrive(group, self.phase, order)
+        self._complete_if_ready()
 
     def wait(self, group: ThreadGroup) -> ClusterBarrierPhase | None:
         """Return the phase that threads wait for; None where it is complete."""
-        cta, index = group.cta, group.lanes.index
-        owed = self._unwaited_phase_of(cta)
-        phases = owed[index]
-        without = phases == None  # noqa: E711 (element by element)
-        if without.any():
-            message = "threads wait for the cluster's barrier without having arrived"
-            raise ExecutionFault("PTX613", message, index[without])
-        for phase in phases:
-            if not phase.is_complete:
-                found: ClusterBarrierPhase = phase
-                return found
-        cta.machine.observer.on_cluster_barrier_pass(group, phases[0])
-        owed[index] = None
+        threads = self._threads_of(group)
+        outcome = self.state.wait(threads)
+        if outcome is ClusterBarrierOutcome.WAIT_WITHOUT_ARRIVAL:
+            early = self._index_in(group.cta, threads & ~self.state.unwaited)
+            raise ExecutionFault(ptx6xx.WAIT_WITHOUT_ARRIVAL(), early)
+        if outcome is ClusterBarrierOutcome.PENDING:
+            return self.phase
+        # No phase completes before all threads of the cluster have waited for the one before.
+        group.cta.machine.observer.on_cluster_barrier_pass(group, self._completed_phase)
         return None
 
-    def complete_if_ready(self) -> None:
-        """Complete the phase if all threads that have not exited have arrived."""
-        phase = self.phase
-        if phase.has_arrived and not phase.missing_arrivals():
-            phase.is_complete = True
-            self.phase = ClusterBarrierPhase(self.cluster)
-            phase.wake()
+    def on_threads_exit(self, cta: CtaState, threads: int) -> None:
+        """Handle the exit of a set of threads of a CTA."""
+        self.state.exit(threads << cta.rank * cta.threads)
+        self._complete_if_ready()
+
+    def missing_arrivals(self) -> list[tuple[CtaState, int]]:
+        """Return the CTAs with missing arrivals, each with the number of threads that have not arrived."""
+        missing = self.state.members & ~self.state.arrived
+        counts = [
+            (cta, (missing & thread_range(cta.rank * cta.threads, cta.threads)).bit_count())
+            for cta in self.cluster.ctas
+        ]
+        return [(cta, count) for cta, count in counts if count]
+
+    def _complete_if_ready(self) -> None:
+        if self.state.complete_if_ready() is ClusterBarrierOutcome.PHASE_COMPLETE:
+            self._completed_phase, self.phase = self.phase, ClusterBarrierPhase(self)
+            self._completed_phase.wake()
+
+    @staticmethod
+    def _threads_of(group: ThreadGroup) -> int:
+        return group.lanes.thread_set() << group.cta.rank * group.cta.threads
+
+    @staticmethod
+    def _index_in(cta: CtaState, threads: int) -> Any:
+        return thread_index_of(threads >> cta.rank * cta.threads)

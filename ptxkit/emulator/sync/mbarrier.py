@@ -10,140 +10,102 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx5xx
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.limits import MAX_POLLS_PER_PHASE
 from ptxkit.emulator.threads.waitable import Waitable
+from ptxkit.semantics.mbarrier_state import MAX_ARRIVALS, MAX_TX_COUNT, MbarrierOutcome, MbarrierState
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-MAX_ARRIVALS = (1 << 20) - 1
-MAX_TX_COUNT = (1 << 20) - 1
 MBARRIER_BYTES = 8
 _PENDING_BITS = 20
-_MAX_POLLS = 1 << 16
-
-
-class MbarrierError(Exception):
-    """A rule that an operation on an mbarrier breaks. code: the rule's code."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
 
 
 class Mbarrier(Waitable):
-    """One object. cta: the owner of its shared memory; offset: within it; place: in the cluster's pool.
+    """An mbarrier object of a run.
 
-    count: arrivals per phase; pending: arrivals missing in this phase; bytes: expected minus completed.
-    phase: the number of complete phases. observed: the number of these that some thread has observed.
+    `cta` owns the shared memory in which the object is. `offset` is its offset in that memory, and `buffer_offset` that
+    in the shared memory of the cluster. `polls` counts the failed polls of each thread, by CTA. `clock` is what the
+    checks of races know of its phases.
     """
 
-    __slots__ = (
-        "arrived_count",
-        "buffer_offset",
-        "clock",
-        "completed_bytes",
-        "count",
-        "cta",
-        "expected_bytes",
-        "is_live",
-        "observed_phases",
-        "offset",
-        "pending",
-        "phase",
-        "polls",
-        "tx_count",
-    )
+    __slots__ = ("buffer_offset", "clock", "cta", "is_live", "offset", "polls", "state")
 
-    def __init__(self, cta: Cta, place: int, count: int) -> None:
+    def __init__(self, cta: CtaState, place: int, count: int) -> None:
         super().__init__()
         self.cta, self.buffer_offset = cta, place
         self.offset = place - cta.rank * cta.cluster.stride
-        self.count = self.pending = count
-        self.tx_count = self.phase = self.observed_phases = 0
-        self.arrived_count = self.expected_bytes = self.completed_bytes = 0
+        self.state = MbarrierState(count)
         self.is_live = True
-        self.polls: dict[Cta, Any] = {}
+        self.polls: dict[CtaState, Any] = {}
         self.clock: Any = None
-        """What orders accesses keeps here."""
         self._store_opaque_state()
 
     # ------------------------------------------------------------------------------------------- operations
 
     def arrive(self, counts: Any, *, drop: bool = False, completes: bool = True) -> Any:
-        """Count arrivals, one entry per thread; return the state tokens from before each. Raises MbarrierError."""
-        self._check_phase_observed()
-        total = int(counts.sum())
-        if total <= self.pending:
-            before = self.pending - (numpy.cumsum(counts) - counts)
+        """Count arrivals, one entry per thread; return the state tokens from before each. Raises ExecutionFault."""
+        state, total = self.state, int(counts.sum())
+        if total <= state.pending_arrivals:
+            before = state.pending_arrivals - (numpy.cumsum(counts) - counts)
             tokens = self._state_tokens(before)
             self._count_arrivals(total, drop=drop, completes=completes)
             return tokens
         found = numpy.zeros(len(counts), numpy.uint64)
         for at, each in enumerate(counts):
-            self._check_phase_observed()
-            found[at] = self._state_tokens(numpy.array([self.pending]))[0]
+            found[at] = self._state_tokens(numpy.array([state.pending_arrivals]))[0]
             self._count_arrivals(int(each), drop=drop, completes=completes)
         return found
 
-    def _check_phase_observed(self) -> None:
-        if self.phase > self.observed_phases:
-            raise MbarrierError(
-                "PTX505",
-                f"an arrival at {self.name} for phase {self.phase}, while no thread has seen that phase "
-                f"{self.phase - 1} is complete",
-            )
-
     def _count_arrivals(self, count: int, *, drop: bool, completes: bool) -> None:
-        if count > self.pending:
-            raise MbarrierError(
-                "PTX505",
-                f"{count} arrivals at {self.name}, whose phase {self.phase} has {self._describe_pending()} left "
-                f"of {self.count}",
-            )
-        if not completes and count == self.pending and not self.tx_count:
-            raise MbarrierError(
-                "PTX505", f"an arrival with .noComplete would complete phase {self.phase} of {self.name}"
-            )
-        self.pending -= count
-        self.arrived_count += count
+        expected = self.state.count
         if drop:
-            self.count -= count
-        self._on_change()
+            self.state.drop(count)
+        outcome = self.state.arrive(count, may_complete=completes)
+        if outcome.is_error:
+            raise ExecutionFault(self._describe_arrival_error(outcome, count, expected))
+        self._on_change(outcome)
 
-    def _describe_pending(self) -> str:
-        return f"{self.pending} arrivals" if self.pending else "none"
+    def _describe_arrival_error(self, outcome: MbarrierOutcome, count: int, expected: int) -> Message:
+        barrier, phase = self.name, self.phase
+        if outcome is MbarrierOutcome.UNOBSERVED_PHASE:
+            return ptx5xx.ARRIVAL_BEFORE_PHASE_OBSERVED(barrier=barrier, phase=phase, previous=phase - 1)
+        if outcome is MbarrierOutcome.FORBIDDEN_COMPLETION:
+            return ptx5xx.NO_COMPLETE_COMPLETES(phase=phase, barrier=barrier)
+        pending = self.state.pending_arrivals
+        left = ptx5xx.PENDING_ARRIVALS(pending=pending) if pending else "none"
+        return ptx5xx.MORE_ARRIVALS_THAN_PENDING(
+            arrivals=count, barrier=barrier, phase=phase, pending=left, count=expected
+        )
 
     def add_pending(self, count: int) -> None:
-        """Increase the pending count of this phase, for asynchronous copies. Raises MbarrierError."""
-        if self.pending + count > MAX_ARRIVALS:
-            raise MbarrierError(
-                "PTX505", f"{self.name} would await {self.pending + count} arrivals, more than it can count"
-            )
-        self.pending += count
+        """Increase the pending count of this phase, for asynchronous copies. Raises ExecutionFault."""
+        if self.state.add_pending(count).is_error:
+            raise ExecutionFault(ptx5xx.ARRIVALS_OVERFLOW(barrier=self.name, arrivals=self.state.pending_arrivals))
 
     def expect_tx(self, count: int) -> None:
-        """Expect more bytes in this phase. Raises MbarrierError."""
-        self.tx_count += count
-        self.expected_bytes += count
-        self._check_tx_count()
-        self._on_change()
+        """Expect more bytes in this phase. Raises ExecutionFault."""
+        self._on_tx_change(self.state.expect_tx(count))
 
     def complete_tx(self, count: int) -> None:
-        """Count bytes as completed. Raises MbarrierError."""
-        self.tx_count -= count
-        self.completed_bytes += count
-        self._check_tx_count()
-        self._on_change()
+        """Count bytes as completed. Raises ExecutionFault."""
+        self._on_tx_change(self.state.complete_tx(count))
 
-    def _check_tx_count(self) -> None:
-        if abs(self.tx_count) > MAX_TX_COUNT:
-            raise MbarrierError(
-                "PTX503",
-                f"phase {self.phase} of {self.name} expects {self.expected_bytes} bytes and has got "
-                f"{self.completed_bytes}: "
-                f"the difference is more than it can count ({MAX_TX_COUNT})",
+    def _on_tx_change(self, outcome: MbarrierOutcome) -> None:
+        if outcome.is_error:
+            content = ptx5xx.TX_COUNT_OVERFLOW(
+                phase=self.phase,
+                barrier=self.name,
+                expected=self.state.expected_bytes,
+                completed=self.state.completed_bytes,
+                limit=MAX_TX_COUNT,
             )
+            raise ExecutionFault(content)
+        self._on_change(outcome)
 
     def invalidate(self) -> None:
         """End the lifetime of the object."""
@@ -152,26 +114,23 @@ class Mbarrier(Waitable):
 
     # ---------------------------------------------------------------------------------------------------- waiting
 
-    def is_phase_complete(self, parity: int) -> bool:
-        """Return whether the preceding phase with a parity is complete."""
-        return (self.phase & 1) != parity
+    @property
+    def phase(self) -> int:
+        """Return the number of complete phases."""
+        return self.state.completed_phases
 
     def is_token_complete(self, token: int) -> bool:
         """Return whether the phase of a state token is complete."""
-        return (token >> _PENDING_BITS & 0xFFFF_FFFF) < self.phase
-
-    def observe(self) -> None:
-        """Record that a thread has observed the completion of the preceding phase."""
-        self.observed_phases = self.phase
+        return self.state.is_phase_complete(token >> _PENDING_BITS & 0xFFFF_FFFF)
 
     def count_failed_poll(self, group: ThreadGroup, index: Any, most: int) -> bool:
         """Count a failed poll of threads; return whether this phase has had more than `most` of them."""
         polls = self.polls.get(group.cta)
         if polls is None:
             polls = self.polls[group.cta] = numpy.zeros(group.cta.threads, numpy.int64)
-        base = self.phase * _MAX_POLLS
+        base = self.phase * MAX_POLLS_PER_PHASE
         found = numpy.maximum(polls[index], base) + 1
-        polls[index] = numpy.minimum(found, base + _MAX_POLLS - 1)
+        polls[index] = numpy.minimum(found, base + MAX_POLLS_PER_PHASE - 1)
         return bool((found - base > most).all())
 
     def reset_polls(self) -> None:
@@ -184,20 +143,18 @@ class Mbarrier(Waitable):
     def _state_tokens(self, pending: Any) -> Any:
         return pending.astype(numpy.uint64) | numpy.uint64(self.phase << _PENDING_BITS)
 
-    def _on_change(self) -> None:
-        if not self.pending and not self.tx_count:
+    def _on_change(self, outcome: MbarrierOutcome) -> None:
+        if outcome is MbarrierOutcome.PHASE_COMPLETE:
             self.cta.machine.observer.on_phase_complete(self)
-            self.phase += 1
-            self.pending = self.count
-            self.arrived_count = self.expected_bytes = self.completed_bytes = 0
             self.wake()
         self._store_opaque_state()
 
     def _store_opaque_state(self) -> None:
         """Store the state in memory, in a form that is opaque to the program."""
-        state = self.phase << 42 | (self.tx_count & 0x3FFFFF) << _PENDING_BITS | self.pending
+        known = self.state
+        words = known.completed_phases << 42 | (known.tx_count & 0x3FFFFF) << _PENDING_BITS | known.pending_arrivals
         self.cta.cluster.shared_buffer.view(MBARRIER_BYTES)[self.buffer_offset >> 3] = numpy.uint64(
-            state & (1 << 64) - 1
+            words & (1 << 64) - 1
         )
 
     @property
@@ -206,18 +163,19 @@ class Mbarrier(Waitable):
         where = f" of CTA {self.cta.ctaid}" if self.cta.cluster.size > 1 else ""
         return f"the mbarrier at shared 0x{self.offset:x}{where}"
 
-    @property
-    def code(self) -> str:
-        """Return the code of the rule that a deadlock breaks."""
-        return "PTX504" if self.pending else "PTX503"
-
-    def describe(self, group: ThreadGroup) -> str:  # noqa: ARG002 (as of other waitables)
+    def describe(self, group: ThreadGroup) -> Message:  # noqa: ARG002 (as of other waitables)
         """Describe what its phase is missing."""
-        seen = self.count - self.pending
-        text = f"phase {self.phase} of {self.name}: {self.count} arrivals expected, {seen} seen"
-        if self.expected_bytes or self.completed_bytes or self.tx_count:
-            text += f"; {self.expected_bytes} bytes expected, {self.completed_bytes} seen"
-        return text
+        known, data = self.state, ""
+        if known.expected_bytes or known.completed_bytes or known.tx_count:
+            data = str(ptx5xx.PHASE_BYTES(expected=known.expected_bytes, completed=known.completed_bytes))
+        content = ptx5xx.PHASE_INCOMPLETE(
+            phase=self.phase,
+            barrier=self.name,
+            expected=known.count,
+            seen=known.count - known.pending_arrivals,
+            bytes=data,
+        )
+        return content if known.pending_arrivals else content.under(ptx5xx.MBARRIER_EXPECTED_BYTES)
 
 
 def pending_count(tokens: Any) -> Any:

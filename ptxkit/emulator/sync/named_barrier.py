@@ -11,180 +11,159 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import thread_index_of, thread_set_of
 from ptxkit.emulator.threads.waitable import Waitable
+from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
+from ptxkit.semantics.thread_sets import WARP_SIZE, first_thread, lanes_of, thread_range, warps_of
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
+    from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
-
-WARP_SIZE = 32
 
 
 class BarrierPhase(Waitable):
-    """One phase of a barrier: it completes when enough threads have arrived.
+    """One phase of a barrier, on which threads wait; it completes when enough threads have arrived.
 
-    expected: threads, or None for all that have not exited. arrived: whether each thread has arrived; values: the
-    predicates for a reduction. sites: by warp, the position of the aligned instruction of its threads, -1 for none.
+    `arrived` are the threads that have arrived, `predicates` those whose predicate for a reduction is true, and
+    `aligned_warps` those that arrived at an aligned instruction, as sets of `semantics.thread_sets`.
+    `includes_all_threads` says whether all threads that have not exited had arrived when the phase completed.
+    `release_clock` is what the arrivals release, as the checks of races keep it.
     """
 
     __slots__ = (
         "_first_arrival",
-        "_location_of_site",
+        "_warps_by_site",
+        "aligned_warps",
         "all_arrivals_wait",
-        "arrival_locations",
+        "arrived",
         "barrier",
-        "expected_threads",
-        "has_arrived",
+        "includes_all_threads",
         "is_complete",
         "predicates",
         "release_clock",
     )
 
-    def __init__(self, barrier: NamedBarrier, expected: int | None) -> None:
+    def __init__(self, barrier: NamedBarrier) -> None:
         super().__init__()
-        self.barrier, self.expected_threads = barrier, expected
-        self.has_arrived = numpy.zeros(barrier.cta.threads, bool)
-        self.predicates = numpy.zeros(barrier.cta.threads, bool)
-        self.arrival_locations = numpy.full(barrier.cta.warps, -1)
-        self._location_of_site: dict[tuple[int, int], int] = {}
-        self.is_complete = False
-        self._first_arrival: tuple[DecodedFunction, int] | None = None
+        self.barrier = barrier
+        self.arrived = self.predicates = self.aligned_warps = 0
+        self._warps_by_site: dict[tuple[int, int], int] = {}
+        self._first_arrival: tuple[FunctionCode, int] | None = None
         self.all_arrivals_wait = True
+        self.is_complete = self.includes_all_threads = False
         self.release_clock: Any = None
-        """What orders accesses keeps here."""
 
-    def check_convergence(self, group: ThreadGroup) -> None:
+    def check_convergence(self, group: ThreadGroup, threads: int) -> None:
         """Check that all threads of a warp execute the same instruction, if that is aligned."""
-        place = self._location_of_site.setdefault((id(group.activation), group.pc), len(self._location_of_site))
-        warps = group.lanes.index >> 5
-        wrong = (self.arrival_locations[warps] >= 0) & (self.arrival_locations[warps] != place)
-        if wrong.any():
-            warp = int(warps[wrong][0])
-            message = f"threads of warp {warp} come to barrier {self.barrier.number} at different instructions"
-            raise ExecutionFault("PTX603", message, group.lanes.index[wrong])
-        self.arrival_locations[warps] = place
+        site, warps = (id(group.activation), group.pc), warps_of(threads)
+        wrong = 0
+        for other, there in self._warps_by_site.items():
+            if other != site:
+                wrong |= there & warps
+        if wrong:
+            warp = first_thread(wrong) // WARP_SIZE
+            content = ptx6xx.WARP_AT_DIFFERENT_BARRIERS(warp=warp, number=self.barrier.number)
+            raise ExecutionFault(content, thread_index_of(threads & lanes_of(wrong)))
+        self._warps_by_site[site] = self._warps_by_site.get(site, 0) | warps
+        self.aligned_warps |= warps
         if self._first_arrival is None:
             self._first_arrival = (group.activation.function, group.pc)
 
-    def warps_with_partial_arrival(self) -> Any:
+    def partial_aligned_warps(self) -> int:
         """Return the warps of which only some threads have arrived at an aligned instruction."""
-        cta = self.barrier.cta
-        absent = numpy.zeros(cta.warps * WARP_SIZE, bool)
-        absent[: cta.threads] = cta.alive & ~self.has_arrived
-        return (self.arrival_locations >= 0) & absent.reshape(-1, WARP_SIZE).any(axis=1)
+        return self.barrier.state.partial_warps & self.aligned_warps
 
     def check_exited_warps(self) -> None:
         """Report warps of which some threads have exited without executing the aligned instruction."""
         cta = self.barrier.cta
-        absent = numpy.zeros(cta.warps * WARP_SIZE, bool)
-        absent[: cta.threads] = ~self.has_arrived
-        parted = numpy.flatnonzero((self.arrival_locations >= 0) & absent.reshape(-1, WARP_SIZE).any(axis=1))
-        if self._first_arrival is None or not len(parted):
+        absent = thread_range(0, cta.threads) & ~self.arrived
+        partial = warps_of(absent) & self.aligned_warps
+        if self._first_arrival is None or not partial:
             return
-        warp = int(parted[0])
-        there = numpy.flatnonzero(self.has_arrived[warp * WARP_SIZE : (warp + 1) * WARP_SIZE]) + warp * WARP_SIZE
-        missing = int(numpy.flatnonzero(absent.reshape(-1, WARP_SIZE)[warp])[0]) + warp * WARP_SIZE
-        message = (
-            f"only a part of warp {warp} executes this barrier, which wants all threads of a warp: thread {missing} "
-            "has ended before"
-        )
-        fault = ExecutionFault("PTX603", message, there)
+        lanes = lanes_of(partial & -partial)
+        warp, missing = first_thread(partial) // WARP_SIZE, first_thread(absent & lanes)
+        content = ptx6xx.WARP_LANE_EXITED(warp=warp, thread=missing)
+        fault = ExecutionFault(content, thread_index_of(self.arrived & lanes))
         fault.location, fault.cta = self._first_arrival, cta
         cta.machine.report_fault(fault)
 
-    def arrived_count(self) -> int:
-        """Return the arrived threads: a warp counts as 32, full or not, once all of its lanes that have not exited
-        arrived.
-
-        In an incomplete warp, threads that arrived at an instruction that is not aligned count individually.
-        """
-        cta = self.barrier.cta
-        came, absent = (numpy.zeros(cta.warps * WARP_SIZE, bool) for _ in range(2))
-        came[: cta.threads] = self.has_arrived
-        absent[: cta.threads] = cta.alive & ~self.has_arrived
-        each, parted = came.reshape(-1, WARP_SIZE).sum(axis=1), absent.reshape(-1, WARP_SIZE).any(axis=1)
-        of_parted = numpy.where(self.arrival_locations >= 0, 0, each)
-        return int(numpy.where(parted, of_parted, numpy.where(each > 0, WARP_SIZE, 0)).sum())
-
-    @property
-    def code(self) -> str:
-        """Return the code of the rule that a deadlock breaks."""
-        return "PTX603" if self.warps_with_partial_arrival().any() else "PTX601"
-
-    def describe(self, _group: ThreadGroup) -> str:
+    def describe(self, _group: ThreadGroup) -> Message:
         """Describe the missing arrivals."""
-        number = self.barrier.number
-        torn = numpy.flatnonzero(self.warps_with_partial_arrival())
-        if len(torn):
-            return f"barrier {number}, to which only a part of warp {torn[0]} has come: it wants all threads of a warp"
-        if self.expected_threads is not None:
-            return f"barrier {number}, at which {self.arrived_count()} of {self.expected_threads} threads have arrived"
-        missing = numpy.flatnonzero(self.barrier.cta.alive & ~self.has_arrived)
+        number, state = self.barrier.number, self.barrier.state
+        partial = self.partial_aligned_warps()
+        if partial:
+            warp = first_thread(partial) // WARP_SIZE
+            return ptx6xx.BARRIER_LACKS_LANES(number=number, warp=warp)
+        if state.declared_count is not None:
+            return ptx6xx.BARRIER_LACKS_ARRIVALS(
+                number=number, arrived=state.arrived_count, expected=state.declared_count
+            )
+        missing = thread_index_of(state.members & ~state.arrived)
         shown = ", ".join(map(str, missing[:4])) + (", ..." if len(missing) > 4 else "")
-        return f"barrier {number}, which {len(missing)} threads have not reached (threads {shown})"
+        return ptx6xx.BARRIER_LACKS_THREADS(number=number, missing=len(missing), threads=shown)
 
 
 class NamedBarrier:
     """One of a CTA's sixteen barriers."""
 
-    def __init__(self, cta: Cta, number: int) -> None:
+    def __init__(self, cta: CtaState, number: int) -> None:
         self.cta, self.number = cta, number
+        self.state = BarrierState(thread_set_of(cta.alive.nonzero()[0]))
         self.phase: BarrierPhase | None = None
 
     def arrive(
         self, group: ThreadGroup, expected: int | None, values: Any = None, *, aligned: bool = False, waits: bool = True
     ) -> BarrierPhase:
         """Count the arrival of the group's threads; return their phase, which may be complete now."""
-        phase = self.phase
-        if phase is None:
-            phase = self.phase = BarrierPhase(self, expected)
-        elif phase.expected_threads != expected:
-            message = (
-                f"barrier {self.number} is used with {_thread_count_text(expected)}, and before with "
-                f"{_thread_count_text(phase.expected_threads)}"
+        state, threads, index = self.state, group.lanes.thread_set(), group.lanes.index
+        earlier = state.declared_count
+        if state.declare(expected) is BarrierOutcome.COUNT_MISMATCH:
+            content = ptx6xx.BARRIER_COUNTS_DIFFER(
+                number=self.number, threads=_thread_count_text(expected), before=_thread_count_text(earlier)
             )
-            raise ExecutionFault("PTX602", message, group.lanes.index)
-        index = group.lanes.index
-        again = phase.has_arrived[index]
-        if again.any():
-            message = f"threads arrive at barrier {self.number} once more before it opens"
-            raise ExecutionFault("PTX602", message, index[again])
+            raise ExecutionFault(content, index)
+        if state.arrive(threads) is BarrierOutcome.REPEATED_ARRIVAL:
+            again = thread_index_of(threads & state.arrived)
+            raise ExecutionFault(ptx6xx.BARRIER_ARRIVED_TWICE(number=self.number), again)
+        if self.phase is None:
+            self.phase = BarrierPhase(self)
+        phase = self.phase
         if aligned:
-            phase.check_convergence(group)
-        phase.has_arrived[index] = True
+            phase.check_convergence(group, threads)
+        phase.arrived = state.arrived
         if values is not None:
-            phase.predicates[index] = values
+            phase.predicates |= thread_set_of(index[numpy.broadcast_to(values, index.shape).astype(bool)])
         phase.all_arrivals_wait &= waits
         self.cta.machine.observer.on_barrier_arrive(group, phase)
-        self._complete_if_ready()
+        self._complete_if_ready(phase)
         return phase
 
-    def on_threads_exit(self) -> None:
-        """Handle the exit of threads."""
-        self._complete_if_ready()
+    def on_threads_exit(self, threads: int) -> None:
+        """Handle the exit of a set of threads."""
+        self.state.exit(threads)
+        if self.phase is not None:
+            self._complete_if_ready(self.phase)
 
-    def _complete_if_ready(self) -> None:
-        phase = self.phase
-        if phase is None:
-            return
-        if phase.expected_threads is None:
-            if (self.cta.alive & ~phase.has_arrived).any():
-                return
-        elif phase.arrived_count() < phase.expected_threads:
-            return
-        elif phase.arrived_count() > phase.expected_threads:
-            message = (
-                f"{phase.arrived_count()} threads arrive at barrier {self.number}, which opens for "
-                f"{phase.expected_threads}"
+    def _complete_if_ready(self, phase: BarrierPhase) -> None:
+        state = self.state
+        if state.declared_count is not None:
+            state.count_arrived_warps(phase.aligned_warps)
+        arrived_count, phase.includes_all_threads = state.arrived_count, not state.members & ~state.arrived
+        outcome = state.complete_if_ready()
+        if outcome is BarrierOutcome.EXCESS_ARRIVALS:
+            content = ptx6xx.BARRIER_TOO_MANY_ARRIVALS(
+                arrived=arrived_count, number=self.number, expected=state.declared_count
             )
-            raise ExecutionFault("PTX602", message, numpy.flatnonzero(phase.has_arrived))
-        self.phase = None
-        phase.is_complete = True
-        phase.check_exited_warps()
-        self.cta.machine.observer.on_barrier_complete(self.cta, phase)
-        phase.wake()
+            raise ExecutionFault(content, thread_index_of(phase.arrived))
+        if outcome is BarrierOutcome.PHASE_COMPLETE:
+            self.phase = None
+            phase.is_complete = True
+            phase.check_exited_warps()
+            self.cta.machine.observer.on_barrier_complete(self.cta, phase)
+            phase.wake()
 
 
 def _thread_count_text(expected: int | None) -> str:

@@ -9,24 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from ptxkit.diagnostics import DiagnosticCode, Message
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.threads.thread_groups import BlockSignal
 from ptxkit.emulator.threads.waitable import Waitable
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.semantics.barrier_state import BarrierOutcome, BarrierState
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-WARP_SIZE = 32
 _LANE_BITS = (numpy.uint32(1) << numpy.arange(WARP_SIZE, dtype=numpy.uint32)).astype(numpy.uint32)
 
 
 @dataclass(frozen=True, slots=True)
 class WarpOperands:
-    """The values of all participating lanes. warp, lane: of each executing thread. there: the lanes, (warps, 32).
+    """The operand values of all participating lanes.
 
-    values: one matrix (warps, 32) for each operand.
+    `warp` and `lane` are those of each executing thread. `present` has the participating lanes, of the shape (warps,
+    32), and `values` a matrix of that shape for each operand.
     """
 
     warp: Any
@@ -53,43 +57,52 @@ def to_lane_matrix(group: ThreadGroup, values: Any) -> Any:
 
 
 class WarpRendezvous(Waitable):
-    """Lanes of one warp that reach an instruction of a kind, with one mask, at different positions or times."""
+    """Lanes of one warp that reach an instruction of a kind, with one mask, at different positions or times.
 
-    __slots__ = ("code", "cta", "is_complete", "key", "mask", "present", "values", "warp")
+    present: the lanes that have arrived, as the bits of an integer.
+    """
 
-    def __init__(self, cta: Cta, warp: int, mask: int, key: tuple[object, ...]) -> None:
+    __slots__ = ("code", "cta", "is_complete", "key", "mask", "present", "state", "values", "warp")
+
+    def __init__(self, cta: CtaState, warp: int, mask: int, alive: int, key: tuple[object, ...]) -> None:
         super().__init__()
         self.cta, self.warp, self.mask, self.key = cta, warp, mask, key
-        self.code = "PTX601"
-        """The rule that is broken where they wait for ever."""
-        self.present = numpy.zeros(WARP_SIZE, bool)
+        self.code = ptx6xx.BARRIER_NEVER_OPENS
+        """The rule that a deadlock violates."""
+        self.state = BarrierState(mask & alive)
+        self.present = 0
         self.values: list[Any] = []
         self.is_complete = False
 
-    def missing_lanes(self) -> int:
-        """Return the lanes that the mask names, have not exited and have not arrived."""
-        lanes = self.cta.alive[self.warp * WARP_SIZE : (self.warp + 1) * WARP_SIZE]
-        alive = int(sum(1 << at for at, lives in enumerate(lanes) if lives))
-        return self.mask & alive & ~int(sum(1 << at for at, here in enumerate(self.present) if here))
+    def arrive(self, lanes: int) -> None:
+        """Record that lanes arrive."""
+        self.state.arrive(lanes)
+        self.present = self.state.arrived
+        self._complete_if_ready()
 
-    def on_threads_exit(self) -> None:
-        """Handle the exit of threads."""
-        if not self.missing_lanes():
+    def on_threads_exit(self, threads: int) -> None:
+        """Handle the exit of a set of threads."""
+        self.state.exit(threads >> self.warp * WARP_SIZE)
+        self._complete_if_ready()
+
+    def _complete_if_ready(self) -> None:
+        if self.state.complete_if_ready() is BarrierOutcome.PHASE_COMPLETE:
             self.is_complete = True
             self.cta.rendezvous.pop(self.key, None)
             self.wake()
 
-    def describe(self, _group: ThreadGroup) -> str:
+    def describe(self, _group: ThreadGroup) -> Message:
         """Describe the missing lanes."""
-        return f"lanes 0x{self.missing_lanes():08x} of warp {self.warp}, which its mask 0x{self.mask:08x} names"
+        missing = self.state.members & ~self.state.arrived
+        return ptx6xx.LANES_NOT_ARRIVED(lanes=missing, warp=self.warp, mask=self.mask).under(self.code)
 
 
 def gather_operands(
-    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: str = "PTX601"
+    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], code: DiagnosticCode = ptx6xx.BARRIER_NEVER_OPENS
 ) -> WarpOperands | BlockSignal:
-    """Return the values of all lanes that the mask names, once these have arrived. kind: distinguishes instructions.
+    """Return the values of all lanes that the mask names, once these have arrived.
 
-    code: the rule that a deadlock breaks.
+    `kind` distinguishes the instructions at which lanes may meet, and `code` is the rule that a deadlock breaks.
     """
     index = group.lanes.index
     warp, lane = index >> 5, (index & 31).astype(numpy.uint32)
@@ -97,15 +110,17 @@ def gather_operands(
         return _take_rendezvous_operands(group, group.wait_token, warp, lane, values)
     own = (mask >> lane & numpy.uint32(1)) == 0
     if own.any():
-        raise ExecutionFault("PTX607", "a lane executes this with a mask that does not name it", index[own])
+        raise ExecutionFault(ptx6xx.LANE_OUTSIDE_ITS_MASK(), index[own])
     there = to_lane_matrix(group, numpy.ones(len(index), bool))
-    absent = mask & ~masks_of_lanes(there)[warp]
+    present = masks_of_lanes(there)
+    absent = mask & ~present[warp]
     if absent.any():
-        alive = numpy.zeros(group.cta.warps * WARP_SIZE, bool)
-        alive[: group.cta.threads] = group.cta.alive
-        absent &= masks_of_lanes(alive.reshape(-1, WARP_SIZE))[warp]
+        lanes = numpy.zeros(group.cta.warps * WARP_SIZE, bool)
+        lanes[: group.cta.threads] = group.cta.alive
+        alive = masks_of_lanes(lanes.reshape(-1, WARP_SIZE))
+        absent &= alive[warp]
         if absent.any():
-            found = _join_rendezvous(group, kind, mask, values, warp, lane)
+            found = _join_rendezvous(group, kind, mask, values, present, alive)
             if isinstance(found.on, WarpRendezvous):
                 found.on.code = code
             return found
@@ -113,34 +128,29 @@ def gather_operands(
 
 
 def _join_rendezvous(
-    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], warp: Any, lane: Any
+    group: ThreadGroup, kind: str, mask: Any, values: tuple[Any, ...], present: Any, alive: Any
 ) -> BlockSignal:
-    """Wait for lanes that arrive on other paths, or at other times."""
-    cta = group.cta
-    number, named = int(warp[0]), int(mask[0])
-    if (warp != number).any():
+    """Wait for lanes that arrive on other paths, or at other times. present, alive: lanes of each warp, as masks."""
+    cta, index = group.cta, group.lanes.index
+    number, named = int(index[0]) >> 5, int(mask[0])
+    if int(index[-1]) >> 5 != number:
         raise SingleWarpRequired
     key = (number, named, kind)
     meeting = cta.rendezvous.get(key)
     if meeting is None:
-        meeting = cta.rendezvous[key] = WarpRendezvous(cta, number, named, key)
+        meeting = cta.rendezvous[key] = WarpRendezvous(cta, number, named, int(alive[number]), key)
         meeting.values = [numpy.zeros(WARP_SIZE, each.dtype) for each in values]
-    meeting.present[lane] = True
     for kept, each in zip(meeting.values, values, strict=True):
-        kept[lane] = each
-    if not meeting.missing_lanes():
-        meeting.is_complete = True
-        cta.rendezvous.pop(meeting.key, None)
-        meeting.wake()
-        return BlockSignal(meeting, is_satisfied=True)  # a converged warp executes its instruction once
-    return BlockSignal(meeting)
+        kept[index & 31] = each
+    meeting.arrive(int(present[number]))
+    return BlockSignal(meeting, is_satisfied=meeting.is_complete)  # a converged warp executes its instruction once
 
 
 def _take_rendezvous_operands(
     group: ThreadGroup, meeting: WarpRendezvous, warp: Any, lane: Any, values: tuple[Any, ...]
 ) -> WarpOperands:
     there = numpy.zeros((group.cta.warps, WARP_SIZE), bool)
-    there[meeting.warp] = meeting.present
+    there[meeting.warp] = numpy.uint32(meeting.present) & _LANE_BITS != 0
     matrices = []
     for kept, each in zip(meeting.values, values, strict=True):
         matrix = numpy.zeros((group.cta.warps, WARP_SIZE), each.dtype)

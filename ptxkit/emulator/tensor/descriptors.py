@@ -21,9 +21,10 @@ _PAIR_SWIZZLE = 1
 
 @dataclass(frozen=True, slots=True)
 class MatrixDescriptor:
-    """start, leading, stride: bytes. span: units that a row of the pattern has, 1 without a swizzle; base: its row.
+    """The fields of a descriptor; `start`, `leading` and `stride` are in bytes.
 
-    in_pairs: pairs of units are exchanged, and the pattern has four rows.
+    `span` is the number of units in a row of the pattern, 1 without a swizzle, and `base` its row. With
+    `swizzles_pairs`, pairs of units are exchanged, and the pattern has four rows.
     """
 
     start: int
@@ -40,7 +41,7 @@ class MatrixDescriptor:
 
 
 def decode_matrix_descriptor(bits: int) -> MatrixDescriptor:
-    """A descriptor of 64 bits. Raises ValueError where its swizzle is none."""
+    """Decode a descriptor of 64 bits. Raises ValueError where it has no valid swizzle."""
     start, leading, stride = ((bits >> at & 0x3FFF) << 4 for at in (0, 16, 32))
     swizzle = bits >> 61 & 7
     if swizzle not in _SWIZZLE_SPANS:
@@ -51,9 +52,10 @@ def decode_matrix_descriptor(bits: int) -> MatrixDescriptor:
 def element_addresses(
     matrix: MatrixDescriptor, rows: int, columns: int, size: int, *, transposed: bool = False
 ) -> NDArray[np.int64]:
-    """Where the elements lie in shared memory, (rows, columns). rows: of A, or columns of B; columns: along k.
+    """Return the addresses of the elements in shared memory, of the shape (rows, columns).
 
-    size: bytes of an element. transposed: neighbours along the rows are neighbours in memory, else those along k.
+    `rows` are those of A, or the columns of B; `columns` lie along k. `size` is the number of bytes of an element. With
+    `transposed`, neighbours along the rows are neighbours in memory, else those along k.
     """
     row, column = np.arange(rows)[:, None], np.arange(columns)[None, :]
     each = UNIT_BYTES // size
@@ -70,7 +72,7 @@ def element_addresses(
     else:
         across = row % 8 * wide + row // 8 * matrix.stride
         unit = column // each
-        # Where k goes on beyond a row of the pattern (B of a sparse product, with 32 bytes), it does so at `leading`.
+        # Where k continues beyond a row of the pattern (B of a sparse product, with 32 bytes), it does so at `leading`.
         along = column % each * size + unit % matrix.span * UNIT_BYTES + unit // matrix.span * matrix.leading
     place = matrix.start + across + along
     return (
@@ -81,11 +83,11 @@ def element_addresses(
 
 
 def swizzle_address(address: NDArray[np.int64], span: int, base: int = 0) -> NDArray[np.int64]:
-    """Addresses with their unit exchanged by their row: bits from 4 on by those from 7 on, 1 to 3 of them."""
+    """Return addresses with their unit exchanged by their row: bits from 4 on by those from 7 on, 1 to 3 of them."""
     row = ((address >> 7) - base) & (span - 1)
     return address ^ (row << 4)
 
 
 def swizzle_address_pairs(address: NDArray[np.int64], base: int = 0) -> NDArray[np.int64]:
-    """Addresses with their pair of units exchanged by their row: bits 5 and 6 by bits 7 and 8."""
+    """Return addresses with their pair of units exchanged by their row: bits 5 and 6 by bits 7 and 8."""
     return address ^ (((address >> 7) - base & 3) << 5)

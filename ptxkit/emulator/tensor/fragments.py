@@ -27,7 +27,7 @@ IndexArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class FragmentLayout:
-    """The row and column of each element: arrays of shape (registers, lanes, elements in a register)."""
+    """The row and column of each element, as arrays of the shape (registers, lanes, elements in a register)."""
 
     row: IndexArray
     column: IndexArray
@@ -42,7 +42,9 @@ class FragmentLayout:
 
 @cache
 def multiplicand_layout(rows: int, columns: int, width: int) -> FragmentLayout:
-    """A of so many rows, and columns of `width` bits; B is the transpose of one with as many rows as B has columns."""
+    """Return the layout of A with some rows, and columns of `width` bits; B is the transpose of an A with as many rows
+    as B has columns.
+    """
     each = elements_per_register(width)
     found = [
         (
@@ -57,7 +59,7 @@ def multiplicand_layout(rows: int, columns: int, width: int) -> FragmentLayout:
 
 @cache
 def accumulator_layout(rows: int, columns: int, width: int) -> FragmentLayout:
-    """C or D."""
+    """Return the layout of C or D."""
     pairs = [
         (8 * down + _GROUP[:, None] + 0 * _element_index(2), 8 * across + 2 * _THREAD[:, None] + _element_index(2))
         for across in range(columns // 8)
@@ -80,12 +82,12 @@ def _make_layout(found: Sequence[tuple[IndexArray, IndexArray]], rows: int, colu
 
 
 def elements_per_register(width: int) -> int:
-    """How many elements of so many bits a register of 32 bits holds; f64 has registers of its own."""
+    """Return how many elements of so many bits a register of 32 bits holds; f64 has registers of its own."""
     return max(1, 32 // width)
 
 
 def gather_matrix(registers: Sequence[Bits], layout: FragmentLayout) -> Bits:
-    """The codes of the elements, (..., rows, columns), of registers of shape (..., lanes)."""
+    """Return the codes of the elements, (..., rows, columns), of registers of shape (..., lanes)."""
     parts = unpack_elements(np.stack(registers, axis=-2), layout.width)
     codes = np.zeros((*parts.shape[:-3], layout.rows, layout.columns), parts.dtype)
     codes[..., layout.row, layout.column] = parts
@@ -93,13 +95,13 @@ def gather_matrix(registers: Sequence[Bits], layout: FragmentLayout) -> Bits:
 
 
 def scatter_registers(codes: Bits, layout: FragmentLayout) -> list[Bits]:
-    """The other way round."""
+    """Return the registers of the codes of a matrix, the inverse of `gather_matrix`."""
     packed = pack_elements(codes[..., layout.row, layout.column], layout.width)
     return [packed[..., at, :] for at in range(layout.registers)]
 
 
 def unpack_elements(values: Bits, width: int) -> Bits:
-    """Registers' elements, the lowest first, in a new last dimension."""
+    """Return registers' elements, the lowest first, in a new last dimension."""
     if width in (8, 16, 32, 64):
         return np.ascontiguousarray(values)[..., None].view(DTYPES[width])
     shifts = np.arange(0, 32, width, dtype=np.uint32)
@@ -108,7 +110,7 @@ def unpack_elements(values: Bits, width: int) -> Bits:
 
 
 def pack_elements(parts: Bits, width: int) -> Bits:
-    """Elements as registers of 32 bits, or of 64."""
+    """Return elements as registers of 32 bits, or of 64."""
     if width in (8, 16, 32, 64):
         wanted = np.uint64 if width == 64 else np.uint32
         whole: Bits = np.ascontiguousarray(parts.astype(DTYPES[width], copy=False)).view(wanted)[..., 0]

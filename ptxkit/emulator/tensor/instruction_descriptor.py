@@ -1,4 +1,4 @@
-"""What the 32 bits say that tcgen05.mma takes beside its matrices.
+"""Decodes the 32-bit instruction descriptor of tcgen05.mma.
 
 Manual: Instruction descriptor; Matrix and Data Movement Shape; Zero-Column Mask Descriptor; Valid combinations of
 scale_vectorsize with types and MMA-Kind.
@@ -30,9 +30,10 @@ _STATIONARY_N = (64, 128, 256)
 
 @dataclass(frozen=True, slots=True)
 class MmaKind:
-    """What the instruction itself says. name: `f16`, ...; ctas: 1 or 2. held: A is in Tensor Memory, too.
+    """What the instruction itself says: the name of its kind (`f16`, ...), and 1 or 2 CTAs.
 
-    vector: scale factors along k, 0 for none. stationary: of `.ws`.
+    `scale_vector` is the number of elements along k that share a scale factor, 0 for none. `is_weight_stationary` says
+    whether the instruction is one of `.ws`.
     """
 
     name: str
@@ -50,9 +51,10 @@ class MmaKind:
 
 @dataclass(frozen=True, slots=True)
 class InstructionDescriptor:
-    """m, n, k; the types of D, A and B; the signs of A and B; whether they lie along m and n instead of k.
+    """The shape, types, signs and orientations of the matrices of a multiplication.
 
-    selector: of the metadata. scale, ids: the type of scale factors, and where those of A and B begin in their words.
+    `transposed` says whether A and B lie along m and n instead of k. `selector` is that of the metadata. `scale` is the
+    type of scale factors, and `ids` say where those of A and B start in their words.
     """
 
     m: int
@@ -70,7 +72,9 @@ class InstructionDescriptor:
 
 
 def decode_instruction_descriptor(bits: int, kind: MmaKind) -> InstructionDescriptor:
-    """A descriptor for an instruction. Raises ValueError for what is not there, NotImplementedError for K = 96."""
+    """Decode a descriptor for an instruction. Raises ValueError where it is invalid, and NotImplementedError for K =
+    96.
+    """
     if bool(bits & 4) != kind.sparse:
         raise ValueError(f"its instruction descriptor is for a {'sparse' if bits & 4 else 'dense'} matrix A")
     scaled = kind.scale_vector > 0
@@ -120,12 +124,12 @@ def _check_shape(m: int, n: int, kind: MmaKind) -> None:
 
 
 def shifted_columns(mask: int) -> int:
-    """The column of B at which a multiplication with a zero-column mask begins."""
+    """Return the column of B at which a multiplication with a zero-column mask begins."""
     return mask >> 56 & 63
 
 
 def zero_columns(mask: int, m: int, n: int) -> Any:
-    """Which columns of B count as zero: stretches of zeros and others in turn, in each part of the columns."""
+    """Return which columns of B count as zero: alternating ranges of zeros and others, in each part of the columns."""
     found = np.zeros(n, bool)
     if not mask >> 39 & 1:
         return found

@@ -13,7 +13,7 @@ _SIDE = 8
 
 
 def to_registers(rows: Bits, *, transposed: bool = False) -> list[Bits]:
-    """A register for each matrix of rows (..., matrices, 8, 8) of 16 bits."""
+    """Return a register for each matrix of rows (..., matrices, 8, 8) of 16 bits."""
     if transposed:
         rows = np.swapaxes(rows, -1, -2)
     words = np.ascontiguousarray(rows).view(np.uint32)  # (..., matrices, 8, 4)
@@ -22,12 +22,12 @@ def to_registers(rows: Bits, *, transposed: bool = False) -> list[Bits]:
 
 
 def to_rows(registers: list[Bits], *, transposed: bool = False) -> Bits:
-    """Rows (..., matrices, 8, 8) of 16 bits, of a register for each matrix."""
+    """Return rows (..., matrices, 8, 8) of 16 bits, of a register for each matrix."""
     flat = np.ascontiguousarray(np.stack(registers, axis=-2))
     rows = flat.view(np.uint16).reshape(*flat.shape[:-1], _SIDE, _SIDE)
     return np.swapaxes(rows, -1, -2) if transposed else rows
 
 
 def transpose_register(register: Bits) -> Bits:
-    """The transpose of a matrix in one register of each lane."""
+    """Return the transpose of a matrix in one register of each lane."""
     return to_registers(to_rows([register]), transposed=True)[0]

@@ -15,11 +15,14 @@ from ptxkit.emulator.core.numbers.float_codec import narrow, widen
 from ptxkit.emulator.core.numbers.formats import FORMATS, Bits, Reals
 from ptxkit.emulator.core.numbers.nan_rules import propagate_payload
 
-_INT32_MIN, _INT32_MAX = -(2.0**31), 2.0**31 - 1
+_INT32_LOWEST, _INT32_HIGHEST = -(2.0**31), 2.0**31 - 1
 
 
 def element_values(word: str, codes: Bits, *, boxed: bool = False) -> Reals:
-    """Elements' values. boxed: floats of less than 8 bits stand in bytes of their own, e2m1 in the middle four bits."""
+    """Return the values of elements.
+
+    With `boxed`, floating-point numbers of less than 8 bits are in bytes of their own, e2m1 in the middle four bits.
+    """
     if word in FORMATS:
         fmt = FORMATS[word]
         if boxed and fmt.width == 4:
@@ -34,25 +37,28 @@ def element_values(word: str, codes: Bits, *, boxed: bool = False) -> Reals:
 
 
 def multiply_float(a: Reals, b: Reals, c: Reals, word: str) -> Bits:
-    """Codes of a * b + c in a floating-point format: (..., m, k), (..., k, n), (..., m, n)."""
+    """Return the codes of a * b + c in a floating-point format, from (..., m, k) and (..., k, n) to (..., m, n)."""
     with np.errstate(all="ignore"):
         return narrow(FORMATS[word], np.matmul(a, b) + c)
 
 
 def multiply_integer(a: Reals, b: Reals, c: Bits, *, satfinite: bool = False, operation: str | None = None) -> Bits:
-    """s32 of integers, exactly. operation: `xor` or `and` of single bits, of which the ones are counted."""
+    """Return the exact s32 result for integers.
+
+    `operation` is `xor` or `and` of single bits, of which the ones are counted.
+    """
     product = np.matmul(a, b)
     if operation == "xor":
         product = a.sum(axis=-1, keepdims=True) + b.sum(axis=-2, keepdims=True) - 2 * product
     total = product + c.view(np.int32)
     if satfinite:
-        total = np.clip(total, _INT32_MIN, _INT32_MAX)
+        total = np.clip(total, _INT32_LOWEST, _INT32_HIGHEST)
     wrapped: Bits = total.astype(np.int64).astype(np.uint64).astype(np.uint32)
     return wrapped
 
 
 def multiply_f64(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
-    """f64: a chain of fused operations over k, from codes to codes."""
+    """Return the codes of the f64 result, a chain of fused operations over k."""
     total: Bits = c
     with np.errstate(all="ignore"):
         for k in range(a.shape[-1]):
@@ -66,9 +72,10 @@ def multiply_f64(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
 
 @dataclass(frozen=True, slots=True)
 class MatrixProduct:
-    """What a multiplication makes of codes. result, left, right, third: the types of D, A, B and C.
+    """What a multiplication makes of codes. `result`, `left`, `right` and `third` are the types of D, A, B and C.
 
-    boxed: as `values` has it. satfinite: integers are limited. operation: of single bits. rounding: of f64.
+    `boxed` is that of `element_values`. With `satfinite`, integers are limited. `operation` is that of single bits, and
+    `rounding` that of f64.
     """
 
     result: str
@@ -81,7 +88,7 @@ class MatrixProduct:
     rounding: str | None = None
 
     def compute(self, a: Bits, b: Bits, c: Bits, scales: tuple[Any, Any] = (1.0, 1.0)) -> Bits:
-        """The codes of D. scales: what the elements of A and of B are multiplied with."""
+        """Return the codes of D. `scales` are the factors of the elements of A and of B."""
         if self.result == "f64":
             return multiply_f64(a, b, c, self.rounding or "rn")
         x = element_values(self.left, a, boxed=self.boxed) * scales[0]

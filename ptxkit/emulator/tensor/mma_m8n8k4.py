@@ -22,7 +22,7 @@ PRODUCTS = 4
 def gather_matrix(
     registers: Sequence[Bits], place: tuple[IndexArray, IndexArray, IndexArray], shape: tuple[int, int], width: int
 ) -> Bits:
-    """Codes of shape (..., 4 products, rows, columns)."""
+    """Return codes of shape (..., 4 products, rows, columns)."""
     parts = unpack_elements(np.stack(registers, axis=-2), width)  # (..., registers, lanes, elements)
     flat = np.moveaxis(parts, -2, -3).reshape(*parts.shape[:-3], 32, -1)
     codes = np.zeros((*flat.shape[:-2], PRODUCTS, *shape), flat.dtype)
@@ -31,7 +31,7 @@ def gather_matrix(
 
 
 def scatter_registers(codes: Bits, place: tuple[IndexArray, IndexArray, IndexArray], width: int) -> list[Bits]:
-    """D's registers."""
+    """Return D's registers."""
     flat = codes[(..., *place)]
     each = 32 // width
     packed = pack_elements(flat.reshape(*flat.shape[:-1], flat.shape[-1] // each, each), width)
@@ -40,9 +40,9 @@ def scatter_registers(codes: Bits, place: tuple[IndexArray, IndexArray, IndexArr
 
 @cache
 def multiplicand_layout(along_lanes: bool) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """Product, row and column of A's elements, (lanes, 4); B's are those with rows and columns exchanged.
+    """Return the product, row and column of A's elements, (lanes, 4); B's are those with rows and columns exchanged.
 
-    along_lanes: neighbouring lanes hold neighbouring rows (A in rows, B in columns), else neighbouring columns.
+    With `along_lanes`, neighbouring lanes hold neighbouring rows (A in rows, B in columns), else neighbouring columns.
     """
     lane, at = _LANE[:, None], np.arange(_DEPTH)[None, :]
     upper = 4 * (lane >= 16)
@@ -53,7 +53,7 @@ def multiplicand_layout(along_lanes: bool) -> tuple[IndexArray, IndexArray, Inde
 
 @cache
 def accumulator_layout(width: int) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """Product, row and column of the elements of C or D, (lanes, 8)."""
+    """Return product, row and column of the elements of C or D, (lanes, 8)."""
     lane, at = _LANE[:, None], np.arange(_SIDE)[None, :]
     upper = 4 * (lane >= 16)
     if width == 16:

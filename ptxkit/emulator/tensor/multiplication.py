@@ -38,9 +38,9 @@ def shape_of(word: str) -> MmaShape:
 
 @dataclass(frozen=True, slots=True)
 class ScaleFactors:
-    """The scale factors of one block-scaled multiplicand.
+    """The scale factors of one block-scaled multiplicand, in the register `data`.
 
-    data: a register. byte, lanes: which of its bytes, and of which lanes of a group, count first.
+    `byte` and `lanes` say which of its bytes, and of which lanes of a group, count first.
     """
 
     data: Bits
@@ -49,7 +49,9 @@ class ScaleFactors:
 
 
 def multiply(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits]]:
-    """D's registers from those of A, B and C; a fragment that wmma has made longer is that of its first registers."""
+    """Return D's registers from those of A, B and C; a fragment that wmma has made longer is that of its first
+    registers.
+    """
     left = multiplicand_layout(shape.m, shape.k, _element_width(product, product.left))
     right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
     third = accumulator_layout(shape.m, shape.n, bits(product.third))
@@ -64,7 +66,7 @@ def multiply(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits
 
 
 def multiply_sparse(shape: MmaShape, product: MatrixProduct) -> Callable[..., list[Bits]]:
-    """The same where A has half its elements, and a register and a selector say which."""
+    """Multiply as `multiply` does, where A has half its elements, and a register and a selector say which."""
     width = _element_width(product, product.left)
     left = multiplicand_layout(shape.m, shape.k // 2, width)
     right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
@@ -100,10 +102,7 @@ def multiply_m8n8k4(product: MatrixProduct, a_is_row: bool, b_is_row: bool) -> C
 def multiply_scaled(
     shape: MmaShape, product: MatrixProduct, vector: int, scale: str, sparse: bool
 ) -> Callable[..., list[Bits]]:
-    """Block-scaled: every `k / vector` neighbours along k of a row of A, or column of B, have a scale factor.
-
-    Of a group the lanes 2i and 2i + 1 hold A's factors of the rows g and g + 8, and the lane j those of B's column g.
-    """
+    """Multiply with scale factors, one for each `k / vector` neighbours along k of a row of A, or a column of B."""
     width = _element_width(product, product.left)
     left = multiplicand_layout(shape.m, shape.k // 2 if sparse else shape.k, width)
     right = multiplicand_layout(shape.n, shape.k, _element_width(product, product.right))
@@ -139,5 +138,5 @@ def _scale_values(scale: ScaleFactors, vector: int, word: str, lanes: int) -> Re
 
 
 def _element_width(product: MatrixProduct, word: str) -> int:
-    """The bits that an element takes in a register."""
+    """Return the bits that an element takes in a register."""
     return 8 if product.boxed else bits(word)

@@ -1,7 +1,9 @@
 """Elements of six and four bits that take as much room as those of eight.
 
-In shared memory sixteen of them stand packed at the start of sixteen bytes, with padding behind. In Tensor Memory each
-stands in a byte of its own: six bits in the lower part, four in the middle.
+In shared memory, sixteen of them are packed at the start of sixteen bytes, with padding after them. In Tensor Memory
+each is in a byte of its own, six bits in the lower part, four in the middle.
+
+Manual: Packing formats of elements in Tensor and Shared memory; Optional Decompression.
 
 Manual: Packing formats of elements in Tensor and Shared memory; Optional Decompression.
 """
@@ -17,14 +19,17 @@ UNIT_ELEMENTS = 16
 
 
 def unpad(octets: Any, width: int) -> Any:
-    """The codes of sixteen elements of `width` bits in each sixteen bytes, (..., 16), a byte each."""
+    """Return the codes of sixteen elements of `width` bits in each sixteen bytes, (..., 16), a byte each."""
     ones = np.unpackbits(np.ascontiguousarray(octets), axis=-1, bitorder="little")[..., : UNIT_ELEMENTS * width]
     grouped = ones.reshape(*octets.shape[:-1], UNIT_ELEMENTS, width)
     return np.packbits(grouped, axis=-1, bitorder="little")[..., 0]
 
 
 def decode_units(octets: Any, width: int, *, turned: bool) -> Any:
-    """The same for a matrix of bytes (rows, k); turned: neighbours along the rows share a unit, else those along k."""
+    """Return the same as `unpad` for a matrix of bytes (rows, k).
+
+    With `turned`, neighbours along the rows share a unit, else those along k.
+    """
     if turned:
         return np.swapaxes(decode_units(np.swapaxes(octets, -1, -2), width, turned=False), -1, -2)
     parts = octets.reshape(*octets.shape[:-1], -1, UNIT_ELEMENTS)
@@ -32,5 +37,5 @@ def decode_units(octets: Any, width: int, *, turned: bool) -> Any:
 
 
 def to_byte_codes(codes: Any, width: int) -> Any:
-    """Codes as Tensor Memory has them, a byte each."""
+    """Return codes as Tensor Memory has them, a byte each."""
     return codes << np.uint8(2) if width == 4 else codes

@@ -16,10 +16,10 @@ from ptxkit.emulator.tensor.fragments import unpack_elements
 def unit_addresses(
     descriptor: int, rows: int, columns: int, width: int, *, transposed: bool = False
 ) -> NDArray[np.int64]:
-    """Addresses of the units that hold a matrix, (units across, units along).
+    """Return the addresses of the units that hold a matrix, of the shape (units across, units along).
 
-    rows: of A, or columns of B. columns: along k. width: bits of an element. transposed: neighbours in a unit are
-    neighbours along the rows, else along k.
+    `rows` are those of A, or the columns of B; `columns` lie along k. `width` is the number of bits of an element. With
+    `transposed`, neighbours in a unit are neighbours along the rows, else along k.
     """
     matrix = decode_matrix_descriptor(descriptor)
     if transposed:
@@ -29,7 +29,7 @@ def unit_addresses(
 
 
 def decode_codes(octets: Bits, width: int, *, transposed: bool = False) -> Bits:
-    """The matrix (..., rows, columns) of units' bytes, (..., units across, units along, 16) of uint8."""
+    """Return the matrix (..., rows, columns) of units' bytes, (..., units across, units along, 16) of uint8."""
     if width in (8, 16, 32):
         parts = np.ascontiguousarray(octets).view(DTYPES[width])
     else:

@@ -1,39 +1,33 @@
-"""Tensor Memory of a CTA: 128 lanes of 512 columns of 32 bits, taken and given back by columns.
+"""Tensor Memory of a CTA: 128 lanes of 512 columns of 32 bits, allocated and deallocated by columns.
 
-An address has the lane in its upper half and the column in its lower one. What is read and written here happens at
-once; whether a program waits as it must is for `ptxkit/emulator/races/tensor_memory_order.py` to say.
+An address has the lane in its upper half and the column in its lower half. Reads and writes take effect at once here;
+`ptxkit/emulator/races/tensor_memory_order.py` checks whether a program waits as it must.
+
 Manual: Tensor Memory; Tensor Memory Addressing; Tensor Memory Allocation; Data Movement Shape.
 """
 
 from __future__ import annotations
 
-from typing import Any
-from weakref import WeakKeyDictionary
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxkit.diagnostics.catalogue import ptx7xx
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import WARP_SIZE
+
 LANES, COLUMNS = 128, 512
-WARP_SIZE = 32
 _UNINIT_PATTERN = np.uint32(0xFFFB_FFFB)
-"""What columns hold that nobody wrote."""
+"""The contents of uninitialized columns."""
 
 IndexArray = NDArray[np.int64]
 
 
-class TensorMemoryError(Exception):
-    """Columns are used that the CTA does not have. code: of the rule."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
-
-
 class CtaTensorMemory:
-    """words: (lanes, columns). taken: first column -> how many, of each allocation."""
+    """The Tensor Memory of a CTA. `allocations` has the number of columns of each allocation by its first column."""
 
     def __init__(self) -> None:
-        self.words: NDArray[np.uint32] = np.full((LANES, COLUMNS), _UNINIT_PATTERN)
         self.allocations: dict[int, int] = {}
         self._is_allocated = np.zeros(COLUMNS, bool)
         self._was_allocated = np.zeros(COLUMNS, bool)
@@ -42,33 +36,36 @@ class CtaTensorMemory:
         self.paired_allocations: set[int] = set()
         """Where allocations of a pair of CTAs begin."""
 
+    @cached_property
+    def words(self) -> NDArray[np.uint32]:
+        """The contents by lane and column."""
+        return np.full((LANES, COLUMNS), _UNINIT_PATTERN)
+
     def allocate(self, count: int, warp: int = 0) -> int:
-        """Allocate columns; return the address. Raises TensorMemoryError where there are none left."""
+        """Allocate columns; return the address. Raises ExecutionFault where there are none left."""
         before = self._pending_allocations.get(warp, COLUMNS)
         if count > before:
-            raise TensorMemoryError("PTX701", f"{count} columns behind {before}: a later allocation must not be larger")
+            raise ExecutionFault(ptx7xx.LARGER_LATER_ALLOCATION(count=count, before=before))
         self._pending_allocations[warp] = count
         if self.has_relinquished:
-            raise TensorMemoryError("PTX701", "the CTA has given up its right to allocate Tensor Memory")
+            raise ExecutionFault(ptx7xx.ALLOCATION_AFTER_RELINQUISH())
         if not 32 <= count <= COLUMNS:
-            raise TensorMemoryError("PTX701", f"{count} columns of Tensor Memory: 32 to {COLUMNS} can be taken")
+            raise ExecutionFault(ptx7xx.INVALID_COLUMN_COUNT(count=count, limit=COLUMNS))
         for first in range(0, COLUMNS - count + 1, 32):
             if not self._is_allocated[first : first + count].any():
                 self._is_allocated[first : first + count] = self._was_allocated[first : first + count] = True
                 self.allocations[first] = count
                 return first
         held = int(self._is_allocated.sum())
-        raise TensorMemoryError(
-            "PTX701", f"{count} columns of Tensor Memory are never free: the CTA itself holds {held}"
-        )
+        raise ExecutionFault(ptx7xx.COLUMNS_NEVER_FREE(count=count, held=held))
 
     def deallocate(self, address: int, count: int) -> None:
-        """Deallocate columns. Raises TensorMemoryError where they were not allocated so."""
+        """Deallocate columns. Raises ExecutionFault where they were not allocated so."""
         found = self.allocations.get(address)
         if found != count:
             what = "nothing" if found is None else f"{found} columns"
-            raise TensorMemoryError(
-                "PTX701", f"{count} columns from 0x{address:x} on are given back, where {what} was taken"
+            raise ExecutionFault(
+                ptx7xx.DEALLOCATION_DIFFERS(count=count, address=address, allocated=what),
             )
         del self.allocations[address]
         self.paired_allocations.discard(address)
@@ -76,39 +73,28 @@ class CtaTensorMemory:
         self.words[:, address : address + count] = _UNINIT_PATTERN
 
     def check(self, columns: IndexArray) -> None:
-        """Raise TensorMemoryError where columns are not allocated."""
+        """Raise ExecutionFault where columns are not allocated."""
         outside = columns[(columns < 0) | (columns >= COLUMNS)]
         if outside.size:
-            raise TensorMemoryError("PTX701", f"column {int(outside[0])} of Tensor Memory: there are {COLUMNS}")
+            raise ExecutionFault(ptx7xx.NO_SUCH_COLUMN(column=int(outside[0]), columns=COLUMNS))
         free = columns[~self._is_allocated[columns]]
         if free.size and self._was_allocated[free[0]]:
-            raise TensorMemoryError("PTX708", f"column {int(free[0])} of Tensor Memory is used after it was given back")
-        if free.size:
-            raise TensorMemoryError(
-                "PTX701", f"column {int(free[0])} of Tensor Memory is used, which nobody has allocated"
+            raise ExecutionFault(
+                ptx7xx.COLUMN_USED_AFTER_DEALLOCATION(column=int(free[0])),
             )
-
-
-_MEMORIES: WeakKeyDictionary[Any, CtaTensorMemory] = WeakKeyDictionary()
-
-
-def tensor_memory_of(cta: Any) -> CtaTensorMemory:
-    """The Tensor Memory of a CTA."""
-    found = _MEMORIES.get(cta)
-    if found is None:
-        found = _MEMORIES[cta] = CtaTensorMemory()
-    return found
+        if free.size:
+            raise ExecutionFault(ptx7xx.COLUMN_NOT_ALLOCATED(column=int(free[0])))
 
 
 def split_address(address: int) -> tuple[int, int]:
-    """Lane and column of an address."""
+    """Return the lane and the column of an address."""
     return address >> 16 & 0xFFFF, address & 0xFFFF
 
 
 def register_layout(shape: str, times: int) -> tuple[IndexArray, IndexArray]:
-    """Where the registers of a warp lie, from an address on: lanes and columns, (registers, 32).
+    """Return the lanes and columns of the registers of a warp, from an address on, of the shape (registers, 32).
 
-    Of `16x32bx2` the upper half of the warp is for the second address, from its own column 0 on.
+    With `16x32bx2`, the upper half of the warp uses the second address, from its own column 0 on.
     """
     thread = np.arange(WARP_SIZE)
     match shape:

@@ -1,4 +1,4 @@
-"""Where the rows of matrices lie in Tensor Memory: D, A, and what tells where the elements of a sparse A belong.
+"""Where the rows of matrices lie in Tensor Memory: D, A, and the metadata that place the elements of a sparse A.
 
 Four layouts: all lanes are rows; 16 of each warp's lanes are; or 64, or 32, lanes are all rows, and the columns are
 in two or four parts, one below the other.
@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptxkit.diagnostics.catalogue import ptx7xx
+from ptxkit.emulator.core.findings import ExecutionFault
+from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.tensor.instruction_descriptor import InstructionDescriptor, MmaKind
-from ptxkit.emulator.tensor.tensor_memory import LANES, WARP_SIZE, CtaTensorMemory, TensorMemoryError, split_address
+from ptxkit.emulator.tensor.tensor_memory import LANES, CtaTensorMemory, split_address
 
 _HALF = 16
 IndexArray = NDArray[np.int64]
@@ -23,31 +26,32 @@ IndexArray = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class DataPath:
-    """rows: of one CTA. parts: of the columns of D. half: only half of each warp's lanes are used."""
+    """The layout of D: the rows of one CTA, and the parts into which its columns are divided.
+
+    With `uses_half_lanes`, only half of each warp's lanes are used.
+    """
 
     rows: int
     column_parts: int
     uses_half_lanes: bool
 
     def row_lanes(self, address: int, rows: IndexArray) -> tuple[IndexArray, int]:
-        """Return the lanes of rows, and their first column. Raises TensorMemoryError where there are none."""
+        """Return the lanes of rows, and their first column. Raises ExecutionFault where there are none."""
         lane, column = split_address(address)
         found = rows // _HALF * WARP_SIZE + rows % _HALF + lane if self.uses_half_lanes else rows + lane
         if lane not in ((0, _HALF) if self.uses_half_lanes else (0,)) or found.max() >= LANES:
-            raise TensorMemoryError(
-                "PTX701", f"{self.rows} rows begin at lane {lane} of Tensor Memory, which has {LANES}"
-            )
+            raise ExecutionFault(ptx7xx.ROWS_BEYOND_LANES(rows=self.rows, lane=lane, lanes=LANES))
         return found, column
 
     def element_locations(self, address: int, n: int) -> tuple[IndexArray, IndexArray]:
-        """The lane and the column of each element of D."""
+        """Return the lane and the column of each element of D."""
         lanes, first = self.row_lanes(address, np.arange(self.rows))
         column, wide = np.arange(n)[None, :], n // self.column_parts
         return lanes[:, None] + column // wide * self.rows, first + column % wide + 0 * lanes[:, None]
 
 
 def data_path_of(m: int, kind: MmaKind) -> DataPath:
-    """How the rows of a multiplication lie."""
+    """Return how the rows of a multiplication lie."""
     if kind.is_weight_stationary:
         return DataPath(m, LANES // m, uses_half_lanes=False)
     rows = m // kind.ctas
@@ -60,10 +64,10 @@ def data_path_of(m: int, kind: MmaKind) -> DataPath:
 def read_sparse_chunks(
     memory: CtaTensorMemory, address: int, how: InstructionDescriptor, path: DataPath, width: int
 ) -> Any:
-    """The four bits of each chunk of a sparse A, (rows, chunks), and the lanes and columns that were read.
+    """Return the four bits of each chunk of a sparse A, (rows, chunks), and the lanes and columns that were read.
 
-    For elements of 16 and 32 bits a word has four chunks of a row and four of the row eight below; eight lanes begin
-    a row, and the eight behind them go on with it. For others a row's lane has all of it.
+    For elements of 16 and 32 bits, a word has four chunks of a row and four of the row eight below; eight lanes start a
+    row, and the eight after them continue it. For others, a row's lane has all of it.
     """
     row = np.arange(path.rows)[:, None]
     if width > 8:
@@ -84,14 +88,14 @@ def read_sparse_chunks(
 def read_scale_factors(
     memory: CtaTensorMemory, address: int, count: int, vector: int, first: int, parts: int = 1
 ) -> tuple[Any, tuple[IndexArray, IndexArray]]:
-    """The codes of scale factors of rows of A, or columns of B, (count, vector), and the lanes and columns read.
+    """Return the codes of scale factors of rows of A, or columns of B, (count, vector), and the lanes and columns read.
 
-    Thirty-two stand one below the other, the next beside them; a word has those along k. first: the byte of a word at
-    which they begin. parts: in two parts, one in the lower half of the lanes and one in the upper.
+    Thirty-two are one below the other, the next to the right of them; a word has those along k. They begin at the byte
+    `first` of a word. Two `parts` are in the lower half of the lanes and in the upper one.
     """
     lane, column = split_address(address)
     if lane:
-        raise TensorMemoryError("PTX701", f"scale factors begin at lane {lane} of Tensor Memory, and not at 0")
+        raise ExecutionFault(ptx7xx.SCALE_FACTORS_NOT_AT_LANE_0(lane=lane))
     at = np.arange(count)
     within = at % (count // parts)
     lanes, columns = within % WARP_SIZE + at // (count // parts) * (LANES // 2), column + within // WARP_SIZE

@@ -6,22 +6,20 @@ Manual: Tensor Memory Addressing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
+from ptxkit.emulator.state.memory import CtaMemory
 from ptxkit.emulator.tensor.tensor_memory import LANES
 from ptxkit.fast_dataclasses import dataclass
-
-if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
 
 
 @dataclass(frozen=True, slots=True)
 class TmemRegion:
-    """lanes: a bit for each; start, end: the first column, and the one behind the last. cta: whose memory it is."""
+    """Columns from `start` to before `end` of the Tensor Memory of a CTA, in the lanes whose bits `lanes` has."""
 
-    cta: Cta
+    cta: CtaMemory
     lanes: int
     start: int
     end: int
@@ -29,7 +27,7 @@ class TmemRegion:
 
     @property
     def key(self) -> tuple[int, int, int, bool]:
-        """What tells regions of one memory apart."""
+        """What distinguishes regions of one memory."""
         return self.lanes, self.start, self.end, self.writes
 
     @property
@@ -38,16 +36,16 @@ class TmemRegion:
         return ((self.lanes & -self.lanes).bit_length() - 1) << 16 | self.start
 
     def overlaps(self, other: TmemRegion) -> bool:
-        """Whether the two share anything."""
+        """Return whether the two regions share lanes and columns."""
         return bool(self.lanes & other.lanes) and self.start < other.end and other.start < self.end
 
     def contains(self, other: TmemRegion) -> bool:
-        """Whether all of another is in it."""
+        """Return whether all of another region is in this one."""
         return not other.lanes & ~self.lanes and self.start <= other.start and other.end <= self.end
 
 
-def split_regions(cta: Cta, lanes: Any, columns: Any, *, writes: bool) -> Iterator[TmemRegion]:
-    """What lies at lanes and columns, of which each stretch has the same lanes."""
+def split_regions(cta: CtaMemory, lanes: Any, columns: Any, *, writes: bool) -> Iterator[TmemRegion]:
+    """Yield the regions at lanes and columns, one for each range of columns; all have the same lanes."""
     there = numpy.zeros(LANES, bool)
     there[numpy.ravel(lanes)] = True
     mask = int.from_bytes(numpy.packbits(there, bitorder="little").tobytes(), "little")

@@ -11,21 +11,22 @@ import numpy
 
 from ptxkit.emulator.core.address_windows import RESERVED_SHARED
 from ptxkit.emulator.core.dtypes import resize, unsigned_dtype
+from ptxkit.emulator.core.lane_set import WARP_SIZE
 from ptxkit.emulator.core.semantics_registry import Bits
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
+    from ptxkit.emulator.threads.machine_state import CtaState
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
-_WARP_SIZE = 32
 _AXES = {"x": 0, "y": 1, "z": 2, "w": 3}
 _STEP_NANOSECONDS = 1_000
-"""Of the global timer, for each step of a warp: about what such a step costs this machine, so that a kernel that gives
-up after so many milliseconds does so neither at once nor never."""
+"""The time by which the global timer advances for each step of a warp. It is about what such a step costs the machine,
+so that a kernel that gives up after some milliseconds does so neither at once nor never.
+"""
 
 
-def constant_special_value(cta: Cta, name: str, width: int) -> Bits:
-    """A special register that does not change while the CTA runs; those that only describe hardware are 0."""
+def constant_special_value(cta: CtaState, name: str, width: int) -> Bits:
+    """Return a special register that does not change while the CTA runs; those that only describe hardware are 0."""
     base, _, component = name.lstrip("%").partition(".")
     value = _special_value(cta, base)
     if component and isinstance(value, tuple):
@@ -38,10 +39,10 @@ def constant_special_value(cta: Cta, name: str, width: int) -> Bits:
     return made.astype(numpy.bool_) if width == 1 else made.astype(unsigned_dtype(width))
 
 
-def _special_value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
+def _special_value(cta: CtaState, base: str) -> Any:  # noqa: PLR0912 (a table of registers)
     launch, cluster = cta.machine.launch, cta.cluster
     thread = cta.all_threads
-    lane = thread % _WARP_SIZE
+    lane = thread % WARP_SIZE
     x, y, _ = cta.block
     match base:
         case "tid":
@@ -55,7 +56,7 @@ def _special_value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of reg
         case "laneid":
             return lane
         case "warpid":
-            return thread // _WARP_SIZE
+            return thread // WARP_SIZE
         case "nwarpid":
             return 64
         case "smid":
@@ -71,9 +72,9 @@ def _special_value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of reg
         case "lanemask_le":
             return (2 << lane) - 1
         case "lanemask_gt":
-            return (1 << _WARP_SIZE) - (2 << lane)
+            return (1 << WARP_SIZE) - (2 << lane)
         case "lanemask_ge":
-            return (1 << _WARP_SIZE) - (1 << lane)
+            return (1 << WARP_SIZE) - (1 << lane)
         case "clusterid":
             return cluster.id
         case "nclusterid":
@@ -98,8 +99,10 @@ def _special_value(cta: Cta, base: str) -> Any:  # noqa: PLR0912 (a table of reg
             return 0
 
 
-def changing_special_value(cta: Cta, name: str, group: ThreadGroup) -> Bits:
-    """A clock: steps of the machine, or the nanoseconds that they stand for: the same in each run of a seed."""
+def changing_special_value(cta: CtaState, name: str, group: ThreadGroup) -> Bits:
+    """Return a clock, which counts steps of the machine, or a timer in nanoseconds. Runs with one seed read the same
+    values.
+    """
     now = cta.machine.read_clock() * (_STEP_NANOSECONDS if "timer" in name else 1)
     shift = 32 if name.endswith("_hi") else 0
     made = numpy.full(group.lanes.count, now >> shift, numpy.uint64)

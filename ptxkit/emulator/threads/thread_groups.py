@@ -1,10 +1,11 @@
-"""Threads that stand at one place of the program together, and what makes them part.
+"""Groups of threads that are at one instruction together, and what makes them part.
 
-A group is what an action knows as its context: the threads that execute the instruction, their registers, their CTA.
+An action receives the group as its context: the threads that execute the instruction, their registers, and their CTA.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ptxkit.emulator.core.lane_set import LaneSet
@@ -12,25 +13,25 @@ from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from ptxkit.emulator.engine.cta import Cta
-    from ptxkit.emulator.engine.executable import DecodedFunction
+    from ptxkit.emulator.threads.machine_state import CtaState, FunctionCode
     from ptxkit.emulator.threads.waitable import Waitable
 
 LOCAL_BASE_SLOT = 0
-"""The place in each frame of where its local memory begins."""
+"""The slot of each frame that holds the start of its local memory."""
 
 STACK_POINTER_SLOT = 1
-"""The place in each frame of where the next one's can begin."""
+"""The slot of each frame that holds the address at which the frame of a callee may start."""
 
 
 CARRY_SLOT = 2
-"""The place in each frame of the carry that instructions with `.cc` keep."""
+"""The slot of each frame that holds the carry of instructions with `.cc`."""
 
 
 class Activation:
-    """A call of a function, the same for all threads of a CTA that came there by the same calls.
+    """A call of a function; all threads of a CTA that came there by the same calls share it.
 
-    registers: an array over all threads for each place of the frame. caller: the activation that called, at `place`.
+    `registers` has an array over all threads of the CTA for each slot of the frame. `caller` is the activation that
+    called, at the step `call_pc`.
     """
 
     __slots__ = (
@@ -45,19 +46,19 @@ class Activation:
         "registers",
     )
 
-    def __init__(self, code: DecodedFunction, cta: Cta, caller: Activation | None = None, place: int = -1) -> None:
+    def __init__(self, code: FunctionCode, cta: CtaState, caller: Activation | None = None, place: int = -1) -> None:
         self.function, self.caller, self.call_pc = code, caller, place
         self.depth: int = caller.depth + 1 if caller is not None else 0
         self.registers: list[Bits] = code.new_registers(cta)
         self._callees: dict[tuple[int, int], Activation] = {}
         self.call_site: Any = None
         self.register_hazards: Any = None
-        """What is known of registers that asynchronous operations use."""
+        """What the checks know of registers that asynchronous operations use."""
         self.initialized: dict[int, Any] = {}
-        """Which threads have written the registers of which that is not certain, by their places."""
+        """The threads that have written each register that may be read before it is written, by its slot."""
 
-    def callee(self, code: DecodedFunction, cta: Cta, place: int) -> Activation:
-        """The activation of a function that this one calls at a place."""
+    def callee(self, code: FunctionCode, cta: CtaState, place: int) -> Activation:
+        """Return the activation of a function that this one calls at a step."""
         found = self._callees.get((id(code), place))
         if found is None:
             found = self._callees[id(code), place] = Activation(code, cta, self, place)
@@ -65,12 +66,13 @@ class Activation:
 
 
 class ThreadGroup:
-    """Threads of a CTA at one place.
+    """Threads of a CTA that are at one instruction.
 
-    lanes: those that execute; within a guarded instruction, those for which the guard holds. active: which of them a
-    signal is about, None for all. token: what they have waited for, where the instruction is executed again. idle:
-    turns of a loop that changed nothing, since the moment `since` of the machine; turn: where the last one ended, where
-    it leads back to, and the registers then.
+    `lanes` are the threads that execute; within a guarded instruction, those for which the guard holds. `active_lanes`
+    are the threads that a signal concerns, or None for all. `wait_token` is what the threads have waited for, where
+    they execute their instruction again. `idle_iterations` counts the iterations of a loop that changed nothing since
+    the machine's progress count was `idle_since`. `last_iteration` says where the last iteration ended, where it jumped
+    to, and what the registers held.
     """
 
     __slots__ = (
@@ -90,7 +92,7 @@ class ThreadGroup:
         "last_iteration",
     )
 
-    def __init__(self, cta: Cta, activation: Activation, lanes: LaneSet, pc: int = 0) -> None:
+    def __init__(self, cta: CtaState, activation: Activation, lanes: LaneSet, pc: int = 0) -> None:
         self.cta, self.activation, self.lanes, self.pc = cta, activation, lanes, pc
         self.registers = activation.registers
         self.active_lanes: LaneSet | None = None
@@ -102,7 +104,7 @@ class ThreadGroup:
         self.last_iteration: tuple[int, int, Any] | None = None
 
     def is_idle_iteration(self, target: int, moment: int) -> bool:
-        """Whether a turn that ends here, and leads back to `target`, left the registers as the turn before had."""
+        """Return whether an iteration that ends here and jumps to `target` left the registers as the one before."""
         before, now = self.last_iteration, list(self.registers)
         self.last_iteration = self.pc, target, now
         if before is None or before[:2] != (self.pc, target):
@@ -117,16 +119,16 @@ class ThreadGroup:
         return same
 
     def register_state(self) -> bytes:
-        """What its threads' registers hold, and which threads they are."""
+        """Return what the registers of the threads hold, and which threads they are."""
         index = self.lanes.index
         return b"".join((index.tobytes(), *(each[index].tobytes() for each in self.registers)))
 
     def is_in_last_loop(self) -> bool:
-        """Whether the group is still in the loop that it turned in last."""
+        """Return whether the group is still in the loop of its last iteration."""
         return self.last_iteration is not None and self.last_iteration[1] <= self.pc <= self.last_iteration[0]
 
     def split(self, lanes: LaneSet, pc: int) -> ThreadGroup:
-        """A group of some of the threads, elsewhere."""
+        """Return a group of some of the threads, at another instruction."""
         made = ThreadGroup(self.cta, self.activation, lanes, pc)
         made.backward_jumps, made.yield_count = self.backward_jumps, self.yield_count
         return made
@@ -134,35 +136,47 @@ class ThreadGroup:
 
 @dataclass(frozen=True, slots=True)
 class JumpSignal:
-    """Go on elsewhere."""
+    """The group continues at another instruction."""
 
     target: int
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedBranch:
-    """Go on at places of one's own. targets: one for each thread."""
+    """Each thread continues at the instruction that `targets` has for it."""
 
     targets: Any
 
 
 @dataclass(frozen=True, slots=True)
-class CallSignal:
-    """Call a function. parts: the code and the call site, or several of them, each with its threads."""
+class CalledFunction:
+    """A function that some threads of a group call, or all of them where `lanes` is None, with the site of the call."""
 
-    callees: tuple[tuple[Any, ...], ...]
+    function: FunctionCode
+    call_site: Any
+    lanes: LaneSet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallSignal:
+    """The threads call a function; through a register, they may call different ones."""
+
+    callees: tuple[CalledFunction, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnSignal:
-    """Return from a function, or end the thread. ends: always end it."""
+    """The threads return from a function, or exit where there is no caller, or where `exits_thread` is set."""
 
     exits_thread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BlockSignal:
-    """Wait until an object changes, and execute the instruction again. is_over: at once, with those who have waited."""
+    """The threads wait until an object changes, and then execute the instruction again.
+
+    Where `is_satisfied` is set, they do so at once, merged with the threads that have waited.
+    """
 
     on: Waitable
     is_satisfied: bool = False
@@ -170,7 +184,10 @@ class BlockSignal:
 
 @dataclass(frozen=True, slots=True)
 class YieldSignal:
-    """Let others go first."""
+    """The threads let others run first."""
 
 
 Signal: TypeAlias = "JumpSignal | IndexedBranch | CallSignal | ReturnSignal | BlockSignal | YieldSignal"
+
+Step: TypeAlias = Callable[[ThreadGroup], "Signal | None"]
+"""A decoded instruction: it executes for a group, and returns what the group does unless it continues after it."""

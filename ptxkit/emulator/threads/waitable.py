@@ -1,10 +1,11 @@
-"""What threads can wait for."""
+"""The interface of what threads can wait for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ptxkit.diagnostics import Message
     from ptxkit.emulator.threads.thread_groups import ThreadGroup
 
 
@@ -16,12 +17,12 @@ class Waitable:
     def __init__(self) -> None:
         self.waiters: list[ThreadGroup] = []
 
-    def describe(self, group: ThreadGroup) -> str:
-        """What a group waits for, in words: for a report when nobody can go on."""
+    def describe(self, group: ThreadGroup) -> Message:
+        """What a group waits for, with the code of the rule that is violated where that never comes."""
         raise NotImplementedError
 
     def wake(self) -> None:
-        """Let all that wait go on."""
+        """Let all waiting threads continue."""
         waiters, self.waiters = self.waiters, []
         for group in waiters:
             group.wait_token = self

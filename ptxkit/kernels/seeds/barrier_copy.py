@@ -3,13 +3,13 @@
 What it shows. The same copy as in `group_copy`, but its end is part of a phase of an mbarrier: the phase ends when all
 threads have arrived *and* the copy is complete. One wait serves both, and the barrier may count other things, too.
 
-What it becomes depends on the target, since now there is an mbarrier to tell:
+What it becomes depends on the target, since now an mbarrier can track the copy:
 
 * for sm_90 and later one `cp.async.bulk` of one thread, which first raises the bytes that the phase waits for
   (`mbarrier.expect_tx`); leave that out and the phase may end too early (PTX503);
 * for sm_80 a `cp.async` of 16 bytes for each thread, and `cp.async.mbarrier.arrive`, by which the phase waits for them.
 
-The next copy into the same tile begins behind a `bar.sync`: all have read by then.
+The next copy into the same tile begins after a `bar.sync`: all have read by then.
 
 The twin in CUDA C++: `corpus/seeds/src/barrier_copy.cu`.
 """

@@ -5,14 +5,14 @@ What it shows. One thread looks at an mbarrier from its first arrival to its end
 * `mbarrier.init` makes the object, here for four arrivals a phase;
 * each `mbarrier.arrive` counts down by one, and gives a token; `mbarrier.pending_count` reads from it how many arrivals
   were missing *before* this one: 4, 3, 2, 1;
-* `mbarrier.test_wait` asks whether the phase of a token is complete: no, no, no, yes. With the last arrival the object
+* `mbarrier.test_wait` tests whether the phase of a token is complete: no, no, no, yes. With the last arrival the object
   resets itself, and the next phase begins with four again;
 * `mbarrier.arrive_drop` arrives, and lowers the count of all phases to come: the third begins with three;
 * `mbarrier.inval` ends the object. Only then may its 8 bytes be used for something else; before it, no other
-  instruction may touch them, and behind it, no mbarrier operation.
+  instruction may touch them, and after it, no mbarrier operation.
 
-In the next phase one arrives only when the end of this one was seen: with fewer waits than phases nobody could tell one
-from the other (PTX505).
+In the next phase one arrives only when the end of this one was seen: with fewer waits than phases a
+thread could not distinguish one from the other (PTX505).
 
 The twin in CUDA C++: `corpus/seeds/src/barrier_life.cu`, with the primitives `__mbarrier_init`, ...
 """
@@ -31,7 +31,7 @@ ELEMENTS = 2 * sum(ARRIVALS) + 1
 
 
 def barrier_life(*, debug: bool = False) -> Kernel:
-    """Writes two numbers for each arrival: those missing before it, and 1 if the phase was complete after it. Behind
+    """Writes two numbers for each arrival: those missing before it, and 1 if the phase was complete after it. After
     them, an element of the source that went through the barrier's memory.
 
     Parameters: source, target: f32 arrays, one and ELEMENTS elements for each CTA. Block: 32; grid: any.

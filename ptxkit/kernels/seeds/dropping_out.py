@@ -5,7 +5,7 @@ drops out arrives for the last time and lowers the count of all later phases, so
 
 What it becomes. `mbarrier.arrive_drop` in the leaving half, and `mbarrier.arrive` with a wait for its token in the
 staying one. The last arrival of a thread is still an arrival: what it wrote before is seen by those who wait. A
-thread that left without it would be waited for in vain (PTX504).
+thread that left without it would be waited for endlessly (PTX504).
 
 The twin in CUDA C++: `corpus/seeds/src/dropping_out.cu`, with `cuda::barrier::arrive_and_drop`.
 """

@@ -4,9 +4,9 @@ What it shows. All threads of the CTA call `memcpy_async` once for a whole tile,
 work. Nothing goes through registers, and a thread may do something else before it waits.
 
 What it becomes. Alignment and size are multiples of 16 bytes here, so each thread has one `cp.async.cg` of 16 bytes a
-tile. No mbarrier is told of the end, which a copy by the bulk engine would need, on any target. `wait()` is two steps:
-`cp.async.wait_all` waits for the thread's own copies, and a `bar.sync` for those of the others. Without the first the
-tile may be read before it is there (PTX302); the second is what lets threads read each other's share.
+tile. The end is reported to no mbarrier, which a copy by the bulk engine would need, on any target. `wait()` is two
+steps: `cp.async.wait_all` waits for the thread's own copies, and a `bar.sync` for those of the others. Without the
+first the tile may be read before it is there (PTX302); the second is what lets threads read each other's share.
 
 The twin in CUDA C++: `corpus/seeds/src/group_copy.cu`.
 """

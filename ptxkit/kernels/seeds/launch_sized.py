@@ -1,7 +1,7 @@
 """Shared memory whose size the launch gives, used by two element types.
 
 What it shows. A kernel does not have to know how much shared memory it has. All requests for launch-sized memory in a
-kernel begin at one address; the kernel divides it. Here floats lie at the beginning, and behind them a 16-bit index for
+kernel begin at one address; the kernel divides it. Here floats lie at the beginning, and after them a 16-bit index for
 each; how many there are follows from the size.
 
 What it becomes. One `.extern .shared` array without a size, aligned to the largest alignment asked for, and

@@ -1,12 +1,12 @@
 """Multicast: one copy brings a tile to all CTAs of a cluster.
 
-What it shows. CTAs of a cluster often need the same data. One of them asks for it once, with a mask of the CTAs that
-shall have it; the tile is read once, and arrives in the shared memory of each at the same place.
+What it shows. CTAs of a cluster often need the same data. One of them copies it once, with a mask of the CTAs that
+receive it; the tile is read once, and arrives in the shared memory of each at the same offset.
 
-What it becomes. `cp.async.bulk` with `.multicast::cluster` and a mask. It tells the mbarrier *of each CTA*, at the same
-place again, so each CTA announces the bytes that it gets itself, and waits for its own mbarrier. Before the copy all
-mbarriers must be there: `fence.mbarrier_init`, then a barrier of the cluster (PTX611 and PTX501 without it). And no
-CTA may end while a copy into its memory is under way, which its own wait sees to (PTX302 without it).
+What it becomes. `cp.async.bulk` with `.multicast::cluster` and a mask. It reports to the mbarrier *of each CTA*, at the
+same offset again, so each CTA announces the bytes that it gets itself, and waits for its own mbarrier. Before the copy
+all mbarriers must be there: `fence.mbarrier_init`, then a barrier of the cluster (PTX611 and PTX501 without it). And no
+CTA may end while a copy into its memory is pending, which its own wait sees to (PTX302 without it).
 
 The twin in CUDA C++: `corpus/seeds/src/multicast.cu`.
 """

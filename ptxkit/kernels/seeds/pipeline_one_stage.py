@@ -1,11 +1,11 @@
 """A pipeline with one stage: acquire, copy, commit, wait, work, release.
 
 What it shows. The six steps of `cuda::pipeline`, in which every thread is a producer and a consumer. A stage is
-acquired (nobody uses it any more), filled by copies, committed (it is full once they are there), waited for, used and
-released. With one stage nothing overlaps; the steps are those of any number of stages.
+acquired (no thread uses it any more), filled by copies, committed (it is full once they are there), waited for, used
+and released. With one stage nothing overlaps; the steps are those of any number of stages.
 
 What it becomes. Two mbarriers: `full`, at which each thread arrives when *its* copies are complete
-(`cp.async.mbarrier.arrive.noinc`: the copies arrive for it, the thread goes on at once), and `empty`, at which each
+(`cp.async.mbarrier.arrive.noinc`: the copies arrive for it, the thread continues at once), and `empty`, at which each
 thread arrives when it has read. The copies are `cp.async` of 16 bytes, since they are those of each thread. A wait for
 `full` covers all threads' copies, so they may read each other's without a `bar.sync`; leave the wait out, and the tile
 is read before it is there (PTX302).

@@ -6,7 +6,7 @@ wait, work and release; two stages lie between them, so that the producers are u
 What it becomes. As in `pipeline_two_stages`, but `full` counts only the producers and `empty` only the consumers. Each
 producer copies its share with `memcpy_async` of a single thread: two `cp.async` of 16 bytes a tile. Even and odd
 threads share every warp, so each warp waits in two places at once; that works because threads of a warp progress on
-their own, as long as nothing in either branch asks for the whole warp. Roles of whole warps, as in `producer_consumer`,
+their own, as long as nothing in either branch needs the whole warp. Roles of whole warps, as in `producer_consumer`,
 are faster.
 
 The twin in CUDA C++: `corpus/seeds/src/pipeline_roles.cu`.

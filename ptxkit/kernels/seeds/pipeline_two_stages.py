@@ -1,7 +1,7 @@
-"""A pipeline with two stages: the next tile is on its way while the threads work on the one at hand.
+"""A pipeline with two stages: the next tile is in flight while the threads work on the current one.
 
 What it shows. The steps of `pipeline_one_stage`, one tile ahead: before a thread waits for a tile it has started the
-copy of the next one, into the other stage. So the time of a copy is hidden behind work.
+copy of the next one, into the other stage. So the time of a copy is hidden by work.
 
 What it becomes. The mbarriers `full` and `empty` twice, and for each thread two places in the ring of stages, one for
 what it fills and one for what it reads: the number of a stage, and the parity of its round. A stage is filled again

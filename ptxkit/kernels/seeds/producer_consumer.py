@@ -1,4 +1,4 @@
-"""Two roles with barriers by hand: one warp fills two buffers in turn, eight warps empty them.
+"""Two roles with barriers of their own: one warp fills two buffers in turn, eight warps empty them.
 
 What it shows. A barrier of the CTA makes all threads wait for all. Where some threads only bring data and the others
 only use it, each buffer has two mbarriers instead: `filled` (its data is there) and `ready` (its data was used, it may
@@ -6,7 +6,7 @@ be filled again). The producer arrives at the first and waits for the second, th
 
 What it becomes. `ready` counts the consumers, `filled` the producers: who waits for a phase need not arrive at it. All
 waits are by parity, which each thread keeps for itself (`Ring`): 0 for the first round over the buffers, 1 for the
-second, and so on. In the first round the buffers are ready without anybody's word: a wait for the *other* parity of a
+second, and so on. In the first round the buffers are ready before any arrival: a wait for the *other* parity of a
 fresh mbarrier returns at once.
 
 `mbarrier.arrive` releases and `mbarrier.test_wait` acquires, so ordinary stores are seen without another fence. Without

@@ -1,4 +1,4 @@
-"""The cases on which the seed programs run: small sizes and a few random ones, beside NumPy's answer.
+"""The cases on which the seed programs run: small sizes and a few random ones, with NumPy's answer.
 
 `scripts/device_check` runs them with those of `ptxkit.kernels.kernel_cases`.
 """

@@ -1,14 +1,14 @@
 """A barrier in two halves: `cuda::barrier::arrive` and `wait`, with work between them.
 
-What it shows. At a `bar.sync` a thread stands still until the last one has come. An mbarrier lets it say "what you want
-from me is done" (arrive), go on with work that needs nobody else, and stop only when it wants what others did (wait).
+What it shows. At a `bar.sync` a thread stops until the last one has come. An mbarrier lets it report that its part is
+done (arrive), continue with work that needs no other thread, and stop only when it needs what others did (wait).
 
 What it becomes. `mbarrier.arrive` gives a token that names the phase; `mbarrier.test_wait`, in a loop, waits for the
 phase of the token (in a kernel for sm_90 `try_wait`, which suspends the thread meanwhile). The arrival releases what
 the thread wrote, and the wait acquires what the others wrote. Reading in front of the wait would be a race (PTX621).
 
 Two buffers in turn make one wait a tile enough: who writes a buffer again has waited since for a phase in which every
-thread arrived *behind* its reading of it.
+thread arrived *after* its reading of it.
 
 The twin in CUDA C++: `corpus/seeds/src/split_barrier.cu`.
 """
@@ -42,7 +42,7 @@ def split_barrier(*, debug: bool = False) -> Kernel:
         mine = source[first + thread].load()
         buffers[buffer + thread].store(mine)
         token = written.arrive()
-        own = k.mul_rn_f32(mine, mine)  # needs nobody else
+        own = k.mul_rn_f32(mine, mine)  # needs no other thread
         written.wait(token=token)
         opposite = buffers[buffer + (TILE - 1) - thread].load()
         target[first + thread].store(k.add_rn_f32(own, opposite))

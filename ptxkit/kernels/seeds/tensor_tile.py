@@ -4,9 +4,9 @@ What it shows. A tensor map, made on the host, describes a matrix: where it is, 
 to row, and the box that one copy takes. The device names the box by the coordinates of its corner and computes no
 address. A box that reaches over the edge is legal: what lies outside is read as zeros and not written.
 
-What it becomes. `cp.async.bulk.tensor.2d` with `{x, y}`, the innermost dimension first. The mbarrier is told the bytes
+What it becomes. `cp.async.bulk.tensor.2d` with `{x, y}`, the innermost dimension first. The phase waits for the bytes
 of the *whole* box, also at the edge: zeros count like elements (PTX503 where the number is another). Out, the same as
-for `bulk_both_ways`: fence, barrier, copy, group. The map is a parameter of the kernel, which nobody writes,
+for `bulk_both_ways`: fence, barrier, copy, group. The map is a parameter of the kernel, which nothing writes,
 so it needs no fence of its own.
 
 The twin in CUDA C++: `corpus/seeds/src/tensor_tile.cu`.

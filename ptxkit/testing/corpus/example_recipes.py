@@ -1,4 +1,4 @@
-"""Examples that are more than their text, told in plain data: of them the same is made again.
+"""Examples that are more than their text, described by plain data, from which the same is made again.
 
 What a broken pipeline must be found to do, and what a litmus test may leave, is not in its PTX. So it is kept as the
 choices that made it, `{"class": "Pipeline", "fields": {...}}`.
@@ -42,12 +42,12 @@ def _encode(value: Any) -> Any:
     return [_encode(each) for each in value] if isinstance(value, tuple) else value
 
 
-def _decode(told: Any) -> Any:
-    match told:
+def _decode(recipe: Any) -> Any:
+    match recipe:
         case {"class": name, "fields": values}:
             return _CLASSES[name](**{key: _decode(value) for key, value in values.items()})
         case list():
-            return tuple(_decode(each) for each in told)
+            return tuple(_decode(each) for each in recipe)
         case None | bool() | int() | float() | str():
-            return told
-    raise ValueError(f"a part of a recipe is {told!r}")
+            return recipe
+    raise ValueError(f"a part of a recipe is {recipe!r}")

@@ -1,7 +1,7 @@
 """Examples that an oracle refused: kept in a folder as PTX and a launch, and asked again.
 
 folder/kernel.ptx        the text; `kernel_1.ptx` the second one of an oracle that compares two
-folder/launch.json       the oracle, its other arguments, how the kernel is launched, what was said
+folder/launch.json       the oracle, its other arguments, how the kernel is launched, what was reported
 folder/argument_0.npy    an array among the arguments of the launch
 """
 
@@ -16,14 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.testing.limits import MAX_MESSAGE_CHARS
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument, TensorMapFields
 from ptxkit.limits import MAX_FILE_BYTES
 from ptxkit.fast_dataclasses import dataclass, field, fields
 from ptxkit.small_files import UnsuitableFileError, parse_json, read_small_file
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
-_MAX_MESSAGE_CHARACTERS = 4000
-"""Characters kept of what an oracle said: it may repeat the whole text."""
 
 
 RECIPES_OPTION = "made"
@@ -38,7 +37,7 @@ class ExampleError(ValueError):
 class Example:
     """A question to an oracle. oracle: the name of its function. texts: the PTX. options: its other arguments.
 
-    said: why it was refused; cause: the same in a line that does not change with names and numbers.
+    message: why it was refused; cause: the same in a line that does not change with names and numbers.
     """
 
     oracle: str
@@ -56,21 +55,21 @@ class Example:
         for number, text in enumerate(self.texts):
             path = folder / (f"kernel_{number}.ptx" if number else "kernel.ptx")
             path.write_text(text, encoding="utf-8", errors="surrogateescape")
-        said = {"oracle": self.oracle, "options": dict(self.options), "cause": self.cause, "said": self.message}
-        document = said if self.launch is None else {**said, "launch": _encode_launch(self.launch, folder)}
+        entry = {"oracle": self.oracle, "options": dict(self.options), "cause": self.cause, "said": self.message}
+        document = entry if self.launch is None else {**entry, "launch": _encode_launch(self.launch, folder)}
         (folder / "launch.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
         return folder
 
 
 def load_example(folder: Path) -> Example:
-    """The example of a folder, which somebody else may have written. Raises ExampleError."""
+    """The example of a folder, which another user may have written. Raises ExampleError."""
     try:
-        told = parse_json(read_small_file(str(folder / "launch.json")))
+        document = parse_json(read_small_file(str(folder / "launch.json")))
         paths = sorted(folder.glob("kernel*.ptx"), key=lambda path: (len(path.name), path.name))
         texts = tuple(map(_read_text, paths))
-        launch = _decode_launch(told["launch"], folder) if "launch" in told else None
-        words = [told["oracle"], told.get("said", ""), told.get("cause", "")]
-        options = {str(name): each for name, each in told["options"].items()}
+        launch = _decode_launch(document["launch"], folder) if "launch" in document else None
+        words = [document["oracle"], document.get("said", ""), document.get("cause", "")]
+        options = {str(name): each for name, each in document["options"].items()}
         if not all(isinstance(each, str) for each in words):
             raise TypeError(f"{words!r} must be texts")
     except OSError as error:
@@ -109,7 +108,7 @@ def build_example(oracle: str, given: Mapping[str, Any], error: Exception) -> Ex
 
 def error_message(error: BaseException) -> str:
     """What an error says, as much as is kept; halves of characters, which no database takes, are spelled out."""
-    return str(error)[:_MAX_MESSAGE_CHARACTERS].encode(errors="backslashreplace").decode()
+    return str(error)[:MAX_MESSAGE_CHARS].encode(errors="backslashreplace").decode()
 
 
 def failure_cause(error: BaseException) -> str:
@@ -154,7 +153,7 @@ def _encode_launch(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
             np.save(folder / names[id(array)], array)
         return names[id(array)]
 
-    def told(value: Any) -> Any:
+    def document(value: Any) -> Any:
         match value:
             case TensorMapArgument(array, layout):
                 return {"map": kept(array), "layout": {name: getattr(layout, name) for name in _LAYOUT_FIELDS}}
@@ -165,16 +164,16 @@ def _encode_launch(launch: DeviceLaunch, folder: Path) -> dict[str, Any]:
             case bytes() | bytearray():
                 return {"bytes": bytes(value).hex()}
             case list() | tuple():
-                return {"table": [told(each) for each in value]}
+                return {"table": [document(each) for each in value]}
             case _ if _is_plain(value):
                 return {"number": value}
         raise TypeError(f"an argument of type {type(value).__name__} cannot be kept")
 
     shape = {name: getattr(launch, name) for name in ("name", "grid", "block", "cluster", "shared")}
-    return {**shape, "arguments": [told(each) for each in launch.arguments]}
+    return {**shape, "arguments": [document(each) for each in launch.arguments]}
 
 
-def _decode_launch(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
+def _decode_launch(document: Mapping[str, Any], folder: Path) -> DeviceLaunch:
     arrays: dict[str, Any] = {}
 
     def array(name: str) -> Any:
@@ -203,9 +202,9 @@ def _decode_launch(told: Mapping[str, Any], folder: Path) -> DeviceLaunch:
                 return [value(entry) for entry in entries]
         raise ValueError(f"an argument is {each!r}")
 
-    arguments = tuple(value(each) for each in told["arguments"])
-    grid, block, cluster = (_as_tuple(told[name]) for name in ("grid", "block", "cluster"))
-    return DeviceLaunch(told["name"], grid, block, arguments, cluster, told["shared"])
+    arguments = tuple(value(each) for each in document["arguments"])
+    grid, block, cluster = (_as_tuple(document[name]) for name in ("grid", "block", "cluster"))
+    return DeviceLaunch(document["name"], grid, block, arguments, cluster, document["shared"])
 
 
 def _as_tuple(value: Any) -> Any:

@@ -5,12 +5,14 @@
     cp.async.bulk.global.shared::cta.bulk_group [%rd7], [%r55], %r56;
     // ptxkit: policy[strict]
 
-A comment behind code stands for its line; one that has a line for itself stands for the next line of code. `expect[]`
+A comment after code stands for its line; one that has a line for itself stands for the next line of code. `expect[]`
 anywhere makes a file without findings a test. Every other error or warning fails the test, and so does a note that is
-expected and not found; notes that nobody expects are not looked at. Files without such a comment are no tests.
+expected and not found; notes that are not expected are not looked at. Files without such a comment are no tests.
 """
 
 from __future__ import annotations
+
+from ptxkit.diagnostics.catalogue import ptx4xx
 
 import re
 from pathlib import Path
@@ -52,8 +54,8 @@ def parse_expectations(text: str) -> ExpectedFindings:
     findings: set[tuple[int, str]] = set()
     policy = "isa"
     for number, line in enumerate(lines, 1):
-        for said in _DIRECTIVE.finditer(line):
-            word, inside = said[1], said[2]
+        for directive in _DIRECTIVE.finditer(line):
+            word, inside = directive[1], directive[2]
             values = [each.strip() for each in (inside or "").split(",") if each.strip()]
             if word in _OTHER_DIRECTIVES:
                 continue
@@ -64,7 +66,7 @@ def parse_expectations(text: str) -> ExpectedFindings:
                 policy = values[0]
             else:
                 raise ExpectationError(
-                    f"line {number}: {said[0]!r}: write expect[PTX401, ...], expect[] or policy[strict]"
+                    f"line {number}: {directive[0]!r}: write expect[{ptx4xx.MISSING_PROXY_FENCE}, ...], expect[] or policy[strict]"
                 )
     return ExpectedFindings(frozenset(findings), policy)
 
@@ -90,12 +92,12 @@ def find_mismatches(text: str, path: str) -> list[str]:
         raise ExpectationError(f"{path}: {error}") from None
     policy = next(each for each in POLICIES if each == wanted.policy)
     open_ones = set(wanted.findings)
-    told: list[tuple[int, str]] = []
+    mismatches: list[tuple[int, str]] = []
     for found in lint(text, path=path, policy=policy, notes=True).diagnostics:
         first, last = (found.source.position(at)[0] for at in (found.span.start, found.span.end))
         met = {(line, code) for line, code in wanted.findings if code == found.code and first <= line <= last}
         open_ones -= met
         if not met and found.severity is not Severity.NOTE:
-            told.append((first, f"{found.code} {found.severity}: {found.message}, and nobody expects it"))
-    told += [(line, f"{code} is expected, and not found") for line, code in open_ones]
-    return [f"{path}:{line}: {sentence}" for line, sentence in sorted(told)]
+            mismatches.append((first, f"{found.code} {found.severity}: {found.message}, and nobody expects it"))
+    mismatches += [(line, f"{code} is expected, and not found") for line, code in open_ones]
+    return [f"{path}:{line}: {sentence}" for line, sentence in sorted(mismatches)]

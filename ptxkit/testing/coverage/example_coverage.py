@@ -14,6 +14,7 @@ from random import Random
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
 from ptxkit.isa.binding import bind_form
@@ -23,7 +24,7 @@ from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.linter import lint
 from ptxkit.rules import RULES
 from ptxkit.syntax import PTXSyntaxError, parse
-from ptxkit.syntax.tree import Block, Instruction
+from ptxkit.syntax.tree import Instruction
 from ptxkit.testing.differential.campaign import all_forms, form_label
 
 PACKAGE = Path(__file__).resolve().parent.parent.parent
@@ -71,7 +72,7 @@ class ExampleCoverage:
                 self.values[name, slot.name, str(chosen)] += 1
 
     def add_lint_result(self, text: str, *, branches: bool = True) -> None:
-        """What the linter finds in a text, by all rules, and which branches it takes on the way, if that is asked for:
+        """What the linter finds in a text, by all rules, and which branches it takes, if that is requested:
         it makes the linter a few times slower."""
         with BranchTracer(self.branch_lines) if branches else nullcontext():
             verdict = lint(text, policy="strict", notes=True)
@@ -79,15 +80,10 @@ class ExampleCoverage:
 
 
 def instructions_of(module: Any) -> Iterator[Instruction]:
-    """The instructions of a module's functions, in no order."""
+    """The instructions of a module's functions."""
     for function in module.functions():
-        waiting = list(function.body.statements) if function.body is not None else []
-        while waiting:
-            each = waiting.pop()
-            if isinstance(each, Instruction):
-                yield each
-            elif isinstance(each, Block):
-                waiting += each.body.statements
+        if function.body is not None:
+            yield from (each for each, _ in function.body.flattened() if isinstance(each, Instruction))
 
 
 # ------------------------------------------------------------------------------------------- holes
@@ -111,7 +107,7 @@ def available_values(forms: Iterable[Form], version: tuple[int, int], target: st
 
 
 _CHOICES_PER_VALUE = 12
-"""How often each value of a modifier is chosen, beside others of the other modifiers."""
+"""How often each value of a modifier is chosen, with others of the other modifiers."""
 
 
 def find_missed_values(
@@ -133,16 +129,28 @@ def find_missed_values(
 
 
 _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("no generated kernel has tcgen05, which needs sm_100a", ("PTX405", "PTX70.")),
-    ("no generated kernel changes a tensor map", ("PTX403",)),
-    ("no generated kernel hands memory to a copy of another CTA", ("PTX404",)),
-    ("no generated kernel shares a word of global memory between CTAs", ("PTX406", "PTX407", "PTX622", "PTX623")),
-    ("no generated kernel waits for another grid", ("PTX604",)),
-    ("no generated kernel sets its registers, or asks for the work of other clusters", ("PTX605", "PTX614")),
-    ("no fault makes one kernel write what it loads, or use a multimem address otherwise", ("PTX211", "PTX408")),
-    ("no fault makes a generic address of a space that its instruction does not take", ("PTX209",)),
+    ("no generated kernel has tcgen05, which needs sm_100a", (ptx4xx.OPERAND_STORED_AGAIN, "PTX70.")),
+    ("no generated kernel changes a tensor map", (ptx4xx.TENSOR_MAP_FENCE,)),
+    ("no generated kernel hands memory to a copy of another CTA", (ptx4xx.PROXY_FENCE_ACROSS_CTAS,)),
+    (
+        "no generated kernel shares a word of global memory between CTAs",
+        (ptx4xx.POLLED_COPY, ptx4xx.MIXED_REDUCTIONS, ptx6xx.NARROW_UPDATE, ptx6xx.LAST_COMER),
+    ),
+    ("no generated kernel waits for another grid", (ptx6xx.READ_BEFORE_GRID_WAIT,)),
+    (
+        "no generated kernel sets its registers, or asks for the work of other clusters",
+        (ptx6xx.REGISTER_COUNTS, ptx6xx.CANCELLATION_AFTER_REFUSAL),
+    ),
+    (
+        "no fault makes one kernel write what it loads, or use a multimem address otherwise",
+        (ptx2xx.MULTIMEM_ADDRESS, ptx4xx.WRITTEN_WHILE_READ_ONLY),
+    ),
+    ("no fault makes a generic address of a space that its instruction does not take", (ptx2xx.OUTSIDE_THE_WINDOW,)),
     ("a note about code that is right, but slow", ("PTX9..",)),
-    ("the machine shows the fault; the rules leave it open, or speak of another one", ("PTX314", "PTX506")),
+    (
+        "the machine shows the fault; the rules leave it open, or speak of another one",
+        (ptx3xx.OPERANDS_REUSED, ptx5xx.HANDOVER_WITHOUT_ORDER),
+    ),
 )
 """Why no example of the strategies breaks some rules. All have their kernels in `corpus/rules`."""
 

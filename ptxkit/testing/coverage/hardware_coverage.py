@@ -1,7 +1,7 @@
 """Which forms of the table are compared with hardware: those in the kernels whose results scripts compare.
 
-A form counts where an instruction of it stands in a kernel that a script runs on a GPU and on the reference machine. Of
-a form that is nowhere compared, `REASONS` and what the target lacks tell why.
+A form counts where an instruction of it is in a kernel that a script runs on a GPU and on the reference machine. Of
+a form that is nowhere compared, `REASONS` and what the target lacks state why.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ UNCOMPARED_REASONS = {
     "txq": "the driver's tables answer it, not the hardware",
     "istypep": "it tells of handles as OpenCL makes them",
     "isspacep": "it is for addresses of 32 bits",
-    "st.async{.weak}{.mmio}": f"{GPU} does not have it",  # each way to fill it wants a later one
+    "st.async{.weak}{.mmio}": f"{GPU} does not have it",  # every variant of it needs a later one
 }
 """By the beginning of the form."""
 

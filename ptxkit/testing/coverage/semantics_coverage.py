@@ -75,7 +75,7 @@ _WITHOUT_BODY = re.compile(r"\.extern (\.func [^;]*);")
 
 
 def _module(text: str) -> str:
-    """The instruction where it can stand; the functions that it may call have bodies."""
+    """The instruction where it is allowed; the functions that it may call have bodies."""
     return (
         _WITHOUT_BODY.sub(r"\1 { ret; }", harness_module([text], (9, 4), "sm_100a")) + "\n.entry nothing() { ret; }\n"
     )
@@ -92,4 +92,4 @@ def _decode_error(text: str) -> str:
 
 
 _FUNCTION_NAMES = ("kernel", "function")
-"""What the instruction stands in."""
+"""What the instruction is in."""

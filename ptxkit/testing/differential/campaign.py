@@ -1,6 +1,6 @@
 """The campaign: instances of forms and mutations of them, shown to ptxkit and to ptxas, and their verdicts compared.
 
-In place of mutations, which chance makes, may stand all that can be changed about an instance (`sweep`). One module is
+In place of random mutations, all that can be changed about an instance can be tried (`sweep`). One module is
 one instruction, so that no error can hide another. A campaign is a number of shares, a part of the forms on one version
 and target each; shares are independent and seeded by what they are, so that any one can be run again alone, and in
 parallel.
@@ -16,6 +16,7 @@ from random import Random
 from traceback import extract_tb
 
 from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics.catalogue import ptx8xx
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa import table
 from ptxkit.isa.forms import Form
@@ -59,11 +60,12 @@ SWEPT_FORMS_PER_UNIT = 4
 """In a share where all is changed about their instances: thousands of texts each."""
 
 FOREIGN_MODIFIERS = 4
-"""Modifiers of any instruction that are put where they do not belong, beside those of the instruction's own name."""
+"""Modifiers of any instruction that are put where they do not belong, in addition to those of the instruction's own
+name."""
 
 CRASH_PREFIX = "ptxkit breaks:"
 
-UNSUPPORTED_CODE = "PTX801"
+UNSUPPORTED_CODE = ptx8xx.NEEDS_NEWER_VERSION
 """What a version or target lacks."""
 
 _GUARD = re.compile(r"^@\S+ ")
@@ -153,7 +155,7 @@ def supporting_version_targets(text: str, pairs: Sequence[VersionTarget], most: 
 
 
 def form_label(form: Form) -> str:
-    """`integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: where the form stands, and its syntax."""
+    """`integer.isa:15 add{.sat}.<t> d:t, a:t, b:t`: where the form is, and its syntax."""
     return f"{form.file}:{form.line} {form.syntax.removeprefix('form ')}"
 
 
@@ -245,7 +247,7 @@ def _record_verdicts(
 def ptxkit_refusal(text: str) -> str | None:
     """The first error that ptxkit's parser and validator find in a module; None where they accept it.
 
-    Where they break, the text begins with `BROKEN`: that agrees with nobody.
+    Where they break, the text begins with `BROKEN`: that agrees with no side.
     """
     try:
         verdict = validate(parse(text, "module.ptx"))

@@ -23,7 +23,7 @@ _RARE_FOREIGN_OPERANDS = (
     *("[%v2b32_1]", "[%u16_1]", "[%f64_1]", "[const_]", "[local_]", "[parameter]", "[texture_]", "[callee]"),
     *("[global_, {%b32_1}]", "[%b64_1, %b64_2]", "[_]", "[1.5]", "[%pred_1]"),
 )
-"""Beside those of mutations."""
+"""In addition to those of mutations."""
 
 _RARE_WRAPPINGS = (("", ".x"), ("", ".b0"), ("", "+4"), ("", "|%pred_1"), ("", "|_"))
 
@@ -80,7 +80,7 @@ def _wrap_operands(operands: list[str]) -> Iterator[_Operands]:
 
 
 def _change_elements(operands: list[str]) -> Iterator[_Operands]:
-    """What stands inside brackets and braces, at any depth, is dropped, doubled and exchanged."""
+    """What is inside brackets and braces, at any depth, is dropped, doubled and exchanged."""
     for place, word in enumerate(operands):
         if word[0] in "[{(" and word[-1] in "]})":
             _, parts = split_instruction(f"_ {word[1:-1]}")

@@ -45,7 +45,7 @@ FOREIGN_OPERANDS = (
         "global_[4]",
     ),
 )
-"""What stands where an operand does not belong."""
+"""What is put where an operand does not belong."""
 
 WRAPPINGS = (("!", ""), ("-", ""), ("{", "}"), ("[", "]"), ("(", ")"))
 REGISTER = re.compile(r"%(?:v[248])?[a-z]+\d*(?:x2)?_")

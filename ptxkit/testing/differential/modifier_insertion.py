@@ -70,7 +70,7 @@ def run_insertion_unit(share: InsertionWorkUnit, oracles: Sequence[Ptxas]) -> Di
 
 
 def insert_modifiers(text: str, words: Sequence[str]) -> Iterator[tuple[str, int, str]]:
-    """The instruction with each word in each place of its opcode behind the name: the text, the place, the word."""
+    """The instruction with each word in each place of its opcode after the name: the text, the place, the word."""
     opcode, blank, operands = text.partition(" ")
     end = "" if blank else ";"
     name, *own = opcode.removesuffix(";").split(".")

@@ -1,8 +1,8 @@
 """Every kind of operand in every place of every form: what mutations leave to chance, and sweeps drown in modifiers.
 
 For each form one plain instruction of each operand shape (what its operands are, once modifiers and optional parts are
-chosen), on versions and targets that have it; in each of its places, those in braces and brackets too, stands each kind
-of `operand_kinds` in turn. A campaign takes a part of these by chance; parts of another seed are others.
+chosen), on versions and targets that have it; in each of its places, those in braces and brackets too, each kind of
+`operand_kinds` is put in turn. A campaign takes a part of these by chance; parts of another seed are others.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def slots(text: str) -> Iterator[Slot]:
 
 
 def _nested_slots(word: str) -> Iterator[Slot]:
-    """The places inside an operand: elements in braces, the base of an address and what is behind it."""
+    """The places inside an operand: elements in braces, the base of an address and what follows it."""
     if "|" in word:
         first, _, second = word.partition("|")
         yield from ((".1", f"@|{second}"), (".2", f"{first}|@"))
@@ -118,7 +118,7 @@ def _nested_slots(word: str) -> Iterator[Slot]:
 
 
 def slot_fillings(slot: str, word: str) -> Iterator[str]:
-    """What is put into a slot of that name, where `word` stands now."""
+    """What is put into a slot of that name, where `word` is now."""
     if slot.endswith("base"):
         yield from address_bases()
         return

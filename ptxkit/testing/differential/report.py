@@ -10,9 +10,9 @@ from itertools import chain
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.testing.differential.campaign import CRASH_PREFIX, Difference, DifferentialCounts
 from ptxkit.testing.differential.whole_files import FileVerdicts
+from ptxkit.testing.limits import MAX_FORM_CHARS
 
 _SPECIFIC_TOKENS = re.compile(r"`[^`]*`|'[^']*'|\d+")
-_MAX_FORM_CHARACTERS = 90
 
 Cells = tuple[int, int, int, int]
 """Accepted by both, refused by both, accepted by ptxkit alone, accepted by ptxas alone."""
@@ -20,7 +20,7 @@ Cells = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class DifferenceKind:
-    """Disagreements that look alike. example: the shortest. releases: of ptxas; pairs: on how many of them."""
+    """Disagreements that look the same. example: the shortest. releases: of ptxas; pairs: on how many of them."""
 
     example: Difference
     count: int
@@ -59,7 +59,7 @@ def confusion_table(tally: DifferentialCounts, *, only_wrong: bool = False) -> I
         made, changed = cells[form][False], cells[form][True]
         if not only_wrong or any(made[2:]) or any(changed[2:]):
             row = " ".join(f"{number:6}" for number in made) + " | " + " ".join(f"{number:6}" for number in changed)
-            yield f"{row} | {form[:_MAX_FORM_CHARACTERS]}"
+            yield f"{row} | {form[:MAX_FORM_CHARS]}"
 
 
 def _cell_index(ours: bool, theirs: bool) -> int:
@@ -101,10 +101,7 @@ def kind_lines(kind: DifferenceKind) -> Iterator[str]:
     yield f"only {accepts} accepts  {found.probe.text}{change}"
     yield f"    {other}: {reason}"
     places = ", ".join(kind.pairs[:4]) + (f" and {len(kind.pairs) - 4} more" if len(kind.pairs) > 4 else "")
-    yield (
-        f"    {kind.count} times, ptxas {' '.join(kind.releases)}, on {places}; "
-        f"{found.probe.form[:_MAX_FORM_CHARACTERS]}"
-    )
+    yield (f"    {kind.count} times, ptxas {' '.join(kind.releases)}, on {places}; {found.probe.form[:MAX_FORM_CHARS]}")
 
 
 def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
@@ -118,7 +115,7 @@ def slot_lines(differences: Sequence[Difference]) -> Iterator[str]:
         releases = " ".join(sorted({each.release for found in by_kind.values() for each in found}))
         yield (
             f"only {'ptxkit' if is_ours else 'ptxas'} accepts, ptxas {releases}, place {slot} of "
-            f"{form[:_MAX_FORM_CHARACTERS]}"
+            f"{form[:MAX_FORM_CHARS]}"
         )
         yield f"    {example.probe.text}  on {_version_target_name(example)}"
         yield f"    {example.theirs if is_ours else example.ours}"

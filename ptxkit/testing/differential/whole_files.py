@@ -13,10 +13,8 @@ from random import Random
 
 from ptxkit.testing.corpus.tolerated_differences import known_differences
 from ptxkit.testing.differential.campaign import CRASH_PREFIX, VersionTarget, ptxkit_refusal
+from ptxkit.testing.limits import MAX_MUTATED_CHARS
 from ptxkit.testing.oracles.ptxas import Ptxas
-
-MAX_MUTATED_CHARACTERS = 60_000
-"""Characters of the largest file that is changed: thousands of them are assembled."""
 
 _HEADING = re.compile(r"^\s*\.version\s+(\d+)\.(\d+).*?^\s*\.target\s+(sm_\w+)", re.MULTILINE | re.DOTALL)
 _TOKEN = re.compile(r"[%$]?[\w$.:]+|\"[^\"\n]*\"|\S")
@@ -94,7 +92,7 @@ def original_samples(paths: Sequence[Path]) -> Iterator[FileSample]:
 
 def mutated_samples(paths: Sequence[Path], count: int, seed: int) -> Iterator[FileSample]:
     """`count` samples: some file with one random change each. Files that are too large are left out."""
-    originals = [each for each in original_samples(paths) if len(each.text) <= MAX_MUTATED_CHARACTERS]
+    originals = [each for each in original_samples(paths) if len(each.text) <= MAX_MUTATED_CHARS]
     for number in range(count if originals else 0):
         random = Random(f"{seed} {number}")
         original = random.choice(originals)

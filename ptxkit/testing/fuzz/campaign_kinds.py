@@ -1,4 +1,4 @@
-"""What a campaign asks: examples by their number, the same each time, and the oracle that each kind is for."""
+"""What a campaign tests: examples by their number, the same each time, and the oracle that each kind is for."""
 
 from __future__ import annotations
 
@@ -20,16 +20,11 @@ from ptxkit.testing.corpus.example_recipes import recipe_of
 from ptxkit.testing.corpus.examples import RECIPES_OPTION, Example
 from ptxkit.testing.differential.campaign import VERSION_TARGETS, all_forms, form_label
 from ptxkit.testing.differential.instruction_mutators import mutate_instruction
-from ptxkit.testing.differential.whole_files import (
-    MAX_MUTATED_CHARACTERS,
-    FileSample,
-    find_ptx_files,
-    mutate_text,
-    original_samples,
-)
+from ptxkit.testing.differential.whole_files import FileSample, find_ptx_files, mutate_text, original_samples
 from ptxkit.testing.fuzz.hostile_text import hostile_text
 from ptxkit.testing.generators.litmus import litmus_test
 from ptxkit.testing.generators.random_kernels import random_kernel
+from ptxkit.testing.limits import MAX_HOSTILE_CHARS, MAX_MUTATED_CHARS
 from ptxkit.testing.oracles.compile_paths import LEVELS, launch_of
 from ptxkit.testing.oracles.ptxas import installed_ptxas
 from ptxkit.testing.pipelines.pipeline import GeneratedPipeline, break_pipeline, random_pipeline
@@ -54,10 +49,10 @@ class FuzzCampaign:
     @property
     def key(self) -> str:
         """By which a database knows it: another one for anything that changes the examples."""
-        told = [getattr(self, each.name) for each in fields(type(self))]
+        values = [getattr(self, each.name) for each in fields(type(self))]
         if find_kind(self.oracle).needs == "ptxas":
-            told.append([each.release for each in installed_ptxas()])
-        return sha256(json.dumps(told).encode()).hexdigest()[:16]
+            values.append([each.release for each in installed_ptxas()])
+        return sha256(json.dumps(values).encode()).hexdigest()[:16]
 
     @property
     def kernel_target(self) -> tuple[Version, str]:
@@ -73,8 +68,8 @@ class FuzzCampaign:
         return f"{self.oracle} {self.seed} {number}"
 
 
-_HOSTILE_PERIOD, _HOSTILE_MAX_CHARACTERS = 20, 8000
-"""One text of so many, and of at most so many characters, becomes as no compiler writes it."""
+_HOSTILE_PERIOD = 20
+"""One text of so many becomes as no compiler writes it."""
 
 ExampleMaker: TypeAlias = Callable[[FuzzCampaign, int], Example]
 
@@ -107,7 +102,7 @@ def any_text(campaign: FuzzCampaign, number: int) -> Example:
         text = made(campaign, chance)
         for _ in range(chance.choice((0, 0, 1, 1, 2, 4))):
             text, _change = mutate_text(text, chance)
-    if chance.randrange(_HOSTILE_PERIOD) == 0 and len(text) <= _HOSTILE_MAX_CHARACTERS:
+    if chance.randrange(_HOSTILE_PERIOD) == 0 and len(text) <= MAX_HOSTILE_CHARS:
         text = hostile_text(text, chance)
     return Example("assert_survives", (text,))
 
@@ -264,7 +259,7 @@ def _mutated_file(campaign: FuzzCampaign, chance: Random) -> FileSample:
 def original_files(corpus: tuple[str, ...]) -> list[FileSample]:
     """The PTX files of some folders that are changed, as they are; those that are too large are left out."""
     found = original_samples(find_ptx_files([Path(each) for each in corpus]))
-    return [each for each in found if len(each.text) <= MAX_MUTATED_CHARACTERS]
+    return [each for each in found if len(each.text) <= MAX_MUTATED_CHARS]
 
 
 @cache

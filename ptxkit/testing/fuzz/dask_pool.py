@@ -11,7 +11,6 @@ what it was to ask of one counts as skipped.
 from __future__ import annotations
 
 import atexit
-import multiprocessing
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -20,7 +19,7 @@ from ptxkit.batch.dask_pool import connect
 from ptxkit.device import NoDeviceError
 from ptxkit.testing.fuzz.campaign_kinds import find_kind
 from ptxkit.testing.fuzz.store import FuzzStore
-from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
+from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
 from ptxkit.testing.oracles.device_process import DeviceProcess
 
 
@@ -50,7 +49,6 @@ class DaskFuzzRunner:
 
 def run_on_worker(share: FuzzWorkUnit, known: frozenset[str], hang: float) -> FuzzUnitResult:
     """What runs on a worker of the cluster: a share, in a process that is kept from one share to the next."""
-    multiprocessing.current_process().daemon = False  # as dask's are: its own processes end with it by themselves
     watched, seen = _worker_process(hang)
     seen |= known
     if find_kind(share.campaign.oracle).needs == "gpu" and (reason := _gpu_missing_reason()):
@@ -86,7 +84,7 @@ def _gpu_missing_reason() -> str:
 
 @cache
 def _worker_process(hang: float) -> tuple[SupervisedFuzzer, set[str]]:
-    """The process of this worker, and the causes that it has told of."""
+    """The process of this worker, and the causes that it has reported."""
     watched = SupervisedFuzzer(GpuPool([_gpu()]), hang)
     atexit.register(watched.end)
     return watched, set()

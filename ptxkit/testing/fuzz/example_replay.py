@@ -27,10 +27,10 @@ BUILT_IN: Mapping[str, str] = {
 
 
 def replay(example: Example, trusted: Collection[str] = ()) -> None:
-    """Asks the oracle of an example that stands in a folder, which somebody else may have written.
+    """Calls the oracle of an example in a folder, which another user may have written.
 
-    An oracle is a function, and the folder names it: only the oracles of ptxkit are called, and those that whoever
-    replays the example has named, too. Raises ExampleError for any other, and what the oracle raises.
+    An oracle is a function, and the folder names it: only the oracles of ptxkit are called, and those that the caller
+    has named, too. Raises ExampleError for any other, and what the oracle raises.
     """
     if example.oracle not in (*BUILT_IN, *_SPECIAL_ORACLES, *trusted):
         how = f"add --oracle {example.oracle} if you trust it" if ":" in example.oracle else "write package.module:NAME"
@@ -39,7 +39,7 @@ def replay(example: Example, trusted: Collection[str] = ()) -> None:
 
 
 def run_oracle(example: Example) -> None:
-    """Asks the oracle; what it raises, it raises. ExampleError where there is no such oracle.
+    """Calls the oracle; what it raises, it raises. ExampleError where there is no such oracle.
 
     The oracle is whatever function the example names, so it must be an example that this process made; see `replay`.
     """
@@ -56,7 +56,7 @@ def run_oracle(example: Example) -> None:
 
 
 def _load_oracle(name: str) -> Callable[..., object]:
-    """An oracle of ptxkit, or somebody's own: `package.module:function`."""
+    """An oracle of ptxkit, or one of another package: `package.module:function`."""
     module, _, function = name.partition(":")
     if name in BUILT_IN:
         module, function = f"ptxkit.testing.{BUILT_IN[name]}", name
@@ -70,7 +70,7 @@ def _load_oracle(name: str) -> Callable[..., object]:
 
 
 def _rebuild_arguments(example: Example) -> dict[str, object]:
-    """What an oracle is given that is told more than a text: it is made again."""
+    """What an oracle is given that needs more than a text: it is made again."""
     plain = {name: each for name, each in example.options.items() if name != RECIPES_OPTION}
     try:
         return {**plain, **{name: rebuild(recipe) for name, recipe in example.options[RECIPES_OPTION].items()}}

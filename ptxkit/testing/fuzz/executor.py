@@ -61,7 +61,7 @@ def run_examples(campaign: FuzzCampaign, numbers: range, beat: Heartbeat) -> Ite
 def recheck_cause(example: Example) -> str:
     """Why an example fails when it is asked again; empty where it does not, or where its results mean nothing.
 
-    A GPU is asked only about what the machine runs clean, and what owes nothing to registers and memory that nobody
+    A GPU is asked only about what the machine runs clean, and what owes nothing to registers and memory that no thread
     wrote: without some of its lines a kernel may do anything.
     """
     if example.oracle in _GPU_ORACLES and not _is_defined(example):
@@ -124,5 +124,5 @@ def _difference(judge: Ptxas, example: Example, ours: str | None, theirs: str | 
     ):
         return None
     code = (_CODE.findall(ours or "") or ["syntax"])[0] if ours is not None else "refused by ptxas"
-    said = f"{instruction}\nptxkit: {ours or 'accepted'}\nptxas {judge.release}: {theirs or 'accepted'}"
-    return replace(example, message=said, cause=f"only {accepts} accepts: {code} of {form}")
+    answers_text = f"{instruction}\nptxkit: {ours or 'accepted'}\nptxas {judge.release}: {theirs or 'accepted'}"
+    return replace(example, message=answers_text, cause=f"only {accepts} accepts: {code} of {form}")

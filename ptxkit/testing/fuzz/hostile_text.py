@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+from ptxkit.testing.limits import MAX_REPEATED_LINES
+
 _COUNTS = (50, 199, 201, 1000, 5000, 20_000)
 _STRANGE_CHARACTERS = "\0\a\x7f\x80\xff\u2028\udcff\ufeff\U0001f600"
-_MAX_LINES = 3000
 _REPEATED_INSERTIONS = (("{", ""), ("(", ""), ("(", ")"), ("9", ""), ("-", "!~"), ("/*", '"'), (", %r1", ""), ("a", ""))
-"""What is put into a text many times, with something else as often behind it."""
+"""What is put into a text many times, with something else as often after it."""
 
 
 def hostile_text(text: str, chance: Random) -> str:
@@ -31,9 +32,9 @@ def _distort(text: str, chance: Random) -> str:
         case 3:
             lines = text.splitlines(keepends=True)
             place = chance.randrange(len(lines))
-            return "".join([*lines[:place], *lines[place : place + 1] * min(count, _MAX_LINES), *lines[place:]])
+            return "".join([*lines[:place], *lines[place : place + 1] * min(count, MAX_REPEATED_LINES), *lines[place:]])
         case 4:
             return text[:at] + "".join(chance.choices(_STRANGE_CHARACTERS, k=min(count, 20))) + text[at:]
         case _:
-            what, behind = chance.choice(_REPEATED_INSERTIONS)
-            return text[:at] + what * count + behind * count + text[at:]
+            what, after = chance.choice(_REPEATED_INSERTIONS)
+            return text[:at] + what * count + after * count + text[at:]

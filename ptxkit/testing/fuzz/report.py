@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
 from ptxkit.testing.fuzz.store import FuzzStore
-
-_MAX_WIDTH = 100
+from ptxkit.testing.limits import MAX_REPORT_WIDTH
 
 
 def summary(campaigns: Sequence[FuzzCampaign], store: FuzzStore) -> Iterator[str]:
@@ -30,5 +29,5 @@ def summary(campaigns: Sequence[FuzzCampaign], store: FuzzStore) -> Iterator[str
     for cause in store.causes(dict.fromkeys(each.oracle for each in campaigns)):
         yield ""
         yield f"{cause.count} times, {cause.oracle}: {cause.cause}"
-        yield f"    {cause.message.partition(chr(10))[0][:_MAX_WIDTH]}"
+        yield f"    {cause.message.partition(chr(10))[0][:MAX_REPORT_WIDTH]}"
         yield f"    ptxkit fuzz --replay {cause.folder}"

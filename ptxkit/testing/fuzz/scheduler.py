@@ -15,14 +15,8 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, find_kind
 from ptxkit.testing.fuzz.errors import CannotRunError
 from ptxkit.testing.fuzz.store import FuzzStore
-from ptxkit.testing.fuzz.supervised_process import (
-    HANG_SECONDS,
-    MINIMIZE_SECONDS,
-    FuzzUnitResult,
-    FuzzWorkUnit,
-    GpuPool,
-    SupervisedFuzzer,
-)
+from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult, FuzzWorkUnit, GpuPool, SupervisedFuzzer
+from ptxkit.testing.limits import HANG_SECONDS, MINIMIZE_SECONDS
 from ptxkit.testing.oracles.device_process import DeviceProcess, count_gpus
 
 
@@ -46,14 +40,14 @@ def run_campaigns(
     store: FuzzStore,
     limits: FuzzLimits,
     runner: FuzzRunner,
-    told: Callable[[FuzzUnitResult], None],
+    report: Callable[[FuzzUnitResult], None],
 ) -> None:
-    """Runs campaigns side by side until a limit is met. told: hears of each share that is done and stored."""
+    """Runs campaigns side by side until a limit is met. report: receives each share that is done and stored."""
     spent = TimeAccounts(campaigns)
     for outcome in runner.outcomes(schedule_work(campaigns, store, limits, spent), store):
         spent.add(outcome)
         store.add(outcome)
-        told(outcome)
+        report(outcome)
 
 
 _FIRST_UNIT_DIVISOR = 10
@@ -69,7 +63,7 @@ class TimeAccounts:
         self._running = dict.fromkeys(campaigns, 0)
 
     def begin(self, campaign: FuzzCampaign) -> None:
-        """A share of it is handed out."""
+        """A share of it is started."""
         self._running[campaign] += 1
 
     def add(self, outcome: FuzzUnitResult) -> None:
@@ -80,7 +74,7 @@ class TimeAccounts:
         self._longest[campaign] = max(self._longest[campaign], outcome.seconds)
 
     def least_served(self, among: Iterable[FuzzCampaign]) -> FuzzCampaign:
-        """The one that has had the least; of those that have had nothing, the one with the fewest shares under way."""
+        """The one that has had the least; of those that have had nothing, the one with the fewest running shares."""
         return min(
             among,
             key=lambda each: (self._seconds[each] + self._running[each] * self._longest[each], self._running[each]),

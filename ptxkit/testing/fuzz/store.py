@@ -16,7 +16,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.testing.corpus.examples import Example
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
 from ptxkit.testing.fuzz.errors import CannotRunError
-from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult
+from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
 
 _TABLES = """
 create table if not exists shares (

@@ -1,4 +1,4 @@
-"""Says where an example stands that takes long, and ends one that hangs, in the process that asks about it."""
+"""Reports where an example is that takes long, and ends one that hangs, in the process that tests it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 REPORT_INTERVAL = 2.0
-"""Seconds of the clock between two lines about where an example stands."""
+"""Seconds of the clock between two lines about where an example is."""
 
 
 class HangError(AssertionError):
@@ -19,9 +19,9 @@ class HangError(AssertionError):
 
 @contextmanager
 def report_progress(seconds: float, tell: Callable[[str], None]) -> Iterator[None]:
-    """Tells from time to time where the code stands; HangsError after so many seconds of processor time.
+    """Reports from time to time where the code is; HangsError after so many seconds of processor time.
 
-    What waits uses none: nothing ends it, but where it waits is told. Without timers (Windows) nothing is done.
+    What waits uses none: nothing ends it, but where it waits is reported. Without timers (Windows) nothing is done.
     """
     if not hasattr(signal, "setitimer"):
         yield

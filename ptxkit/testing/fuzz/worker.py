@@ -1,25 +1,21 @@
-"""The process that asks: it tells its parent which example it begins, so that one which hangs or dies is known.
+"""What runs in a process of a campaign: it reports each example that it begins, so that a hang or a death is its own.
 
-It gets (campaign, numbers), and sends `ExampleStarted` for each example, `ExampleFailed` where one fails (and hears
-whether it should
-be made smaller: then sends it again), `Launch` where a kernel is to be launched (and hears the answers),
-`TargetRequest` where it wants to know the GPU, `UnitDone` last.
+It receives (campaign, numbers), and sends `ExampleStarted` for each example, `ExampleFailed` where one fails (the
+answer is whether to make it smaller: then it is sent again), `LaunchRequest` where a kernel is to be launched (the
+answers are those of the launches), `TargetRequest` where it needs the target of the GPU, and `UnitDone` last.
 """
 
 from __future__ import annotations
 
-import faulthandler
-import signal
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.gc_control import freeze_all
+from ptxkit.processes.child_process import ParentChannel, limit_memory
+from ptxkit.testing.limits import MAX_WORKER_MEMORY
 from ptxkit.testing.oracles import session
-from ptxkit.testing.oracles.device_process import end_with_parent
 from ptxkit.testing.oracles.session import OracleSession
 
 if TYPE_CHECKING:
@@ -27,12 +23,6 @@ if TYPE_CHECKING:
     from ptxkit.testing.corpus.examples import Example
     from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
     from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
-
-MAX_MEMORY_BYTES = 6 << 30
-"""Bytes of address space of the process; over it Python says MemoryError, and the machine lives on."""
-
-STACK_DUMP_FRACTION = 0.7
-"""The part of the time for one example after which the process writes where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +57,7 @@ class LaunchRequest:
 
 @dataclass(frozen=True, slots=True)
 class TargetRequest:
-    """Asks which GPU launches; the answer is `DeviceProcess.target`."""
+    """Requests which GPU launches; the answer is `DeviceProcess.target`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,52 +75,30 @@ WorkerMessage: TypeAlias = ExampleStarted | ExampleFailed | LaunchRequest | Targ
 class _ParentLauncher:
     """Launches where the parent says."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, channel: ParentChannel) -> None:
+        self._channel = channel
 
     @cached_property
     def target(self) -> str:
-        self._connection.send(TargetRequest())
-        return str(self._connection.recv())
+        self._channel.send(TargetRequest())
+        return str(self._channel.receive())
 
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
-        self._connection.send(LaunchRequest(cubin, tuple(launches)))
-        answers: list[DeviceResult] = self._connection.recv()
+        self._channel.send(LaunchRequest(cubin, tuple(launches)))
+        answers: list[DeviceResult] = self._channel.receive()
         return answers
 
 
-def serve(connection: Connection, stack: str, seconds: float, shrinking: float) -> None:
-    """What runs in the process. stack: a file for where it stands; seconds: how long one example may take; shrinking:
-    how long one that fails is made smaller."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-    _limit_memory()
-    session.begin_session(OracleSession(process=_ParentLauncher(connection)))
-    with open(stack, "w") as file:
-        while True:
-            try:
-                campaign, numbers = connection.recv()
-            except EOFError:
-                return
-            _run_unit(
-                connection,
-                campaign,
-                numbers,
-                shrinking,
-                lambda patience: faulthandler.dump_traceback_later(seconds * STACK_DUMP_FRACTION * patience, file=file),
-            )
+def serve(channel: ParentChannel, shrinking: float) -> None:
+    """What runs in the process. shrinking: how long an example that fails is made smaller."""
+    limit_memory(MAX_WORKER_MEMORY)
+    session.begin_session(OracleSession(process=_ParentLauncher(channel)))
+    while True:
+        campaign, numbers = channel.receive()
+        _run_unit(channel, campaign, numbers, shrinking)
 
 
-def _limit_memory() -> None:
-    if sys.platform != "win32":
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
-
-
-def _run_unit(
-    connection: Connection, campaign: FuzzCampaign, numbers: range, shrinking: float, rearm: Callable[[float], None]
-) -> None:
+def _run_unit(channel: ParentChannel, campaign: FuzzCampaign, numbers: range, shrinking: float) -> None:
     from ptxkit.testing.fuzz.example_replay import can_minimize
     from ptxkit.testing.fuzz.executor import recheck_cause, run_examples
     from ptxkit.testing.fuzz.minimize import minimize
@@ -139,8 +107,7 @@ def _run_unit(
     reason = ""
 
     def beat(number: int, patience: float = 1.0) -> None:
-        rearm(patience)
-        connection.send(ExampleStarted(number, count, skipped, reason, patience))
+        channel.send(ExampleStarted(number, count, skipped, reason, patience))
 
     for each in run_examples(campaign, numbers, beat):
         count += 1
@@ -149,14 +116,13 @@ def _run_unit(
         if each.failure is None:
             continue
         number = each.number
-        connection.send(ExampleFailed(number, each.failure))
-        if connection.recv() and can_minimize(each.failure):
+        channel.send(ExampleFailed(number, each.failure))
+        if channel.receive() and can_minimize(each.failure):
 
             def again(example: Example, number: int = number) -> str:
                 beat(number)
                 return recheck_cause(example)
 
-            connection.send(ExampleFailed(number, minimize(each.failure, again, shrinking)))
-    faulthandler.cancel_dump_traceback_later()
+            channel.send(ExampleFailed(number, minimize(each.failure, again, shrinking)))
     freeze_all()  # tables and what is remembered of instructions
-    connection.send(UnitDone(count, skipped, reason))
+    channel.send(UnitDone(count, skipped, reason))

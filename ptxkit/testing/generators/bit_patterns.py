@@ -88,8 +88,8 @@ def _integers(word: str, place: int, turn: int, random: np.random.Generator) -> 
     any_pattern = random.integers(0, 1 << 64, PATTERNS_PER_BATCH, dtype=np.uint64, endpoint=False)
     small = random.integers(-70, 70, PATTERNS_PER_BATCH).astype(np.int64).view(np.uint64)
     power = np.uint64(1) << random.integers(0, 64, PATTERNS_PER_BATCH).astype(np.uint64)
-    beside = power + random.integers(-1, 2, PATTERNS_PER_BATCH).astype(np.int64).view(np.uint64)
-    negative = np.uint64(0) - beside
+    near_powers = power + random.integers(-1, 2, PATTERNS_PER_BATCH).astype(np.int64).view(np.uint64)
+    negative = np.uint64(0) - near_powers
     choice = random.integers(0, 4, PATTERNS_PER_BATCH)
     mask = np.uint64((1 << min(width, 64)) - 1)
-    return np.choose(choice, [any_pattern, small, beside, negative]).astype(np.uint64) & mask
+    return np.choose(choice, [any_pattern, small, near_powers, negative]).astype(np.uint64) & mask

@@ -18,18 +18,18 @@ _CARRY_FUNCTION = "carried"
 _CHAPTER = "Extended-Precision Arithmetic"
 
 CarryTraits = Mapping[str, Any]
-"""What the meaning is told: the type, the operation, and whether a carry is kept or taken."""
+"""What the meaning is given: the type, the operation, and whether a carry is kept or taken."""
 
 
 def chains(version: Version, target: str) -> Steps:
-    """Each way to keep a carry with each way to take it, by the form of the first."""
+    """Each instruction that keeps a carry with each one that takes it, by the form of the first."""
     found = list(_carry_instructions(version, target))
-    takers = [(match, said) for match, said in found if said.get("takes")]
+    readers = [(match, arguments) for match, arguments in found if arguments.get("takes")]
     made: dict[str, list[StepTemplate]] = {}
     for first, kept in found:
         if kept.get("keeps") and not kept.get("takes"):
             steps = (
-                _chain(first, second, str(kept["type"])) for second, taken in takers if _are_compatible(kept, taken)
+                _chain(first, second, str(kept["type"])) for second, taken in readers if _are_compatible(kept, taken)
             )
             made.setdefault(first.form.syntax, []).extend(steps)
     return tuple(tuple(sorted(each, key=lambda step: len(step.template))) for each in made.values())
@@ -53,13 +53,13 @@ def _chain(first: Match, second: Match, word: str) -> StepTemplate:
 
 
 def _carry_instructions(version: Version, target: str) -> Iterator[tuple[Match, CarryTraits]]:
-    """Instructions that keep or take a carry, and what their meaning is told."""
+    """Instructions that keep or take a carry, and what their meaning is given."""
     aimed = parse_target(target)
     known = table()
     for form in (form for name in known.names for form in known.forms(name)):
         if form.tolerated or not form.section.startswith(_CHAPTER):
             continue
         for match in matches_of(form, Random(1)):
-            said = [each.named_arguments for each in known.semantics_of(match) if each.function == _CARRY_FUNCTION]
-            if said and not unmet_gates(tuple(match.gates), version, aimed):
-                yield match, said[0]
+            arguments = [each.named_arguments for each in known.semantics_of(match) if each.function == _CARRY_FUNCTION]
+            if arguments and not unmet_gates(tuple(match.gates), version, aimed):
+                yield match, arguments[0]

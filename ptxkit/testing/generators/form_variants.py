@@ -28,6 +28,7 @@ from ptxkit.isa.forms import Form, Match, OperandForm
 from ptxkit.isa.operand_spellings import instruction_spellings, register_type
 from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.isa.value_semantics import Semantics
+from ptxkit.testing.limits import MAX_COMBINATIONS
 
 CHAPTERS = (
     *("Integer Arithmetic", "Extended-Precision", "Floating Point", "Half Precision", "Mixed Precision"),
@@ -38,7 +39,6 @@ CHAPTERS = (
 """Chapters, or sections, in which forms compute from registers to registers."""
 
 _EXCLUDED_SECTIONS = frozenset({"Data Movement and Conversion Instructions: cvta"})
-_MAX_COMBINATIONS = 20_000
 _NO_WINDOWS = AddressWindows(*(AddressWindow(0, 0) for _ in range(5)))
 
 Arrays = dict[str, Any]
@@ -114,17 +114,19 @@ def matches_of(form: Form, random: Random) -> Iterator[Match]:
     """Matches with different modifiers: first one with each value, then any."""
     values = [(None, *slot.values) if slot.optional else slot.values for slot in form.modifiers]
     names = [slot.name for slot in form.modifiers]
-    ways = list(islice(product(*values), _MAX_COMBINATIONS))
-    random.shuffle(ways)
-    legal = [way for way in ways if satisfies_rules(form, dict(zip(names, way, strict=True)))]
+    combinations = list(islice(product(*values), MAX_COMBINATIONS))
+    random.shuffle(combinations)
+    legal = [
+        combination for combination in combinations if satisfies_rules(form, dict(zip(names, combination, strict=True)))
+    ]
     missing = {(at, value) for at, each in enumerate(values) for value in each}
     first = []
-    for way in legal:
-        if covered := missing & set(enumerate(way)):
+    for combination in legal:
+        if covered := missing & set(enumerate(combination)):
             missing -= covered
-            first.append(way)
-    for way in dict.fromkeys([*first, *legal]):
-        yield from bind_form(form, dict(zip(names, way, strict=True)), table().value_gates)
+            first.append(combination)
+    for combination in dict.fromkeys([*first, *legal]):
+        yield from bind_form(form, dict(zip(names, combination, strict=True)), table().value_gates)
 
 
 def satisfies_rules(form: Form, chosen: dict[str, str | None]) -> bool:

@@ -9,7 +9,7 @@ What is compared: every bit of what a kernel writes. Which NaN an instruction gi
 anything else reads it, so that results are compared modulo the bits of a NaN; otherwise only steps that fix their NaNs
 occur.
 
-The text can be written with a store after each result (`probes`), so that the first row which differs tells the
+The text can be written with a store after each result (`probes`), so that the first row which differs shows the
 instruction that made it.
 """
 
@@ -31,7 +31,7 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 @dataclass(frozen=True, slots=True)
 class LoadStatement:
-    """A register gets an element of a row of the input. opcode: how, where it is not the plainest."""
+    """A register gets an element of a row of the input. opcode: how, where it is not the simplest."""
 
     register: str
     row: int
@@ -61,7 +61,7 @@ class UpdateStatement:
 class ExchangeStatement:
     """Each thread gets what the thread `distance` further in the CTA holds, through shared memory.
 
-    meets: the barrier behind the store, and behind the load.
+    meets: the barrier after the store, and after the load.
     """
 
     result: str
@@ -131,7 +131,7 @@ class GeneratedKernel:
         yield from (each for each in _flatten(self.statements) if isinstance(each, (StepStatement, UpdateStatement)))
 
     def sources(self) -> list[str]:
-        """What each row of the output comes from, behind those of the updates: an instruction, or `kept`."""
+        """What each row of the output comes from, after those of the updates: an instruction, or `kept`."""
         found = []
         if self.probes:
             for each in _flatten(self.statements):
@@ -194,7 +194,7 @@ def _describe(statement: Statement) -> str:
 
 
 def register_bits(register: str) -> int:
-    """Bits of a register, which its name tells: `%pred_3` (1), `%b32_7`."""
+    """Bits of a register, which its name states: `%pred_3` (1), `%b32_7`."""
     kind = register[1:].partition("_")[0]
     return 1 if kind == "pred" else width_of(kind)
 
@@ -312,7 +312,7 @@ class _KernelWriter:
                 return self.loop(statement)
 
     def canonicalize_results(self, statement: StepStatement) -> list[str]:
-        """Behind a step: its NaNs become the one of their format, in threads that executed it."""
+        """After a step: its NaNs become the one of their format, in threads that executed it."""
         if not self.kernel.canonical_nan or statement.step.fixes_nans:
             return []
         guard = "" if statement.guard[1:].strip() in statement.results else statement.guard

@@ -143,10 +143,10 @@ class Litmus:
 
 @dataclass(slots=True)
 class _EventGenerator:
-    """Makes events with orders, scopes and fences by choice; the plainest is relaxed, and holds all threads.
+    """Makes events with orders, scopes and fences by choice; the simplest is relaxed, and holds all threads.
 
-    scopes: to choose from; weak: 1 where accesses may be weak; waits: whether a read may go on until it has its value,
-    which it need not ever get where its scope is too narrow.
+    scopes: to choose from; weak: 1 where accesses may be weak; waits: whether a read may be repeated until it has its
+    value, which it need not ever get where its scope is too narrow.
     """
 
     choose: Choose
@@ -228,7 +228,7 @@ def litmus_test(choose: Choose) -> Litmus:
     space = "global" if place == "grid" else ("global", "shared")[choose(2)]
     narrow = SCOPES.index({"lanes": "cta", "warps": "cta", "cluster": "cluster", "grid": "gpu"}[place])
     scopes = SCOPES[narrow:]
-    # The machine lets a CTA go on for long that only turns in a loop, while another one of its cluster could.
+    # The machine lets a CTA run for long that only turns in a loop, while another one of its cluster could.
     weak, waits = 0, place != "cluster"
     match ("strong", "weak", "narrow", "strong")[choose(4)]:
         case "weak":

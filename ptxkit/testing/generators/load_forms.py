@@ -13,32 +13,32 @@ from ptxkit.isa.forms import Form, Match
 from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.testing.generators.form_variants import satisfies_rules
 from ptxkit.testing.generators.step_catalog import Version
+from ptxkit.testing.limits import MAX_VARIANTS_PER_FORM
 
 WIDTHS = (8, 16, 32, 64)
-_MAX_PER_FORM = 6
-"""Ways of a form that a width has here: orders, scopes, and what caches are told make hundreds."""
 
 
 @cache
 def loads_of(version: Version, target: str, *, acquiring: bool = True) -> dict[int, tuple[str, ...]]:
-    """Opcodes by the width of the register in bits; the plainest is the first. acquiring: such as `ld.acquire`, too."""
+    """Opcodes by the width of the register in bits; the simplest is the first. acquiring: such as `ld.acquire`, too."""
     aimed = parse_target(target)
     found: dict[int, tuple[str, ...]] = {}
     for width in WIDTHS:
-        ways = {f"ld.global.b{width}"}
+        opcodes = {f"ld.global.b{width}"}
         for form in _load_forms():
             fitting = (
                 each for each in _matches(form, f"b{width}") if not unmet_gates(tuple(each.gates), version, aimed)
             )
-            some = [each for _, each in zip(range(_MAX_PER_FORM), fitting, strict=False)]
-            ways |= {each.canonical for each in some if acquiring or each.modifiers.get("sem") != "acquire"}
-        found[width] = tuple(sorted(ways, key=lambda way: (way != f"ld.global.b{width}", len(way), way)))
+            some = [each for _, each in zip(range(MAX_VARIANTS_PER_FORM), fitting, strict=False)]
+            opcodes |= {each.canonical for each in some if acquiring or each.modifiers.get("sem") != "acquire"}
+        found[width] = tuple(sorted(opcodes, key=lambda opcode: (opcode != f"ld.global.b{width}", len(opcode), opcode)))
     return found
 
 
 @cache
 def _load_forms() -> tuple[Form, ...]:
-    """Forms that get a register from an address in global memory, whoever else gets one from another address."""
+    """Forms that get a register from an address in global memory, whichever other lanes get one from another
+    address."""
     known = table()
     forms = (form for name in known.names for form in known.forms(name) if not form.tolerated)
     return tuple(
@@ -62,12 +62,12 @@ def _matches(form: Form, type: str) -> Iterator[Match]:  # noqa: A002
             values.append((None,))
         else:
             values.append((None, *slot.values) if slot.optional else tuple(slot.values))
-    ways = list(product(*values))
-    Random(1).shuffle(ways)
+    opcodes = list(product(*values))
+    Random(1).shuffle(opcodes)
     names = [slot.name for slot in form.modifiers]
-    for way in ways:
-        chosen = dict(zip(names, way, strict=True))
-        if all(value is None or value in slot.values for slot, value in zip(form.modifiers, way, strict=True)) and (
+    for opcode in opcodes:
+        chosen = dict(zip(names, opcode, strict=True))
+        if all(value is None or value in slot.values for slot, value in zip(form.modifiers, opcode, strict=True)) and (
             satisfies_rules(form, chosen)
         ):
             matches = bind_form(form, chosen, table().value_gates)

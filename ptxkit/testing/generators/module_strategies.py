@@ -1,6 +1,7 @@
-"""Strategies for what stands around instructions: operands, addresses, launches, whole modules.
+"""Strategies for what surrounds instructions: operands, addresses, launches, whole modules.
 
-Each makes what is valid, or what one change has made invalid; invalid is what ptxkit refuses, and a test asks ptxas.
+Each makes what is valid, or what one change has made invalid; invalid is what ptxkit refuses, and a test compares
+ptxas.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _BYTES = {"param": 4}
 
 @dataclass(frozen=True, slots=True)
 class OperandText:
-    """A piece of PTX. line: an instruction that it stands in."""
+    """A piece of PTX. line: an instruction that it is in."""
 
     text: str
     line: str
@@ -106,7 +107,8 @@ def _invalid_operands(type: str) -> list[str]:  # noqa: A002
 def addresses(
     space: str = "global", size: int = 4, target: str = "sm_90a", version: Version = (8, 7), *, valid: bool = True
 ) -> st.SearchStrategy[OperandText]:
-    """Addresses of `size` bytes in a state space, as they stand in brackets: variables, registers, with offsets."""
+    """Addresses of `size` bytes in a state space, as they are written in brackets: variables, registers, with
+    offsets."""
     if space not in SPACES:
         raise ValueError(f"a space is one of {', '.join(SPACES)}, not {space!r}")
 

@@ -56,7 +56,7 @@ _ODD = (
 
 
 def operand_kinds(*, inside: bool = False) -> Iterator[str]:
-    """All kinds. inside: those of elements in braces or behind a comma, where no braces and brackets nest."""
+    """All kinds. inside: those of elements in braces or after a comma, where no braces and brackets nest."""
     yield from _scalars()
     if not inside:
         yield from _vectors()
@@ -64,7 +64,7 @@ def operand_kinds(*, inside: bool = False) -> Iterator[str]:
 
 
 def address_bases() -> Iterator[str]:
-    """What stands in brackets in front of a comma."""
+    """What is in brackets before a comma."""
     yield from (f"%{each}_9" for each in DECLARABLE)
     yield from ("%v2b32_1", "%v2b64_1.x", "%tid", "%laneid", "%clock64", "0", "16", "-8", "1.5", "_", "%b64_9+8")
     yield from (*_DATA, *_OPAQUE, *_CODE, "global_+4", "texture_+4")
@@ -115,7 +115,7 @@ def _vectors() -> Iterator[str]:
 
 
 def _mixed_vectors() -> Iterator[str]:
-    """Vectors of which one element is of another kind, in front and behind."""
+    """Vectors of which one element is of another kind, before and after."""
     strangers = (
         "%laneid",
         "%clock64",

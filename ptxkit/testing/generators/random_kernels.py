@@ -1,6 +1,6 @@
 """Makes kernels out of choices: those of Hypothesis, which shrink, or those of a random generator, which are fast.
 
-The smallest choice is always the plainest: no more statements, the first form, the register written last.
+The smallest choice is always the simplest: no more statements, the first form, the register written last.
 """
 
 from __future__ import annotations
@@ -28,24 +28,22 @@ from ptxkit.testing.generators.kernel_ast import (
 )
 from ptxkit.testing.generators.load_forms import loads_of
 from ptxkit.testing.generators.step_catalog import Steps, StepTemplate, Version, steps_of
+from ptxkit.testing.limits import MAX_BLOCK_DEPTH, MAX_RESULT_REGISTERS
 
 T = TypeVar("T")
 
 Choose: TypeAlias = Callable[[int], int]
-"""A number below the argument; the smallest is the plainest choice."""
+"""A number below the argument; the smallest is the simplest choice."""
 
 StatementMaker: TypeAlias = Callable[[Callable[[], T]], T]
 """Makes what can be left out by itself when an example is made smaller."""
 
 _BLOCKS = (32, 64, 128)
-_MAX_DEPTH = 2
 _FIXED_NAN_PERIOD = 4
 """One kernel of so many has only steps that fix their NaNs, and is compared with all bits of them."""
 
-_MAX_RESULT_REGISTERS = 24
-"""Registers that a kernel writes at its end."""
 
-# What stands for a statement, by its share: the plainest first.
+# What stands for a statement, by its share: the simplest first.
 _NESTED_KINDS = ("compute",) * 8 + ("guarded",)
 _DIVERGENT_KINDS = (*_NESTED_KINDS, "if", "loop", "update")
 _CONVERGED_KINDS = (*_DIVERGENT_KINDS, "warp", "warp", "exchange", "meeting")
@@ -78,7 +76,7 @@ def generate_kernel(
     loads = (loads_of(version, target), loads_of(version, target, acquiring=False))
     maker = _KernelGenerator(choose, available_steps(version, target, one_nan), loads, block, part)
     body = maker.block(1 + choose(statements), _RegisterScope(), together=True)
-    kept = tuple(maker.top_registers[-_MAX_RESULT_REGISTERS:])
+    kept = tuple(maker.top_registers[-MAX_RESULT_REGISTERS:])
     seed, probes = choose(1 << 16), choose(2) == 1
     return GeneratedKernel(version, target, grid, block, tuple(maker.rows), body, kept, seed, probes, name, one_nan)
 
@@ -138,11 +136,11 @@ class _KernelGenerator:
         return tuple(made)
 
     def statement(self, scope: _RegisterScope, together: bool) -> list[Statement]:
-        """One, behind the loads that it needs."""
-        deep = scope.depth >= _MAX_DEPTH
-        ways = _NESTED_KINDS if deep else _CONVERGED_KINDS if together else _DIVERGENT_KINDS
+        """One, after the loads that it needs."""
+        deep = scope.depth >= MAX_BLOCK_DEPTH
+        kinds = _NESTED_KINDS if deep else _CONVERGED_KINDS if together else _DIVERGENT_KINDS
         before: list[Statement] = []
-        match ways[self.choose(len(ways))]:
+        match kinds[self.choose(len(kinds))]:
             case "if":
                 predicate = self.choose_operand("pred", scope, before)
                 then = self.block(1 + self.choose(4), scope.inner(), together=False)
@@ -227,8 +225,8 @@ class _KernelGenerator:
         """A new register that gets an element of the input."""
         register = self.new_register(_declared_type(word))
         # After an unused acquire in a branch ptxas may lose a descriptor: corpus/vendor/lost_descriptors.
-        ways = self.loads[scope.depth > 0].get(_register_bits(word), ("",))
-        before.append(LoadStatement(register, len(self.rows), ways[self.choose(len(ways))]))
+        kinds = self.loads[scope.depth > 0].get(_register_bits(word), ("",))
+        before.append(LoadStatement(register, len(self.rows), kinds[self.choose(len(kinds))]))
         self.rows.append(word)
         self.define(register, scope, kept=False)
         return register

@@ -5,8 +5,8 @@ Four kinds. `compute`: from registers to registers, every bit fixed by the manua
 with a value made of a predicate of each thread. `update`: an atomic operation whose order does not matter.
 
 Which NaN it is: an instruction that rounds to a format other than f64 gives that format's only NaN (`fixes_nans`).
-Those of f64 hand on an operand's payload, and an assembler that optimises may swap the operands; what copies an operand
-or changes its sign (`min`, `abs`, `neg`, the whole-number roundings) may be folded into the next instruction.
+Those of f64 propagate an operand's payload, and an assembler that optimises may swap the operands; what copies an
+operand or changes its sign (`min`, `abs`, `neg`, the whole-number roundings) may be folded into the next instruction.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
-from ptxkit.cache import load_or_compute
+from ptxkit.compile_cache import load_or_compute
 from ptxkit.emulator.core.dtypes import width_of
 from ptxkit.fast_dataclasses import dataclass, fields
 from ptxkit.isa import table
@@ -68,7 +68,7 @@ class StepTemplate:
 
 
 Steps = tuple[tuple[StepTemplate, ...], ...]
-"""The steps by form, the plainest form first."""
+"""The steps by form, the simplest form first."""
 
 
 @cache
@@ -153,7 +153,7 @@ def _operands_loaded_fresh(variant: FormVariant) -> frozenset[int]:
     """The amount of a shift, which ptxas converts where a floating-point instruction wrote it, and a divisor, which it
     takes for zero where `lop3` gave it with a predicate: corpus/vendor/{converted_amounts,divisors_of_lop3}. And what
     is saturated, which it joins with a conversion to that: corpus/vendor/joined_conversions; and two halves whose signs
-    are taken away, of which it leaves one that a saturated sum wrote: corpus/vendor/saturated_halves."""
+    are removed, of which it leaves one that a saturated sum wrote: corpus/vendor/saturated_halves."""
     for each in table().semantics_of(variant.match):
         words = dict(each.named_arguments)
         joined = each.function in _FUSED_WITH_CONVERSION and words["saturate"]

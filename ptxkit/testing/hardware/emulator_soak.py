@@ -1,7 +1,7 @@
 """Correct kernels on the reference machine again and again, each time otherwise: nothing should be found.
 
 A subject is a kernel file with its launches, a kernel of the builder with its cases, or a matrix product. Its tally
-tells how many runs there were, how many of them came to their ends with the right answer, and what else was seen.
+shows how many runs there were, how many of them came to their ends with the right answer, and what else was seen.
 """
 
 from __future__ import annotations
@@ -28,18 +28,13 @@ from ptxkit.kernels.seeds.seed_cases import CHECKED_SEEDS
 from ptxkit.linter import lint
 from ptxkit.source import SourceFile
 from ptxkit.testing.corpus.launch_table import load_launch_table
+from ptxkit.testing.limits import MAX_SEEDS, MAX_SOAK_CASES, MAX_SOAK_CTAS, MAX_SOAK_WORDS, SOAK_SECONDS
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 from ptxkit.verifier import VerifyRequest, verify_source
 from ptxkit.verifier.launch_inference import SCHEDULES
 
 CORPUS = Path(__file__).resolve().parent.parent.parent.parent / "corpus"
-MAX_WORDS, MAX_CTAS, MAX_CASES = 50_000, 12, 3
-"""Of a builder kernel's cases: words and CTAs at most; how many of them take turns."""
 
-_MAX_SEEDS = 60
-
-TIME_LIMIT_SECONDS = 600.0
-"""For the runs of a kernel file, and for one run of another."""
 
 _PRODUCT_PREFIX = "builder/gemm "
 
@@ -55,7 +50,7 @@ PRODUCTS: tuple[dict[str, Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class SoakResult:
-    """What runs of one kernel showed. whole: those that came to their ends. said: each finding or reason, once."""
+    """What runs of one kernel showed. completed_runs: those that ended. messages: each finding or reason, once."""
 
     name: str
     runs: int
@@ -104,7 +99,7 @@ def run_file(path: Path, schedules: int) -> list[SoakResult]:
     """Of the kernels of a file, launched as the table of launches says."""
     text = path.read_text("utf-8")
     found = []
-    for request in load_launch_table().requests_for(text, path.name, schedules=schedules, seconds=TIME_LIMIT_SECONDS):
+    for request in load_launch_table().requests_for(text, path.name, schedules=schedules, seconds=SOAK_SECONDS):
         began = time.monotonic()
         found.append(
             _verify_kernel(SourceFile(path.name, text), request, f"corpus/{path.parent.name}/{path.stem}", began)
@@ -115,19 +110,19 @@ def run_file(path: Path, schedules: int) -> list[SoakResult]:
 def _verify_kernel(source: SourceFile, request: VerifyRequest, name: str, began: float) -> SoakResult:
     static = lint(source.text, path=source.path)  # may leave questions open, which runs answer
     result = verify_source(source, request, static=static)
-    said = [f"{each.code}: {each.message}" for each in result.diagnostics]
-    said += [each.reason for each in result.undecided[len(static.undecided) :]]
+    messages = [f"{each.code}: {each.message}" for each in result.diagnostics]
+    messages += [each.reason for each in result.undecided[len(static.undecided) :]]
     runs = sum(each.runs for each in result.runs)
-    return SoakResult(name, runs, sum(each.whole for each in result.runs), tuple(said), time.monotonic() - began)
+    return SoakResult(name, runs, sum(each.whole for each in result.runs), tuple(messages), time.monotonic() - began)
 
 
 def small_cases(subject: CheckedKernel) -> list[KernelCase]:
     """Cases of a builder kernel that take little time, the smallest last; where few are, of more random sizes."""
     few: list[KernelCase] = []
-    for seed in range(_MAX_SEEDS):
+    for seed in range(MAX_SEEDS):
         cases = subject.cases(2, numpy.random.default_rng(seed))
-        few += [each for each in cases if each.source.size <= MAX_WORDS and numpy.prod(each.grid) <= MAX_CTAS]
-        if len(few) >= MAX_CASES:
+        few += [each for each in cases if each.source.size <= MAX_SOAK_WORDS and numpy.prod(each.grid) <= MAX_SOAK_CTAS]
+        if len(few) >= MAX_SOAK_CASES:
             break
     return sorted(few, key=lambda each: -each.source.size * int(numpy.prod(each.grid)))
 
@@ -135,7 +130,7 @@ def small_cases(subject: CheckedKernel) -> list[KernelCase]:
 def run_builder_kernel(subject: CheckedKernel, schedules: int) -> SoakResult:
     """Of a builder kernel; its cases take turns, the larger ones of those that are small."""
     kernel = subject.build()
-    cases = small_cases(subject)[:MAX_CASES]
+    cases = small_cases(subject)[:MAX_SOAK_CASES]
 
     def one(case: KernelCase, policy: str, seed: int) -> bool:
         before = (
@@ -143,7 +138,7 @@ def run_builder_kernel(subject: CheckedKernel, schedules: int) -> SoakResult:
             if case.initial_target is not None
             else numpy.zeros(case.expected.shape, case.expected.dtype)
         )
-        emulation = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed, seconds=TIME_LIMIT_SECONDS)
+        emulation = kernel.emulate(case.grid, shared=case.shared, policy=policy, seed=seed, seconds=SOAK_SECONDS)
         first, second = as_first_argument(kernel, case.source), as_first_argument(kernel, before.copy())
         return matches_reference(
             case, emulation(first, second, *(_private_copy(each) for each in case.extra_arguments)).outputs[1]
@@ -167,16 +162,16 @@ def matches_reference(case: KernelCase, found: Any) -> bool:
 
 
 def _run_all(name: str, actions: Sequence[Callable[[], bool]]) -> SoakResult:
-    began, whole, said = time.monotonic(), 0, dict[str, None]()
+    began, whole, messages = time.monotonic(), 0, dict[str, None]()
     for action in actions:
         try:
             if action():
                 whole += 1
             else:
-                said["a wrong answer"] = None
+                messages["a wrong answer"] = None
         except (EmulationError, UnfinishedError) as error:
-            said[str(error)] = None
-    return SoakResult(name, len(actions), whole, tuple(said), time.monotonic() - began)
+            messages[str(error)] = None
+    return SoakResult(name, len(actions), whole, tuple(messages), time.monotonic() - began)
 
 
 # ----------------------------------------------------------------------------------------------------- products
@@ -243,7 +238,7 @@ class MatmulSubject:
     def run_once(self, policy: str, seed: int) -> bool:
         """One run, and whether all is right in it."""
         found = self.launch().emulate(
-            str(self.kernel), policy=policy, seed=seed, budget=RunBudget(seconds=TIME_LIMIT_SECONDS)
+            str(self.kernel), policy=policy, seed=seed, budget=RunBudget(seconds=SOAK_SECONDS)
         )
         if not found.is_clean:
             raise UnfinishedError(

@@ -33,6 +33,7 @@ from ptxkit.testing.hardware.emulator_soak import (
     task_names,
 )
 from ptxkit.testing.hardware.form_kernels import form_kernels
+from ptxkit.testing.limits import EMULATED_LAUNCH_SECONDS, MAX_LAUNCH_CASES, MAX_WHOLE_NUMBER
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 from ptxkit.verifier import VerifyRequest
 
@@ -56,11 +57,9 @@ _RELATIVE_TOLERANCES = {"f32": 2.0**-16, "f16": 2.0**-9, "bf16": 2.0**-6, "f64":
 alignment of addends costs over some hundred products."""
 
 _TYPE = re.compile(r"(?P<kind>[bsu]|bf|tf|f|e\d+m)\d+(x\d+)?")
-"""A word that is the type of an element; a tensor map tells its own type when the kernel runs."""
+"""A word that is the type of an element; a tensor map has its own type when the kernel runs."""
 
-_TIME_LIMIT_SECONDS = 300.0
 _FORM_PREFIX, _SEEDS_PER_FORM = "forms/", 2
-MAX_CASES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class ComparedLaunch:
     def emulate(self, policy: str = "eager", seed: int = 0) -> RunResult:
         """The machine's side."""
         return self.launch.emulate(
-            self.text, policy=policy, seed=seed, budget=RunBudget(seconds=_TIME_LIMIT_SECONDS), races=False
+            self.text, policy=policy, seed=seed, budget=RunBudget(seconds=EMULATED_LAUNCH_SECONDS), races=False
         )
 
 
@@ -110,7 +109,7 @@ def subject_names() -> list[str]:
     return [*task_names(), *(f"{_FORM_PREFIX}{each.name}" for each in form_kernels())]
 
 
-def compared_launches(name: str, most: int = MAX_CASES, seed: int = 0) -> list[ComparedLaunch]:
+def compared_launches(name: str, most: int = MAX_LAUNCH_CASES, seed: int = 0) -> list[ComparedLaunch]:
     """The launches of a subject, at most so many sizes of a builder's kernel. seed: of what is left to chance."""
     if name.startswith(_FORM_PREFIX):
         return [
@@ -201,7 +200,6 @@ def _size_text(request: VerifyRequest) -> str:
     return " ".join(sizes)
 
 
-_MAX_WHOLE_NUMBER = 3
 _HALF_ONE, _BFLOAT16_SHIFT = 0.5, 16
 
 
@@ -212,11 +210,11 @@ def _with_whole_numbers(argument: Any) -> Any:
     if isinstance(argument, TensorMapArgument):
         if argument.fields.element == "bf16":
             wide = (argument.array.astype(numpy.uint32) << _BFLOAT16_SHIFT).view(numpy.float32)
-            bits = numpy.rint(wide * _MAX_WHOLE_NUMBER).astype(numpy.float32).view(numpy.uint32) >> _BFLOAT16_SHIFT
+            bits = numpy.rint(wide * MAX_WHOLE_NUMBER).astype(numpy.float32).view(numpy.uint32) >> _BFLOAT16_SHIFT
             return replace(argument, array=bits.astype(numpy.uint16))
         return replace(argument, array=_with_whole_numbers(argument.array))
     if isinstance(argument, numpy.ndarray) and argument.dtype.kind == "f":
-        return numpy.rint(argument * _MAX_WHOLE_NUMBER).astype(argument.dtype)
+        return numpy.rint(argument * MAX_WHOLE_NUMBER).astype(argument.dtype)
     return argument
 
 
@@ -250,10 +248,10 @@ def _unspecified_reason(match: Match) -> str | None:
 def compare_outputs(pair: ComparedLaunch, mine: RunResult, theirs: DeviceResult) -> DeviceComparison:
     """How far two sides agree. mine: the machine's; theirs: the arrays of the device."""
     if not mine.is_clean:
-        said = (
+        message = (
             mine.unsupported_reason or mine.incomplete_reason or f"{mine.findings[0].code}: {mine.findings[0].message}"
         )
-        return DeviceComparison("refused", said)
+        return DeviceComparison("refused", message)
     if isinstance(theirs, str):
         return DeviceComparison("failed", theirs)
     verdict = DeviceComparison("equal")
@@ -267,7 +265,7 @@ def compare_outputs(pair: ComparedLaunch, mine: RunResult, theirs: DeviceResult)
 
 
 def _array_pairs(mine: Mapping[int, Any], theirs: Mapping[int, Any]) -> Iterator[tuple[int, Any, Any]]:
-    """The arrays of both sides, with the number of the argument that each is, or stands in the table of."""
+    """The arrays of both sides, with the number of the argument that each is, or is in the table of."""
     for number, own in mine.items():
         if isinstance(own, list):
             yield from ((number, *pair) for pair in zip(own, theirs[number], strict=True))

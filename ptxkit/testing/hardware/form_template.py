@@ -1,7 +1,7 @@
 """The frame of small kernels that each hold some forms of the table (`form_kernels.py`).
 
 It is two CTAs of two warps, or one cluster of these; a thread has eight words of input, a line of
-scratch memory that nobody else touches, and sixteen words of output, which stand in registers until the end:
+scratch memory that no other thread touches, and sixteen words of output, which are in registers until the end:
 
     %r1 ... %r8    its input; %d4, %d5, %d6, %d7 are pairs of these; none is the bits of a NaN or of a subnormal number
     %r11           its number in the CTA; %r12 that of the CTA
@@ -50,7 +50,7 @@ _TAIL = """
 
 @dataclass(frozen=True, slots=True)
 class FormKernel:
-    """name: of the kernel. body: between the frame's parts. version: of PTX. before: what stands before the entry.
+    """name: of the kernel. body: between the frame's parts. version: of PTX. before: what precedes the entry.
 
     cluster: its two CTAs are one. mapped: it has two more parameters: `map`, a tensor map of `source` with boxes of
     four by four words, and `maps`, room in global memory for a map of each CTA.

@@ -73,8 +73,8 @@ def _cluster_barrier_twice(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
         if (first.action, second.action) == ("arrive", "wait") and reading.is_executed_by_all(wait):
             text = f"{reading.text(wait)} {reading.text(arrive)} {reading.text(wait)}"
             span = reading.span(wait)
-            said = f"`{reading.text(arrive)}` and `{reading.text(wait)}` twice"
-            yield MutationEdit(wait.start, said, ((span.start, span.end, text),))
+            description = f"`{reading.text(arrive)}` and `{reading.text(wait)}` twice"
+            yield MutationEdit(wait.start, description, ((span.start, span.end, text),))
 
 
 def _wider_fence(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
@@ -93,7 +93,7 @@ def _fence_for_cluster(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
 
 
 def _fence_by_issuer(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """Behind the barrier, where the issuing thread executes it, too: the text of the ISA does not forbid that."""
+    """After the barrier, where the issuing thread executes it, too: the text of the ISA does not forbid that."""
     for step, _ in async_fences(reading):
         for later in reading.following_steps(step):
             if is_asynchronous(reading, later):
@@ -139,7 +139,7 @@ def _split_expect_and_arrive(reading: FunctionAnalysis) -> Iterator[MutationEdit
 
 
 def _drop_init_fence(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """The barrier behind the init tells all threads, the cluster's too unless its arrival is relaxed."""
+    """The barrier after the init orders it for all threads, the cluster's too unless its arrival is relaxed."""
     for step, fence in reading.steps_with(MemoryFence):
         if fence.only is not None and not relies_on_init_fence(reading, step):
             yield delete_step(reading, step)

@@ -83,13 +83,15 @@ class MutantOutcome:
 
     @property
     def is_false_alarm(self) -> bool:
-        """Whether something was said of a mutant that breaks nothing; the machine knows which maps a launch passes."""
+        """Whether something was reported of a mutant that breaks nothing; the machine knows which maps a launch
+        passes."""
         seen = self.emulator_codes if self.mutant.family not in _MAP_DEPENDENT else ()
         return self.mutant.is_harmless and bool(self.rule_errors or self.rule_warnings or seen)
 
 
 def load_kernels(folders: Iterable[Path]) -> list[CorpusKernel]:
-    """The correct kernels below some folders; where a manifest tells real kernels from samplers, the real ones."""
+    """The correct kernels below some folders; where a manifest distinguishes real kernels from samplers, the real
+    ones."""
     found = []
     for folder in folders:
         manifest = folder / "manifest.toml"
@@ -196,13 +198,13 @@ def evaluate_mutants(
 
 @lru_cache(maxsize=8)
 def _lint_cached(text: str, name: str) -> Verdict:
-    """What is said of a kernel: its mutants are tried a few at a time."""
+    """What is reported of a kernel: its mutants are tried a few at a time."""
     return lint(text, path=name)
 
 
 @dataclass(frozen=True, slots=True)
 class _EmulatorReport:
-    """What the machine says of a text. codes: of its findings; unfinished: why runs did not come to their ends."""
+    """What the machine says of a text. codes: of its findings; unfinished: why runs did not complete."""
 
     codes: Counter[str] = field(default_factory=Counter)
     unfinished: frozenset[str] = frozenset()

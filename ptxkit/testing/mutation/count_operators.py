@@ -52,7 +52,7 @@ def _wait_for_less(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _wait_for_reads(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """Only the sources are waited for. Breaks what reads the results later, or tells of them."""
+    """Only the sources are waited for. Breaks what reads the results later, or publishes them."""
     for step, wait in reading.steps_with(WaitGroup):
         if wait.group == "bulk" and not wait.read_only:
             new = respell(step, (wait, replace(wait, read_only=True)))
@@ -64,7 +64,7 @@ def _wait_for_reads(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _may_read_or_publish_results(access: Access) -> bool:
-    """Whether an access may read what was copied, or tell others that it is there."""
+    """Whether an access may read what was copied, or signal to others that it is there."""
     in_reach = access.space in ("global", "generic") and access.proxy == "generic"
     return in_reach and (access.kind != "write" or access.order != "weak")
 
@@ -115,7 +115,7 @@ def _change_expected_bytes(change: Callable[[int], int], boxes: tuple[str, ...] 
     """The bytes that a phase waits for are others. change: from the right number, 0 where it is not known.
 
     boxes: the rules broken where the bytes of a tensor copy, which the map decides, count among them; None: leave out.
-    Left out, too, where other announcements are left as they are: the same map may stand behind them.
+    Left out, too, where other announcements are left as they are: they may be for the same map.
     """
 
     def search(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:

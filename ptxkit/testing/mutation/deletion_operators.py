@@ -136,10 +136,9 @@ def _barrier(reading: FunctionAnalysis, step: Step, barrier: Barrier) -> tuple[s
 def is_redundant_barrier(reading: FunctionAnalysis, step: Step) -> bool:
     """Whether another barrier of all threads in the same block does what this one does, or nothing is left to do.
 
-    What stands between the two only computes, waits, fences or announces the bytes of copies that come behind the later
-    one; behind the earlier one, whoever
-    issues the asynchronous operation has executed the fence itself. Announcing bytes with the arrival that its phase
-    needs may as well come behind the copy.
+    What is between the two only computes, waits, fences or announces the bytes of copies that come after the later one;
+    after the earlier one, the thread that issues the asynchronous operation has executed the fence itself. Announcing
+    bytes with the arrival that its phase needs may as well come after the copy.
     """
     if not reading.is_cta_wide_barrier(step):
         return False

@@ -81,7 +81,7 @@ def _score(name: str, group: Sequence[MutantOutcome], explained: Identities) -> 
 
 
 def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
-    """A table. `undecided` counts survivors for which the analysis at least asks one more question."""
+    """A table. `undecided` counts survivors for which the analysis has at least one more open question."""
     width = max([len(row.name) for row in rows] + [len(heading)])
     yield f"{heading:<{width}}  mutants  found  equivalent  survive  undecided    rate  codes"
     for row in rows:
@@ -96,7 +96,7 @@ def score_lines(rows: Sequence[MutationScore], heading: str) -> Iterator[str]:
 class DetectionCounts:
     """The mutants of one family that break something, without what is explained: who finds how many.
 
-    unfinished: of those that neither finds, the ones whose runs did not come to their ends.
+    unfinished: of those that neither finds, the ones whose runs did not complete.
     """
 
     name: str

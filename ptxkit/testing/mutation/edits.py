@@ -63,7 +63,7 @@ def move_before(
 def move_after(
     reading: FunctionAnalysis, step: Step, place: Step, rules: tuple[str, ...] | None = None
 ) -> MutationEdit:
-    """An instruction moved behind a later one."""
+    """An instruction moved after a later one."""
     text = reading.text(step)
     splices = (splice_text(reading, step, ""), splice_text(reading, place, f"{reading.text(place)} {text}"))
     return MutationEdit(step.start, f"`{text}` moved after `{reading.text(place)}`", splices, rules)
@@ -86,7 +86,7 @@ def remove_guard(reading: FunctionAnalysis, step: Step, rules: tuple[str, ...] |
 
 
 def substitute_operand(step: Step, role: str, new: Operand) -> Instruction | None:
-    """The instruction with another operand for a role; None where the role stands inside another operand."""
+    """The instruction with another operand for a role; None where the role is inside another operand."""
     if step.match is None or role not in step.match.roles or step.match.paths.get(role):
         return None
     place = step.match.roles[role]
@@ -118,8 +118,8 @@ def combine_with_number(
     word = {"+": "add.u32", "^": "xor.b32", "|": f"or.b{wide}"}[operation]
     scratch = SCRATCH_REGISTER
     text = f"{{ .reg .b{wide} {scratch}; {word} {scratch}, {old.text}, {number}; {print_instruction(new)} }}"
-    said = f"`{reading.text(step)}` with {old.text} {operation} {number}"
-    return MutationEdit(step.start, said, (splice_text(reading, step, text),), rules)
+    description = f"`{reading.text(step)}` with {old.text} {operation} {number}"
+    return MutationEdit(step.start, description, (splice_text(reading, step, text),), rules)
 
 
 def add_offset(
@@ -149,8 +149,8 @@ def convert_address(
         f"{{ .reg .b64 {scratch}; {get} {scratch}, {old.base.text}; {conversion} {scratch}, {scratch}; "
         f"{print_instruction(new)} }}"
     )
-    said = f"`{reading.text(step)}` with {print_operand(old.base)} through {conversion}"
-    return MutationEdit(step.start, said, (splice_text(reading, step, text),), rules)
+    description = f"`{reading.text(step)}` with {print_operand(old.base)} through {conversion}"
+    return MutationEdit(step.start, description, (splice_text(reading, step, text),), rules)
 
 
 def resolve_constant(expression: Expression | None, reading: FunctionAnalysis, step: Step) -> int | None:

@@ -91,19 +91,19 @@ def find_stale_entries(
     known = {mutant.identity: mutant for mutant in mutants}
     skipped = {(mutant.kernel, branch) for mutant in known.values() for branch in mutant.skipping_branches}
     reported = {outcome.mutant.identity: outcome for outcome in outcomes if outcome.is_detected}
-    said = []
+    problems = []
     for entry in explanations.equivalents:
         if entry.kernel not in kernels or entry.family not in families:
             continue
         place = f"{entry.kernel}: {entry.family}: {entry.change} ({entry.ordinal})"
         if entry.identity not in known:
-            said.append(f"{place}: there is no such mutant")
+            problems.append(f"{place}: there is no such mutant")
         elif entry.identity in reported:
             codes = ", ".join(reported[entry.identity].rule_errors)
-            said.append(f"{place}: explained as breaking nothing, and reported: {codes}")
-    said += [
+            problems.append(f"{place}: explained as breaking nothing, and reported: {codes}")
+    problems += [
         f"{each.kernel}: {each.branch}: nothing is changed between this branch and its target"
         for each in explanations.unreachable
         if each.kernel in kernels and (each.kernel, each.branch) not in skipped
     ]
-    return said
+    return problems

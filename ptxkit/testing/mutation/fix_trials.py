@@ -1,7 +1,7 @@
-"""What mends are offered for the findings of mutants, and whether each keeps what a mend promises.
+"""What fixes are offered for the findings of mutants, and whether each keeps what a fix promises.
 
-A mend may be offered only where it settles its finding. That is found out here by other means than `ptxkit.fixes`
-has: its text is parsed, checked and assembled anew, and findings and open questions are counted by their codes.
+A fix may be offered only where it settles its finding. That is checked here by other means than `ptxkit.fixes`
+has: its text is parsed, checked and assembled again, and findings and open questions are counted by their codes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CACHE_SIZE = 64
 
 @dataclass(frozen=True, slots=True)
 class FixCheck:
-    """What holds of the text after one mend. gone: its finding; quiet: no other came, and no question either."""
+    """What holds of the text after one fix. gone: its finding; quiet: no other came, and no question either."""
 
     parses: bool
     assembles: bool
@@ -44,7 +44,7 @@ class FixCheck:
 
 @dataclass(frozen=True, slots=True)
 class FixTrial:
-    """One finding of a mutant that its kernel does not have. mend: what is offered, in words; None: nothing is."""
+    """One finding of a mutant that its kernel does not have. fix: what is offered, in words; None: nothing is."""
 
     mutant: Mutant
     code: str
@@ -54,14 +54,14 @@ class FixTrial:
 
 @dataclass(frozen=True, slots=True)
 class FixTrialBatch:
-    """What was found out of some mutants. mutants: how many were looked at, which is not all where time was up."""
+    """The results of some mutants. mutants: how many were looked at, which is not all where time was up."""
 
     mutant_count: int
     trials: tuple[FixTrial, ...]
 
 
 def run_fix_trials(kernel: CorpusKernel, candidates: Sequence[Mutant], until: float | None = None) -> FixTrialBatch:
-    """Every new finding of each mutant, errors and warnings, with the mend that is offered, applied alone.
+    """Every new finding of each mutant, errors and warnings, with the fix that is offered, applied alone.
 
     until: `time.time()` after which no further mutant is looked at.
     """
@@ -118,7 +118,7 @@ def _target(path: str, text: str) -> str | None:
 
 
 def _strip_blank_lines(text: str) -> str:
-    """The lines that say something: texts that differ in others alone, as mends that give a kernel back, are one."""
+    """The lines that say something: texts that differ in others alone, as fixes that restore a kernel, are one."""
     return "".join(f"{line}\n" for line in map(str.strip, text.splitlines()) if line)
 
 
@@ -134,13 +134,13 @@ def _assembles(text: str, target: str) -> bool:
 
 
 def _count_codes(result: FileResult) -> Counter[str]:
-    """How often each code is reported, and how often it is asked in vain."""
+    """How often each code is reported, and how often it is left open."""
     asked = Counter(f"{each.code}?" for each in result.undecided)
     return Counter(each.code for each in result.diagnostics) + asked
 
 
 def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str], bool]:
-    """Tables by family and by code, each mend that breaks a promise, and whether none does. listed: those without."""
+    """Tables by family and by code, each fix that breaks a promise, and whether none does. listed: those without."""
     lines = [*_table_lines(found, "family", lambda each: each.mutant.family), ""]
     lines += [*_table_lines(found, "code", lambda each: each.code), ""]
     broken = [each for each in found if _is_invalid_fix(each)]
@@ -151,7 +151,7 @@ def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str]
 
 
 def summary(found: Sequence[FixTrial]) -> str:
-    """How many findings have a mend, and how many of these keep their promises."""
+    """How many findings have a fix, and how many of these keep their promises."""
     offers, broken = sum(each.fix is not None for each in found), sum(map(_is_invalid_fix, found))
     return (
         f"{offers} of {len(found)} findings have a mend: {offers / max(len(found), 1):.1%}; "
@@ -179,7 +179,7 @@ def as_json(trial: FixTrial) -> dict[str, object]:
 
 
 def _table_lines(found: Iterable[FixTrial], heading: str, name: Callable[[FixTrial], str]) -> Iterator[str]:
-    """A table: findings, those with a mend, and of these how many keep each promise; `open` counts those without."""
+    """A table: findings, those with a fix, and of these how many keep each promise; `open` counts those without."""
     groups: dict[str, list[FixTrial]] = {}
     for each in found:
         groups.setdefault(name(each), []).append(each)

@@ -27,7 +27,6 @@ from ptxkit.syntax import parse, statement_spans
 from ptxkit.syntax.tree import (
     Address,
     Arguments,
-    Block,
     Body,
     Declaration,
     Integer,
@@ -38,6 +37,7 @@ from ptxkit.syntax.tree import (
     Pair,
     Vector,
 )
+from ptxkit.testing.limits import MAX_ORIGIN_STEPS
 
 T = TypeVar("T")
 
@@ -52,7 +52,6 @@ MBARRIER_EFFECTS = (
 )
 """Effects on an mbarrier object."""
 
-_MAX_ORIGIN_STEPS = 200
 _THREAD_REGISTERS = ("%tid", "%laneid", "%warpid")
 
 
@@ -94,7 +93,7 @@ class FunctionAnalysis:
         return list(dict.fromkeys(each.barrier for each in effects if isinstance(each, MBARRIER_EFFECTS)))
 
     def has_no_effects(self, step: Step) -> bool:
-        """Whether an instruction only computes, branches or does nothing that an effect tells of."""
+        """Whether an instruction only computes, branches or does nothing that has an effect."""
         effects = step.effects
         return all(isinstance(each, Value) or _is_branch(each) for each in effects)
 
@@ -104,7 +103,7 @@ class FunctionAnalysis:
         return step.match is not None and all(isinstance(each, (Value, Control, *kinds)) for each in effects)
 
     def is_cta_wide_barrier(self, step: Step) -> bool:
-        """Whether an instruction is a barrier of all threads of the CTA, as it stands."""
+        """Whether an instruction is a barrier of all threads of the CTA, as it is written."""
         return step.instruction.guard is None and any(
             (each.level, each.action) == ("cta", "sync") and each.threads is None and _is_barrier_zero(each, step)
             for each in self.barriers(step)
@@ -133,7 +132,7 @@ class FunctionAnalysis:
         return self.source.position(step.start)[0]
 
     def text(self, step: Step) -> str:
-        """The instruction as it stands, blanks made one."""
+        """The instruction as it is written, blanks made one."""
         span = self.span(step)
         return " ".join(self.source.text[span.start : span.end].split())
 
@@ -148,7 +147,7 @@ class FunctionAnalysis:
         return found
 
     def skipping_branches(self, start: int) -> tuple[str, ...]:
-        """The conditional branches that leave out what stands at an offset when they are taken."""
+        """The conditional branches that leave out what is at an offset when they are taken."""
         return tuple(text for branch, target, text in self._forward_branches if branch < start < target)
 
     # ------------------------------------------------------------------------------------ values
@@ -190,7 +189,7 @@ class FunctionAnalysis:
         """Instructions whose results go into registers read at a step, nearest first, through computations alone."""
         seen: set[int] = set()
         todo = [(step, name) for name in names]
-        while todo and len(seen) < _MAX_ORIGIN_STEPS:
+        while todo and len(seen) < MAX_ORIGIN_STEPS:
             reader, name = todo.pop(0)
             for writer in self.writers(reader, name):
                 if writer.index not in seen:
@@ -384,10 +383,8 @@ def operand_of_role(step: Step, role: str | None) -> Operand | None:
 
 
 def _widths(body: Body) -> Iterator[tuple[str, int]]:
-    for statement in body.statements:
-        if isinstance(statement, Block):
-            yield from _widths(statement.body)
-        elif isinstance(statement, Declaration) and statement.space == "reg":
+    for statement, _ in body.flattened():
+        if isinstance(statement, Declaration) and statement.space == "reg":
             bits = "".join(letter for letter in statement.type if letter.isdigit())
             for each in statement.declarators:
                 yield each.name + ("<>" if each.count is not None else ""), int(bits or 1)

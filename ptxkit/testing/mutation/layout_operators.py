@@ -9,7 +9,7 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, MbarrierComplete, MbarrierInit, ProxyFence
 from ptxkit.isa.expressions import OperandRole
 from ptxkit.syntax import statement_tokens
-from ptxkit.syntax.tree import Block, Body, Declaration
+from ptxkit.syntax.tree import Declaration
 from ptxkit.testing.mutation.edits import MutationEdit, add_offset, combine_with_number, resolve_constant
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_names, operand_of_role
 from ptxkit.testing.mutation.mutation_operator import MutationOperator
@@ -58,27 +58,20 @@ def _lower_alignment(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
             for name in [*names, *(each for writer in reading.origins(step, names) for each in _symbols(writer))]:
                 wanted.setdefault(name, need.rule)
     body = reading.program.function.body
-    declared = [*_declarations(body)] if body is not None else []
-    declared += [(item, start) for item, start in reading.module.located() if isinstance(item, Declaration)]
-    for declaration, start in declared:
+    inside = body.flattened() if body is not None else ()
+    for declaration, start in (*inside, *reading.module.located()):
+        if not isinstance(declaration, Declaration):
+            continue
         rules = [wanted[each.name] for each in declaration.declarators if each.name in wanted]
         if declaration.space == "shared" and (declaration.alignment or 0) > _LOW_ALIGNMENT and rules:
             words = statement_tokens(reading.source, start)
             place = [text for text, _ in words].index(".align") if ".align" in [text for text, _ in words] else None
             if place is not None:
                 span = words[place + 1][1]
-                said = (
+                description = (
                     f"{declaration.declarators[0].name} aligned to {_LOW_ALIGNMENT} instead of {declaration.alignment}"
                 )
-                yield MutationEdit(start, said, ((span.start, span.end, str(_LOW_ALIGNMENT)),), (rules[0],))
-
-
-def _declarations(body: Body) -> Iterator[tuple[Declaration, int]]:
-    for statement, start in body.located():
-        if isinstance(statement, Declaration):
-            yield statement, start
-        elif isinstance(statement, Block):
-            yield from _declarations(statement.body)
+                yield MutationEdit(start, description, ((span.start, span.end, str(_LOW_ALIGNMENT)),), (rules[0],))
 
 
 def _symbols(step: Step) -> list[str]:
@@ -94,7 +87,7 @@ def _odd_size(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _other_mbarrier(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The mbarrier behind the right one; where there is none, what lies there was never initialised."""
+    """The mbarrier after the right one; where there is none, what lies there was never initialised."""
     for step in reading.steps:
         if not reading.effects(step, MbarrierInit):
             for role in reading.mbarrier_roles(step):
@@ -108,7 +101,7 @@ def _multicast_to_more_ctas(reading: FunctionAnalysis) -> Iterator[MutationEdit 
 
 
 def _other_map(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
-    """The tensor map behind the one that is copied by."""
+    """The tensor map after the one that is copied by."""
     for step, fence in reading.steps_with(ProxyFence):
         if fence.proxy == "tensormap" and fence.direction == "acquire" and fence.address is not None:
             yield add_offset(reading, step, fence.address, _TENSOR_MAP_BYTES)

@@ -79,7 +79,7 @@ def async_fences(reading: FunctionAnalysis) -> Iterator[tuple[Step, ProxyFence]]
 def _fence_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """Before the last of the writes that it is for, in the order of the text.
 
-    Where a tensor map alone says which bytes the copy behind it reads, before them all: it may read the first only.
+    Where a tensor map alone says which bytes the copy after it reads, before them all: it may read the first only.
     """
     for step, fence in async_fences(reading):
         last = last_write(reading, step, fenced_spaces(fence))
@@ -174,8 +174,8 @@ def _barrier_too_early(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
 
 
 def _publishes_no_wait(reading: FunctionAnalysis, step: Step, last: Step, wait: WaitGroup) -> bool:
-    """Whether a barrier may as well stand before a wait, the last thing before it: that is for nothing, all who meet
-    wait themselves for what they do together, or nobody needs to know of it before the next barrier."""
+    """Whether a barrier may as well be before a wait, the last thing before it: that is for nothing, all who meet
+    wait themselves for what they do together, or no thread needs to know of it before the next barrier."""
     if is_empty_wait(reading, last, wait):
         return True
     if wait.group in ("tcgen05.ld", "tcgen05.st"):
@@ -188,7 +188,7 @@ def _publishes_no_wait(reading: FunctionAnalysis, step: Step, last: Step, wait: 
 
 def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
     """Whether an instruction may need to know that the warps have stored and loaded their lanes of Tensor Memory: one
-    that works on all lanes, gives columns back, or tells somebody else."""
+    that works on all lanes, frees columns, or signals another thread."""
     tells = bool(reading.effects(step, TensorMemory)) or bool(reading.effects(step, MbarrierArrive))
     if step.match is None or tells:
         return True
@@ -198,14 +198,14 @@ def _depends_on_tensor_lanes(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _is_published_by_barrier(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether a step is what a barrier behind it makes known: an access to shared memory that is over then, a wait,
+    """Whether a step is what a barrier after it makes known: an access to shared memory that is over then, a wait,
     another barrier."""
     shared = reading.has_access(step, lambda access: access.space.startswith("shared") and access.completion is None)
     return shared or bool(reading.barriers(step) or reading.effects(step, WaitGroup))
 
 
 def _wait_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
-    """A wait for the thread's own copies behind the barrier that is to tell the others."""
+    """A wait for the thread's own copies after the barrier that is to signal the others."""
     for step, wait in reading.steps_with(WaitGroup):
         barrier = _find_first(reading.following_steps(step), lambda each: _is_barrier(reading, each))
         if barrier is not None and wait.group in ("cp.async", "bulk"):

@@ -36,7 +36,7 @@ class Mutant:
 
     @property
     def identity(self) -> tuple[str, str, str, int]:
-        """What tells it from all others, and stays when lines move."""
+        """What distinguishes it from all others, and stays when lines move."""
         return self.kernel, self.family, self.change, self.ordinal
 
     def apply(self, text: str) -> str:

@@ -75,18 +75,18 @@ def _is_remote(reading: FunctionAnalysis, step: Step, arrive: MbarrierArrive) ->
 
 
 def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
-    """Whether one half of a hand-over of a tensor map has the other half beside it, and no other CTA can have part.
+    """Whether one half of a hand-over of a tensor map has the other half next to it, and no other CTA can have part.
 
-    Beside it: under the same guard, of the same address, nothing but computing and synchronising in between. The map is
-    then the one that this CTA wrote: another CTA's would race with it whatever the scopes are, since the kernel does
+    Next to it: under the same guard, of the same address, nothing but computing and synchronising in between. The map
+    is then the one that this CTA wrote: another CTA's would race with it whatever the scopes are, since the kernel does
     nothing by which CTAs wait for each other.
     """
     if not isinstance(effect, ProxyFence) or effect.proxy != "tensormap" or _may_sync_across_ctas(reading):
         return False
-    other, way = (
+    other, conversion = (
         ("acquire", reading.following_steps) if effect.direction == "release" else ("release", reading.preceding_steps)
     )
-    for near in way(step):
+    for near in conversion(step):
         for fence in reading.effects(near, ProxyFence):
             if (fence.proxy, fence.direction) == (
                 "tensormap",
@@ -143,7 +143,7 @@ def _weaker_order(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 
 
 def _order_rules(reading: FunctionAnalysis, step: Step, effect: Ordered) -> tuple[str, ...]:
-    """What a relaxed synchronisation breaks: nothing where there is nothing to publish, or nobody looks any more."""
+    """What a relaxed synchronisation breaks: nothing where there is nothing to publish, or no thread looks any more."""
     match effect:
         case Access():
             return ("race",)
@@ -181,8 +181,8 @@ def _is_visible(access: Access) -> bool:
     What else the async proxy does completes on mbarriers, by itself.
     """
     kind = access.space.partition("::")[0]
-    is_told = access.proxy == "generic" or access.completion == "wgmma"
-    return is_told and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
+    is_tracked = access.proxy == "generic" or access.completion == "wgmma"
+    return is_tracked and (kind == "shared" or (kind in ("global", "generic") and access.kind != "read"))
 
 
 def _other_fence_space(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
@@ -203,8 +203,8 @@ def _drop_fence_proxy(reading: FunctionAnalysis) -> Iterator[MutationEdit | None
     for step, _ in async_fences(reading):
         if plain is not None:
             text = print_instruction(replace(plain, guard=step.instruction.guard))
-            said = f"`{reading.text(step)}` becomes `{text}`"
-            yield MutationEdit(step.start, said, (splice_text(reading, step, text),))
+            description = f"`{reading.text(step)}` becomes `{text}`"
+            yield MutationEdit(step.start, description, (splice_text(reading, step, text),))
 
 
 OPERATORS = (

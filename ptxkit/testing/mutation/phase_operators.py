@@ -9,6 +9,7 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import Control, MbarrierWait, Value
 from ptxkit.syntax.printer import print_instruction
 from ptxkit.syntax.tree import Instruction, Integer, Name, Pair
+from ptxkit.testing.limits import MAX_LOOP_STEPS
 from ptxkit.testing.mutation.edits import (
     MutationEdit,
     combine_with_number,
@@ -24,8 +25,6 @@ from ptxkit.testing.mutation.function_analysis import (
     written_registers,
 )
 from ptxkit.testing.mutation.mutation_operator import MutationOperator
-
-_MAX_LOOP_STEPS = 12
 
 
 def _other_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
@@ -62,7 +61,7 @@ def _no_parity_flip(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
         if wait.by != "parity" or not isinstance(given, Name):
             continue
         for distance, writer in enumerate(reading.origins(step, [given.text])):
-            if distance > _MAX_LOOP_STEPS or writer.index in seen:
+            if distance > MAX_LOOP_STEPS or writer.index in seen:
                 continue
             for value in reading.effects(writer, Value):
                 if calls_operation(value.value, ("xor", "not")) and len(writer.instruction.operands) in (2, 3):
@@ -99,13 +98,13 @@ def _poll_once(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
             if branch.instruction.guard is None or not reading.effects(branch, Control):
                 continue
             circle = {*_wait_loop_steps(reading, step), step.index}
-            ways = reading.successors(index)
-            stays = [way in circle for way in ways]
-            if len(ways) == 2 and stays.count(True) == 1:
+            successors = reading.successors(index)
+            stays = [successor in circle for successor in successors]
+            if len(successors) == 2 and stays.count(True) == 1:
                 leaves_by_jump = not stays[1]
                 text = print_instruction(replace(branch.instruction, guard=None)) if leaves_by_jump else ""
-                said = f"the loop around `{reading.text(step)}` deleted"
-                yield MutationEdit(step.start, said, (splice_text(reading, branch, text),))
+                description = f"the loop around `{reading.text(step)}` deleted"
+                yield MutationEdit(step.start, description, (splice_text(reading, branch, text),))
                 break
 
 

@@ -1,4 +1,4 @@
-"""Waits and barriers that do nothing where they stand, as compilers write them: without them, nothing is broken.
+"""Waits and barriers that do nothing where they are, as compilers write them: without them, nothing is broken.
 
 Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "bar / barrier", "wgmma.wait_group".
 """
@@ -41,8 +41,8 @@ def is_repeated_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> 
 
 
 def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
-    """Whether a barrier of all threads stands where they only read memory, since the barriers of all before it and
-    until those behind it: the threads have nothing to tell each other there."""
+    """Whether a barrier of all threads is where they only read memory, since the barriers of all before it and until
+    those after it: the threads have nothing to publish there."""
     if not reading.is_cta_wide_barrier(step):
         return False
 
@@ -57,8 +57,8 @@ def separates_only_reads(reading: FunctionAnalysis, step: Step) -> bool:
 def publishes_nothing(reading: FunctionAnalysis, step: Step) -> bool:
     """Whether the threads have done nothing that a barrier of all makes known, since the barriers of all before it.
 
-    They only computed, and started what goes on behind the barrier as well: its end, others learn in another way.
-    Announcing bytes with the arrival that its phase needs may as well come behind the copy.
+    They only computed, and started what continues after the barrier as well: its end, others learn in another way.
+    Announcing bytes with the arrival that its phase needs may as well come after the copy.
     """
     if not reading.is_cta_wide_barrier(step):
         return False
@@ -101,7 +101,7 @@ def is_warp_sync(reading: FunctionAnalysis, step: Step) -> bool:
 
 
 def _is_asynchronous_or_private(access: Access) -> bool:
-    """Whether an access goes on behind its instruction, or is one that no thread but its own can see."""
+    """Whether an access continues after its instruction, or is one that no thread but its own can see."""
     return access.completion is not None or access.space.startswith(("local", "param")) or access.proxy == "tensormap"
 
 

@@ -18,11 +18,12 @@ from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Instruction, Operand
 
 _ORDERS_AND_SCOPES = ("relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
-"""Orders and scopes stand together or not at all: two words change at once."""
+"""Orders and scopes occur together or not at all: two words change at once."""
 
 
 def respell(step: Step, *changes: tuple[Effect, Effect]) -> Instruction | None:
-    """The instruction with these effects exchanged, old for new, and all else alike; None where no form does that."""
+    """The instruction with these effects exchanged, old for new, and all else the same; None where no form does
+    that."""
     if step.match is None:
         return None
     exchanged = dict(changes)

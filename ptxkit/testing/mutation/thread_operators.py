@@ -19,12 +19,10 @@ from ptxkit.isa.effects import (
     TensorMemory,
     WaitGroup,
 )
+from ptxkit.testing.limits import MAX_REGION_STEPS
 from ptxkit.testing.mutation.edits import MutationEdit, remove_guard, restrict_to_one_thread, splice_text
 from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.mutation.mutation_operator import MutationOperator, Search
-
-_MAX_REGION_STEPS = 60
-
 
 # ------------------------------------------------------------------------------------- all for one
 
@@ -51,16 +49,18 @@ def _execute_by_all(wanted: tuple[str, ...]) -> Search:
             if _broken_rules(reading, [step])[:1] == wanted:
                 yield remove_guard(reading, step, _broken_rules(reading, [step]))
             elif skipped and _broken_rules(reading, skipped)[:1] == wanted:
-                said = f"`{reading.text(step)}` deleted, so that all threads go on"
-                yield MutationEdit(step.start, said, (splice_text(reading, step, ""),), _broken_rules(reading, skipped))
+                description = f"`{reading.text(step)}` deleted, so that all threads go on"
+                yield MutationEdit(
+                    step.start, description, (splice_text(reading, step, ""),), _broken_rules(reading, skipped)
+                )
 
     return search
 
 
 def _skipped_region(reading: FunctionAnalysis, branch: Step) -> list[Step]:
-    """The steps that a forward branch leaves out, if they are few and nobody waits for others in them."""
+    """The steps that a forward branch leaves out, if they are few and no thread waits for others in them."""
     targets = reading.targets(branch)
-    if len(targets) != 1 or not branch.index < targets[0] <= branch.index + _MAX_REGION_STEPS:
+    if len(targets) != 1 or not branch.index < targets[0] <= branch.index + MAX_REGION_STEPS:
         return []
     region = list(reading.steps[branch.index + 1 : targets[0]])
     for each in region:
@@ -94,7 +94,7 @@ def _barrier(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
 
 
 def _fence(reading: FunctionAnalysis, step: Step) -> tuple[str, ...] | None:
-    """A fence that stands before a barrier of the CTA, which is to hand over what every thread wrote."""
+    """A fence before a barrier of the CTA, which is to publish what every thread wrote."""
     if not any(fence.proxy == "async" for fence in reading.effects(step, ProxyFence)):
         return None
     for later in reading.following_steps(step):

@@ -1,4 +1,4 @@
-"""Statements about PTX that a test asserts, each with somebody else as the judge: ptxas, the GPU, the machine.
+"""Statements about PTX that a test asserts, each with another judge: ptxas, the GPU, the machine.
 
 Each raises AssertionError with what differs, and a test is skipped, with the one reason, where the judge is not there
 (no ptxas, no GPU).
@@ -71,8 +71,8 @@ def assert_lints(source: Source, codes: Sequence[str] = ()) -> None:
     missing = sorted(set(codes) - {each.code for each in found})
     strange = [_diagnostic_line(each) for each in found if each.code not in codes]
     if missing or strange:
-        told = [f"{code} is not found" for code in missing] + strange
-        raise AssertionError("\n".join([*told, text]))
+        mismatches = [f"{code} is not found" for code in missing] + strange
+        raise AssertionError("\n".join([*mismatches, text]))
 
 
 @track_oracle

@@ -67,7 +67,7 @@ def compute_behaviour(program: LitmusProgram) -> AllowedBehaviour:
 
 
 Edges = list[int]
-"""For each event, the events behind it, as bits."""
+"""For each event, the events after it, as bits."""
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class _AxiomaticModel:
                     yield fence, access
 
     def causality_order(self, rf: dict[int, int], base: Edges) -> Edges:
-        """Causality order: what a read observed comes before all that is behind the read."""
+        """Causality order: what a read observed comes before all that is after the read."""
         found = list(base)
         for read, write in rf.items():
             if self.thread[write] >= 0 and self.is_morally_strong(write, read):
@@ -247,8 +247,8 @@ def _transitive_closure(edges: Edges) -> Edges:
     """The transitive closure."""
     found = list(edges)
     for middle in range(len(found)):
-        bit, behind = 1 << middle, found[middle]
+        bit, reached = 1 << middle, found[middle]
         for at, each in enumerate(found):
             if each & bit:
-                found[at] = each | behind
+                found[at] = each | reached
     return found

@@ -1,4 +1,4 @@
-"""The ways from PTX to machine code, and the launch of a generated kernel."""
+"""The paths from PTX to machine code, and the launch of a generated kernel."""
 
 from __future__ import annotations
 

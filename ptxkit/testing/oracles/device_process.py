@@ -1,33 +1,28 @@
 """Kernels on the GPU of this machine, in a process of their own: one that hangs or breaks the device costs only that.
 
 A kernel that faults leaves a context in which nothing runs any more; a kernel that hangs cannot be ended otherwise. So
-the process is ended, and a new one goes on behind that kernel.
+the process is ended, and a new one continues after that kernel.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable, Mapping, Sequence
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ptxkit.batch.cpu_time import POLL_SECONDS, CheckTimer
 from ptxkit.device import Cubin, NoDeviceError
 from ptxkit.emulator import RunBudget, RunResult, Violation, run
 from ptxkit.emulator.driver.uninitialized_dependence import find_uninitialized_dependence
 from ptxkit.emulator.state.tensor_maps import TensorMapArgument
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.processes.child_process import ParentChannel
+from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeoutError, SupervisedProcess
 from ptxkit.syntax import parse
+from ptxkit.testing.limits import DEVICE_START_SECONDS
 from ptxkit.testing.oracles.session import current_session
-
-START_SECONDS = 120.0
-"""Until a new process has the device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,7 @@ class DeviceLaunch:
         return found
 
     def uninitialized_dependence(self, text: str) -> tuple[Violation, ...]:
-        """What comes out of it otherwise on the machine where what nobody wrote holds other bits."""
+        """What comes out of it otherwise on the machine where what no thread wrote holds other bits."""
         return find_uninitialized_dependence(parse(text), self.name, **self._options())
 
     def _options(self) -> dict[str, Any]:
@@ -83,7 +78,7 @@ class DeviceReady:
     target: str
 
 
-Serve: TypeAlias = Callable[[Connection], None]
+Serve: TypeAlias = Callable[[ParentChannel], None]
 
 
 class DeviceProcess:
@@ -99,8 +94,7 @@ class DeviceProcess:
         self._seconds = seconds
         self._serve = serve or serve_device
         self._gpu = gpu
-        self._process: BaseProcess | None = None
-        self._connection: Connection | None = None
+        self._process: SupervisedProcess | None = None
         self._target = ""
 
     def __enter__(self) -> DeviceProcess:
@@ -113,11 +107,11 @@ class DeviceProcess:
         """An answer for each launch. Raises NoDeviceError where there is no GPU."""
         answers: list[DeviceResult] = []
         while len(answers) < len(launches):
-            connection = self._ensure_started()
+            process = self._ensure_started()
             waiting = launches[len(answers) :]
-            connection.send((cubin, tuple(waiting)))
+            process.send((cubin, tuple(waiting)))
             for _ in waiting:
-                answer = self._receive_result(connection)
+                answer = self._receive_result(process)
                 answers.append(answer)
                 if isinstance(answer, str):
                     self.end()
@@ -135,59 +129,42 @@ class DeviceProcess:
         """Starts the process, which otherwise the first launch does. Raises NoDeviceError where there is no GPU."""
         self._ensure_started()
 
-    def _ensure_started(self) -> Connection:
-        if self._connection is not None:
-            return self._connection
-        context = multiprocessing.get_context("spawn")
-        mine, other = context.Pipe()
-        self._process = context.Process(
-            target=_serve_while_parent_lives, args=(self._serve, other, self._gpu), daemon=True
-        )
-        self._process.start()
-        other.close()
-        self._connection = mine
-        said = mine.recv() if wait_for_message(mine, self._pid, START_SECONDS) else "the device does not answer"
-        if not isinstance(said, DeviceReady):
-            self.end()
-            raise NoDeviceError(said)
-        self._target = said.target
-        return mine
-
-    @property
-    def _pid(self) -> int:
-        """0 where there is no process."""
-        return (self._process.pid if self._process is not None else None) or 0
-
-    def _receive_result(self, connection: Connection) -> DeviceResult:
+    def _ensure_started(self) -> SupervisedProcess:
+        if self._process is not None:
+            return self._process
+        process = self._process = SupervisedProcess(_serve_on_gpu, self._serve, self._gpu, captures_errors=False)
         try:
-            if not wait_for_message(connection, self._pid, self._seconds):
-                return f"hangs: no end within {self._seconds:g} s"
-            answer: DeviceResult = connection.recv()
-        except (EOFError, OSError):
+            with process.time_limit(DEVICE_START_SECONDS):
+                reply = process.receive()
+        except ProcessTimeoutError:
+            reply = "the device does not answer"
+        except ProcessLostError as lost:
+            reply = f"the process of the device ended with {lost}"
+        if not isinstance(reply, DeviceReady):
+            self.end()
+            raise NoDeviceError(reply)
+        self._target = reply.target
+        return process
+
+    def _receive_result(self, process: SupervisedProcess) -> DeviceResult:
+        try:
+            with process.time_limit(self._seconds):
+                answer: DeviceResult = process.receive()
+        except ProcessTimeoutError:
+            return f"hangs: no end within {self._seconds:g} s"
+        except ProcessLostError:
             return "the process broke down"
         return answer
 
     def end(self) -> None:
-        """Ends the process; the next launch begins another."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-        if self._connection is not None:
-            self._connection.close()
-        self._process = self._connection = None
-
-
-def wait_for_message(connection: Connection, pid: int, seconds: float) -> bool:
-    """Whether a process says something, or is gone, within so many seconds of its own time (`CheckTimer`)."""
-    own = CheckTimer(pid)
-    while not connection.poll(min(seconds / 4, POLL_SECONDS)):
-        if own.elapsed() > seconds:
-            return False
-    return True
+        """Ends the process; the next launch starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
 
 def count_gpus() -> int:
-    """How many GPUs a process may use, as far as the system tells without one being opened; at least one."""
+    """How many GPUs a process may use, as far as the system shows without one being opened; at least one."""
     named = os.environ.get(VISIBLE)
     if named is not None:
         return max(1, len([each for each in named.split(",") if each.strip()]))
@@ -197,28 +174,15 @@ def count_gpus() -> int:
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-def _serve_while_parent_lives(serve: Serve, connection: Connection, gpu: int) -> None:
-    """What runs in the process: on one GPU, and no longer than the process that began it, which may be killed."""
+def _serve_on_gpu(channel: ParentChannel, serve: Serve, gpu: int) -> None:
+    """What runs in the process: `serve`, on one GPU."""
     named = [each for each in os.environ.get(VISIBLE, "").split(",") if each.strip()]
     os.environ[VISIBLE] = named[gpu] if gpu < len(named) else str(gpu)
     os.environ.setdefault("CUDA_CACHE_DISABLE", "1")  # the driver's compiler would keep every kernel
-    end_with_parent()
-    serve(connection)
+    serve(channel)
 
 
-def end_with_parent() -> None:
-    """This process ends when the one that began it does, whatever hangs in it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
-
-
-def _exit_after(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
-
-
-def serve_device(connection: Connection) -> None:
+def serve_device(channel: ParentChannel) -> None:
     """What runs in the process."""
     from ptxkit.device import device_target, use_device
 
@@ -226,20 +190,17 @@ def serve_device(connection: Connection) -> None:
         device = use_device()
         stream = device.create_stream()
     except NoDeviceError as error:
-        connection.send(str(error) or "no GPU")
+        channel.send(str(error) or "no GPU")
         return
-    connection.send(DeviceReady(device_target(device.compute_capability)))
+    channel.send(DeviceReady(device_target(device.compute_capability)))
     while True:
-        try:
-            cubin, launches = connection.recv()
-        except EOFError:
-            return
+        cubin, launches = channel.receive()
         for each in launches:
             try:
                 answer: DeviceResult = _launch(cubin, each, stream)
             except Exception as error:  # whatever the driver says, nothing runs any more in this context
                 answer = f"{type(error).__name__}: {error}"
-            connection.send(answer)
+            channel.send(answer)
             if isinstance(answer, str):
                 return
 
@@ -271,7 +232,7 @@ def _read_back(argument: Any, there: Mapping[int, Any]) -> Any:
 
 
 def _host_array(argument: Any) -> np.ndarray[Any, Any] | None:
-    """The array that stands behind an argument, if one does."""
+    """The array of an argument, if it has one."""
     array = argument.array if isinstance(argument, TensorMapArgument) else argument
     return array if isinstance(array, np.ndarray) else None
 

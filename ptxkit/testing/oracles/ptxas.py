@@ -1,13 +1,13 @@
 """ptxas as the oracle: which texts it refuses, and why.
 
 `-arch=compute_XX` makes it parse and check and generate nothing, without a GPU. One process takes thousands of files
-and goes on to the next one after a fatal error, so that each text stands alone and costs about 0.1 ms. What is
+and continues with the next one after a fatal error, so that each text is independent and costs about 0.1 ms. What is
 `.visible` is known to the later files of the same process: texts that share such names must be asked one by one.
 What is left of a statement that could not be parsed goes into the next one, be it in the next file: a file whose errors
-nobody reads stands between any two. In front of another file `.version` and `.target` are not compared, and after some
+are ignored is put between any two. In front of another file `.version` and `.target` are not compared, and after some
 instructions with an element of a vector register (`%v.x`) ptxas no longer looks at them at all: such files are asked
-apart, and so are those of each texturing mode, which all files of a process must share. What else a file leaves behind
-shows when the same files are asked in the other order. Even so, ask alone (`refusal`) where the answer matters.
+apart, and so are those of each texturing mode, which all files of a process must share. What else a file leaves shows
+when the same files are asked in the other order. Even so, ask alone (`refusal`) where the answer matters.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ from pathlib import Path
 
 from ptxkit.device.ptxas_program import query_ptxas
 from ptxkit.fast_dataclasses import dataclass
-
-_MAX_TEXTS_PER_PROCESS = 2000
-"""Files of one process: their names must fit a command line."""
-
-_TIMEOUT_SECONDS = 120
+from ptxkit.testing.limits import MAX_TEXTS_PER_PROCESS, PTXAS_TIMEOUT_SECONDS
 
 _MIN_FREE_BYTES = 1 << 30
 """Bytes that must be free in memory for files: in a container it may hold next to nothing."""
@@ -85,8 +81,8 @@ class Ptxas:
             mode = _MODE.search(text)
             parts.setdefault((_ELEMENT.search(text) is not None, mode[0] if mode else ""), []).append(place)
         for places in parts.values():
-            for start in range(0, len(places), _MAX_TEXTS_PER_PROCESS):
-                yield places[start : start + _MAX_TEXTS_PER_PROCESS]
+            for start in range(0, len(places), MAX_TEXTS_PER_PROCESS):
+                yield places[start : start + MAX_TEXTS_PER_PROCESS]
 
     def refusal(self, text: str, target: str) -> str | None:
         """Why it refuses the text, asked in a process of its own; None where it accepts."""
@@ -105,22 +101,22 @@ class Ptxas:
                     [*command, "-o", os.devnull],
                     cwd=folder,
                     capture_output=True,
-                    timeout=_TIMEOUT_SECONDS,
+                    timeout=PTXAS_TIMEOUT_SECONDS,
                     check=False,
                 )
             except subprocess.TimeoutExpired:
                 return self._bisect(texts, target, "ptxas does not come to an end")
-        said = (run.stdout + run.stderr).decode("utf-8", "replace")
+        output = (run.stdout + run.stderr).decode("utf-8", "replace")
         found: dict[int, str] = {}
-        for index, _, message in _LOCATED_ERROR.findall(said):
+        for index, _, message in _LOCATED_ERROR.findall(output):
             found.setdefault(int(index), message)
-        unplaced = _UNLOCATED_ERROR.findall(_ABORTED.sub("", said))
-        if run.returncode < 0 or unplaced or (run.returncode != 0 and not said.strip()):
+        unplaced = _UNLOCATED_ERROR.findall(_ABORTED.sub("", output))
+        if run.returncode < 0 or unplaced or (run.returncode != 0 and not output.strip()):
             return self._bisect(texts, target, next(iter(unplaced), f"ptxas ends with status {run.returncode}"))
         return found
 
     def _bisect(self, texts: Sequence[str], target: str, message: str) -> dict[int, str]:
-        """Asks each half apart, where no file is named for an error or ptxas itself breaks."""
+        """Checks each half apart, where no file is named for an error or ptxas itself breaks."""
         if len(texts) == 1:
             return {0: message}
         middle = len(texts) // 2
@@ -142,7 +138,7 @@ def probe_ptxas(path: Path) -> Ptxas:
 
 @cache
 def installed_ptxas() -> tuple[Ptxas, ...]:
-    """Every ptxas of the project's environment, the newest first: that of the dependencies and those beside them."""
+    """Every ptxas of the project's environment, the newest first: that of the dependencies and the additional ones."""
     found = {each.release: each for each in map(probe_ptxas, _ptxas_paths())}
     return tuple(sorted(found.values(), key=lambda each: each.newest, reverse=True))
 

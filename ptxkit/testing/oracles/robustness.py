@@ -5,8 +5,8 @@ characters, as files of a corpus are, has a second for every `SMALL` of them. Ne
 the machine is: where a million additions take longer than `CALIBRATION_SECONDS` seconds, everything may, and what is
 too long is so twice.
 Memory: 60 times the text and 60 MB of address space, above what the process had: a thread looks again and again, where
-the system tells (Linux). What was resident says less, as it depends on what the system takes away at the same time; and
-of a limit that it sets, Python may die where it should raise MemoryError.
+the system shows it (Linux). What was resident says less, as it depends on what the system reclaims at the same time;
+and of a limit that it sets, Python may die where it should raise MemoryError.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class _MemorySampler:
 
 
 def _address_space() -> int:
-    """Bytes of address space that the process has; 0 where nobody knows."""
+    """Bytes of address space that the process has; 0 where it is unknown."""
     try:
         return int(_STATM.read_bytes().split()[0]) * mmap.PAGESIZE
     except OSError:

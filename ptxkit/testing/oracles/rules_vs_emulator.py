@@ -1,4 +1,4 @@
-"""What the rules say of a kernel beside what the machine shows of it, and whether the two agree."""
+"""What the rules say of a kernel compared with what the machine shows of it, and whether the two agree."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CORRECT_KERNEL_SCHEDULES = 3
 class EngineVerdicts:
     """static: codes of the rules' errors; warned: of their warnings; open: questions that the rules left open.
 
-    seen: codes of what the machine found. unfinished: why a run did not come to its end; differs: what it left that is
+    seen: codes of what the machine found. unfinished: why a run did not complete; differs: what it left that is
     not what was expected; runs: how many there were.
     """
 

@@ -6,7 +6,7 @@ It is light to import: the plugin of pytest keeps its state here, in runs too th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import wraps
 from inspect import signature
@@ -17,7 +17,6 @@ from ptxkit.fast_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from ptxkit.device import Cubin
-    from ptxkit.testing.corpus.examples import Example
     from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceResult
 
 DeviceUse: TypeAlias = Literal["auto", "require", "none"]
@@ -34,7 +33,7 @@ class BudgetSpentError(SkipTest):
 
 
 class KernelLauncher(Protocol):
-    """Who launches kernels: `DeviceProcess`, or what asks one elsewhere."""
+    """What launches kernels: `DeviceProcess`, or a client of one elsewhere."""
 
     @property
     def target(self) -> str: ...
@@ -42,11 +41,20 @@ class KernelLauncher(Protocol):
     def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class OracleFailure:
+    """The name of an oracle that failed, its arguments by name, and what it raised."""
+
+    oracle: str
+    arguments: Mapping[str, Any]
+    error: Exception
+
+
 @dataclass(slots=True)
 class OracleSession:
-    """The oracles of one test. budget: seconds from the first question on. asked: questions that were answered.
+    """The oracles of one test. budget: seconds from the first question on. asked: questions that were decided.
 
-    failed: the last example that an oracle refused; after Hypothesis has shrunk it, the smallest.
+    failure: the last that an oracle raised; after Hypothesis has shrunk the example, that of the smallest.
 
     broken: whether some example of the test failed, by an oracle or otherwise. process: that with the GPU, where it is
     not this process's own. is_cut: a run of the machine was ended since the time was over, and shows nothing.
@@ -56,7 +64,7 @@ class OracleSession:
     budget: float | None = None
     started_at: float | None = None
     passed_count: int = 0
-    failed_example: Example | None = None
+    failure: OracleFailure | None = None
     has_failed: bool = False
     process: KernelLauncher | None = None
     is_truncated: bool = False
@@ -110,7 +118,7 @@ def track_oracle(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
             if judging.is_truncated and not judging.has_failed:
                 raise judging.budget_error() from error
             judging.has_failed = True
-            judging.failed_example = _build_example(oracle.__name__, parameters.bind(*args, **kwargs).arguments, error)
+            judging.failure = OracleFailure(oracle.__name__, parameters.bind(*args, **kwargs).arguments, error)
             raise
         judging.passed_count += 1
         return answer
@@ -119,7 +127,7 @@ def track_oracle(oracle: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def track_failures(test: Callable[_P, _R]) -> Callable[_P, _R]:
-    """The function behind a property: where it fails by itself, its failure is shrunk without a limit, too."""
+    """The function of a property: where it fails by itself, its failure is shrunk without a limit, too."""
     if hasattr(test, _TRACKED_ATTRIBUTE):
         return test
 
@@ -137,9 +145,3 @@ def track_failures(test: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 _TRACKED_ATTRIBUTE = "watched_by_ptxkit"
-
-
-def _build_example(oracle: str, given: dict[str, Any], error: Exception) -> Example:
-    from ptxkit.testing.corpus.examples import build_example
-
-    return build_example(oracle, given, error)

@@ -1,7 +1,8 @@
-"""What all parts of a pipeline's text share: the plan, the script, and the registers that everybody knows."""
+"""What all parts of a pipeline's text share: the plan, the script, and the registers that all parts know."""
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx, ptx6xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.testing.pipelines.plan import MULTICASTS, PipelinePlan
 from ptxkit.testing.pipelines.text_builder import InjectedFault, StaticOrRegister, TextBuilder, omit, substitute
@@ -111,7 +112,7 @@ def _choose_issuer(plan: PipelinePlan, script: TextBuilder, thread: str, first: 
 def initialize_mbarriers(room: BuildContext, counts: dict[str, int], *, cluster: bool = False) -> None:
     """The mbarriers, by the first thread. counts: arrivals of a phase, by the barriers' name.
 
-    cluster: whether other CTAs use them: then the cluster meets behind it.
+    cluster: whether other CTAs use them: then the cluster meets after it.
     """
     plan, script = room.plan, room.builder
     if not counts and not cluster:
@@ -128,7 +129,7 @@ def initialize_mbarriers(room: BuildContext, counts: dict[str, int], *, cluster:
             script.emit("fence.mbarrier_init.release.cluster;")
     if cluster:
         return
-    script.emit("bar.sync 0;", faults=(omit("delete-barrier", "PTX501"),))
+    script.emit("bar.sync 0;", faults=(omit("delete-barrier", ptx5xx.MBARRIER_USE_BEFORE_INIT),))
 
 
 def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple[InjectedFault, ...]:
@@ -140,12 +141,29 @@ def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple
     touched = stage < plan.rounds
     found = []
     if touched:
-        found += [omit("delete-init", "PTX501")]
-        found += [substitute("init-by-all", text.format(count), "PTX502", unguarded=True)]
+        found += [omit("delete-init", ptx5xx.MBARRIER_USE_BEFORE_INIT)]
+        found += [substitute("init-by-all", text.format(count), ptx5xx.MBARRIER_DOUBLE_INIT, unguarded=True)]
     if used:
-        found += [substitute("init-count-more", text.format(count + 1), "PTX504", "PTX503", "PTX601")]
+        found += [
+            substitute(
+                "init-count-more",
+                text.format(count + 1),
+                ptx5xx.MBARRIER_MISSING_ARRIVALS,
+                ptx5xx.MBARRIER_EXPECTED_BYTES,
+                ptx6xx.BARRIER_NEVER_OPENS,
+            )
+        ]
         if count > 1:
-            found += [substitute("init-count-less", text.format(count - 1), "PTX505", "PTX302", "PTX303", "PTX621")]
+            found += [
+                substitute(
+                    "init-count-less",
+                    text.format(count - 1),
+                    ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+                    ptx3xx.READ_BEFORE_WAIT,
+                    ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+                    ptx6xx.SHARED_MEMORY_RACE,
+                )
+            ]
     return tuple(found)
 
 
@@ -153,8 +171,8 @@ def _init_faults(room: BuildContext, name: str, stage: int, count: int) -> tuple
 class WaitMode:
     """How an mbarrier is waited for. order: the modifiers, where it is not `.acquire.cta`.
 
-    once: whether it matters that it may have to ask again, and in which order it stands to others. uses: of each slot,
-    behind which the parity is another one.
+    once: whether it matters that it may have to ask again, and how it is ordered to others. uses: of each slot, after
+    which the parity is another one.
     """
 
     order: str = ""
@@ -171,34 +189,51 @@ def write_wait(
     turn: Iteration,
     parity: StaticOrRegister,
     faults: tuple[str, ...],
-    way: WaitMode = DEFAULT_WAIT,
+    mode: WaitMode = DEFAULT_WAIT,
 ) -> None:
-    """Until a phase of a barrier is complete. faults: codes of what comes of going on too early; none: it may."""
+    """Until a phase of a barrier is complete. faults: codes of what comes of continuing too early; none: it may."""
     plan, script = room.plan, room.builder
     at = script.shared_address(name, turn.slot, 8)
     label, done = script.new_label("WAIT"), script.new_register("pred")
 
-    def lines(parity: StaticOrRegister, order: str = way.order, *, loop: bool = True) -> tuple[str, ...]:
+    def lines(parity: StaticOrRegister, order: str = mode.order, *, loop: bool = True) -> tuple[str, ...]:
         ask = f"mbarrier.{plan.polls}.parity{order}{plan.mbarrier_space}.b64 {done}, [{at}], {parity};"
         return (f"{label}:", ask, f"@!{done} bra {label};") if loop else (ask,)
 
     found: list[InjectedFault] = []
     if faults:
-        hangs = ("PTX503", "PTX504", "PTX505", "PTX601")
+        hangs = (
+            ptx5xx.MBARRIER_EXPECTED_BYTES,
+            ptx5xx.MBARRIER_MISSING_ARRIVALS,
+            ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+            ptx6xx.BARRIER_NEVER_OPENS,
+        )
         found += [omit("delete-mbarrier-wait", *faults)]
-        if way.order and way.is_order_relevant:
-            found += [substitute("weaker-order", lines(parity, order=".relaxed.cluster"), *faults, "PTX506")]
-        if way.is_order_relevant:
+        if mode.order and mode.is_order_relevant:
+            found += [
+                substitute(
+                    "weaker-order", lines(parity, order=".relaxed.cluster"), *faults, ptx5xx.HANDOVER_WITHOUT_ORDER
+                )
+            ]
+        if mode.is_order_relevant:
             found += [substitute("wait-without-loop", lines(parity, loop=False), *faults)]
         if name == FULL:  # the first thread is among those that wait for it
             invalid = f"@{room.is_first_thread} mbarrier.inval{plan.mbarrier_space}.b64 [{at}];"
-            found += [substitute("inval-too-early", (invalid, *lines(parity)), "PTX507", "PTX501", *faults)]
+            found += [
+                substitute(
+                    "inval-too-early",
+                    (invalid, *lines(parity)),
+                    ptx5xx.MBARRIER_ENDED_IN_USE,
+                    ptx5xx.MBARRIER_USE_BEFORE_INIT,
+                    *faults,
+                )
+            ]
         if isinstance(parity, int):
             found += [substitute("other-parity", lines(parity ^ 1), *faults, *hangs)]
         else:
             turned = script.new_register()
             flip = f"xor.b32 {turned}, {parity}, 1;"
             found += [substitute("other-parity", (flip, *lines(turned)), *faults, *hangs)]
-            if room.plan.rounds > way.uses * room.plan.stages:
+            if room.plan.rounds > mode.uses * room.plan.stages:
                 found += [substitute("constant-parity", lines(0), *faults, *hangs)]
     script.emit(*lines(parity), faults=tuple(found))

@@ -77,7 +77,7 @@ def _run_job(question: PipelineJob) -> PipelineResult:
         found = compute_verdicts(pipeline)
         wrong, static, seen = find_disagreement(pipeline, found), found.rule_errors, found.emulator_codes
         silence = found.silence_reason if family else ""
-    except Exception as error:  # a verdict that breaks down is one more disagreement; the campaign goes on
+    except Exception as error:  # a verdict that breaks down is one more disagreement; the campaign continues
         wrong, static, seen, silence = f"broke down: {type(error).__name__}: {error}", frozenset(), frozenset(), ""
     return PipelineResult(
         question,

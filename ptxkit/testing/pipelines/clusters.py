@@ -1,10 +1,12 @@
 """Pipelines over a cluster: copies that arrive in several CTAs, and such as go from one CTA's memory into another's.
 
-Whoever has read a slot says so to the CTA that fills it, at an mbarrier there; so no CTA may end before the others.
+A thread that has read a slot signals so to the CTA that fills it, at an mbarrier there; so no CTA may end before the
+others.
 """
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx5xx, ptx6xx
 from ptxkit.testing.pipelines.build_context import (
     EMPTY,
     FULL,
@@ -33,12 +35,25 @@ SEND_BUFFER = "mine"
 """What a CTA sends, by slot."""
 
 CLUSTER_ACQUIRE = ".acquire.cluster"
-EXITED_CODES = ("PTX612", "PTX504", "PTX503", "PTX611")
-NOT_STARTED_CODES = ("PTX501", "PTX611", "PTX612", "PTX502", "PTX503", "PTX504", *EARLY_READ_CODES)
+EXITED_CODES = (
+    ptx6xx.EXIT_TOO_EARLY,
+    ptx5xx.MBARRIER_MISSING_ARRIVALS,
+    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx6xx.REMOTE_ACCESS_TOO_EARLY,
+)
+NOT_STARTED_CODES = (
+    ptx5xx.MBARRIER_USE_BEFORE_INIT,
+    ptx6xx.REMOTE_ACCESS_TOO_EARLY,
+    ptx6xx.EXIT_TOO_EARLY,
+    ptx5xx.MBARRIER_DOUBLE_INIT,
+    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx5xx.MBARRIER_MISSING_ARRIVALS,
+    *EARLY_READ_CODES,
+)
 
 
 def shared_declarations(plan: PipelinePlan) -> list[str]:
-    """Declarations of what such a pipeline needs beside the slots."""
+    """Declarations of what such a pipeline needs in addition to the slots."""
     found = [] if plan.mechanism == "red.async" else [f".shared .align 8 .b64 {EMPTY}[{plan.stages}];"]
     if plan.mechanism == "dsmem":
         found.append(f".shared .align 128 .b8 {SEND_BUFFER}[{plan.stages * plan.tile_bytes}];")
@@ -46,7 +61,7 @@ def shared_declarations(plan: PipelinePlan) -> list[str]:
 
 
 def write_body(room: BuildContext) -> None:
-    """The body behind the setup."""
+    """The body after the setup."""
     body = _ClusterWriter(room)
     body.begin()
     if room.plan.mechanism in MULTICASTS:
@@ -88,7 +103,7 @@ class _ClusterWriter:
         """The cluster's barrier. codes: of what comes of its lack; none: it is not missed."""
         aligned = ".aligned" if self.plan.counted else ""
         come, go = f"barrier.cluster.{arrive}{aligned};", f"barrier.cluster.wait.acquire{aligned};"
-        halves = ("PTX613", "PTX601", *codes)
+        halves = (ptx6xx.CLUSTER_BARRIER_HALVES, ptx6xx.BARRIER_NEVER_OPENS, *codes)
         faults = (
             omit("delete-cluster-barrier", *codes),
             substitute("delete-cluster-arrive", go, *halves),
@@ -97,7 +112,7 @@ class _ClusterWriter:
         self.script.emit(come, go, faults=faults if codes else ())
 
     def finish(self) -> None:
-        """The results, and the last meeting: nobody's memory goes away before all have arrived there."""
+        """The results, and the last meeting: no CTA's memory is freed before all have arrived there."""
         self.drain.end()
         self.cluster_barrier("arrive", () if self.plan.mechanism == "red.async" else EXITED_CODES)
 
@@ -118,7 +133,13 @@ class _ClusterWriter:
             self.issue_multicast(Iteration.at(number, plan.stages), self.is_multicast_issuer)
 
         def one(turn: Iteration) -> None:
-            write_wait(self.room, FULL, turn, turn.parity, (*EARLY_READ_CODES, "PTX504", "PTX505"))
+            write_wait(
+                self.room,
+                FULL,
+                turn,
+                turn.parity,
+                (*EARLY_READ_CODES, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS),
+            )
             self.drain.consume(turn)
             self.release(turn, list(range(self.size)) if plan.shares else [0])
             self.refill(turn)
@@ -140,7 +161,7 @@ class _ClusterWriter:
             script.emit(f"@!{more} bra {end};")
         with script.guarded_by(self.is_multicast_issuer, branch=True):
             # Bytes that come too early count in a phase of others, and are missing in theirs.
-            early = (*RACE_CODES, *EARLY_READ_CODES, "PTX503", "PTX505")
+            early = (*RACE_CODES, *EARLY_READ_CODES, ptx5xx.MBARRIER_EXPECTED_BYTES, ptx5xx.MBARRIER_EXCESS_ARRIVALS)
             write_wait(room, EMPTY, turn, turn.parity, early, WaitMode(CLUSTER_ACQUIRE, uses=2))
         self.issue_multicast(Iteration(number, turn.slot, 0), self.is_multicast_issuer)
         script.emit(f"{end}:")
@@ -174,7 +195,7 @@ class _ClusterWriter:
         script.emit("bar.warp.sync 0xffffffff;")
         with script.guarded_by(leads):
             fewer = substitute("multicast-to-fewer", copy.replace(mask, alone), *TX_COUNT_CODES)
-            more = substitute("multicast-to-more", copy.replace(mask, beyond), "PTX206")
+            more = substitute("multicast-to-more", copy.replace(mask, beyond), ptx2xx.NUMBER_OUT_OF_RANGE)
             script.emit(copy, faults=(omit("delete-copy", *TX_COUNT_CODES), fewer, more))
 
     def add_offset(self, base: str, where: str) -> str:
@@ -187,7 +208,7 @@ class _ClusterWriter:
         return add_offset(script.value("add.u32", begin, where), int(known or 0))
 
     def release(self, turn: Iteration, ranks: list[int] | list[str]) -> None:
-        """Tell the CTAs that fill a slot that it has been read: every thread, or a lane for its warp."""
+        """Signal the CTAs that fill a slot that it has been read: every thread, or a lane for its warp."""
         plan, script = self.plan, self.script
         own = script.shared_address(EMPTY, turn.slot, 8)
         own = own if own.startswith("%") else script.value("mov.u32", own)
@@ -226,7 +247,7 @@ class _ClusterWriter:
                 FULL,
                 turn,
                 turn.parity,
-                (*EARLY_READ_CODES, *EXITED_CODES, "PTX505"),
+                (*EARLY_READ_CODES, *EXITED_CODES, ptx5xx.MBARRIER_EXCESS_ARRIVALS),
                 WaitMode(CLUSTER_ACQUIRE),
             )
             self.drain.consume(turn)
@@ -245,8 +266,18 @@ class _ClusterWriter:
         """Until the receiver has read the slot's last tile: the wait passes at once where there was none."""
         known = isinstance(turn.parity, int)
         parity = int(turn.parity) ^ 1 if known else self.script.value("xor.b32", str(turn.parity), "1")
-        faults = (*RACE_CODES, *EARLY_READ_CODES, "PTX505", "PTX503", "PTX504") if self.room.is_reuse(turn) else ()
-        # With more slots than this, what has come from the CTA before tells that the one behind is as far.
+        faults = (
+            (
+                *RACE_CODES,
+                *EARLY_READ_CODES,
+                ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+                ptx5xx.MBARRIER_EXPECTED_BYTES,
+                ptx5xx.MBARRIER_MISSING_ARRIVALS,
+            )
+            if self.room.is_reuse(turn)
+            else ()
+        )
+        # With more slots than this, what has come from the previous CTA shows that the next one is as far.
         once = 2 * self.plan.stages <= self.size
         write_wait(self.room, EMPTY, turn, parity, faults, WaitMode(CLUSTER_ACQUIRE, once))
 
@@ -255,26 +286,31 @@ class _ClusterWriter:
         plan, script, room = self.plan, self.script, self.room
         words = [script.new_register() for _ in range(plan.size // 4)]
         vector = {1: "", 2: ".v2", 4: ".v4"}[len(words)]
-        said = words[0] if len(words) == 1 else f"{{{', '.join(words)}}}"
+        operand = words[0] if len(words) == 1 else f"{{{', '.join(words)}}}"
         own = script.value("mad.wide.u32", room.thread, str(plan.size), room.source, kind="b64")
-        script.emit(f"ld.global{vector}.u32 {said}, [{script.global_address(own, turn.number, plan.tile_bytes)}];")
+        script.emit(f"ld.global{vector}.u32 {operand}, [{script.global_address(own, turn.number, plan.tile_bytes)}];")
         own_bar = self.local_address(script.shared_address(FULL, turn.slot, 8))
         bar = self.remote_address(own_bar, rank)
         if plan.mechanism == "dsmem":
-            self.copy(turn, rank, (f"st.shared{vector}.u32", said), (own_bar, bar))
+            self.copy(turn, rank, (f"st.shared{vector}.u32", operand), (own_bar, bar))
             return
         start = script.value("mad.lo.u32", room.thread, str(plan.size), script.value("mov.u32", TILES))
         to = self.remote_address(script.shared_address(start, turn.slot, plan.tile_bytes), rank)
-        wrong = ("PTX503", "PTX504", "PTX601", *EARLY_READ_CODES)
+        wrong = (
+            ptx5xx.MBARRIER_EXPECTED_BYTES,
+            ptx5xx.MBARRIER_MISSING_ARRIVALS,
+            ptx6xx.BARRIER_NEVER_OPENS,
+            *EARLY_READ_CODES,
+        )
         if plan.mechanism == "st.async":
-            line = f"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.u32 [{to}], {said}, [{bar}];"
+            line = f"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{vector}.u32 [{to}], {operand}, [{bar}];"
         else:
             opcode = "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32"
-            line = f"{opcode} [{to}], {said}, [{bar}];"
+            line = f"{opcode} [{to}], {operand}, [{bar}];"
         faults = (
             omit("delete-copy", *wrong),
             substitute("copy-by-one", f"@{room.is_first_thread} {line}", *wrong),
-            substitute("own-mbarrier", line.replace(f"[{bar}]", f"[{own_bar}]"), "PTX210"),
+            substitute("own-mbarrier", line.replace(f"[{bar}]", f"[{own_bar}]"), ptx2xx.OTHER_HOME),
         )
         script.emit(line, faults=faults)
 
@@ -290,8 +326,8 @@ class _ClusterWriter:
         """Through the own shared memory, by a copy into the other's. bars: the slot's mbarrier here, and there."""
         plan, script, room = self.plan, self.script, self.room
         start = script.value("mad.lo.u32", room.thread, str(plan.size), script.value("mov.u32", SEND_BUFFER))
-        opcode, said = stored
-        store = f"{opcode} [{script.shared_address(start, turn.slot, plan.tile_bytes)}], {said};"
+        opcode, operand = stored
+        store = f"{opcode} [{script.shared_address(start, turn.slot, plan.tile_bytes)}], {operand};"
         fence, meet = "fence.proxy.async.shared::cta;", "bar.sync 0;"
         script.emit(
             store,
@@ -309,7 +345,7 @@ class _ClusterWriter:
         to = self.remote_address(script.shared_address(TILES, turn.slot, plan.tile_bytes), rank)
         opcode = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
         line = f"{opcode} [{to}], [{source}], {plan.tile_bytes}, [{bars[1]}];"
-        own = substitute("copy-with-own-mbarrier", line.replace(f"[{bars[1]}]", f"[{bars[0]}]"), "PTX210")
+        own = substitute("copy-with-own-mbarrier", line.replace(f"[{bars[1]}]", f"[{bars[0]}]"), ptx2xx.OTHER_HOME)
         with script.guarded_by(room.is_first_thread):
             script.emit(line, faults=(*copy_faults(script, line, plan.tile_bytes), own))
 

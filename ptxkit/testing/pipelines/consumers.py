@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx4xx, ptx6xx
 from ptxkit.testing.pipelines.build_context import BuildContext, Iteration
 from ptxkit.testing.pipelines.plan import PipelinePlan
 from ptxkit.testing.pipelines.producers import ROW_WORDS, add_offset
 from ptxkit.testing.pipelines.text_builder import InjectedFault, omit, substitute
 
 STAGING_BUFFER = "staged"
-UNFENCED_CODES = ("PTX401",)
-RACE_CODES = ("PTX621", "PTX303", "PTX302", "PTX401", "PTX402")
+UNFENCED_CODES = (ptx4xx.MISSING_PROXY_FENCE,)
+RACE_CODES = (
+    ptx6xx.SHARED_MEMORY_RACE,
+    ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+    ptx3xx.READ_BEFORE_WAIT,
+    ptx4xx.MISSING_PROXY_FENCE,
+    ptx4xx.REFILL_WITHOUT_PROXY_FENCE,
+)
 CONSUMER_BARRIER = 1
 """The named barrier at which consumers meet."""
 
 
 class ConsumerWriter:
-    """Takes the value of each round. It is told of the beginning and the end."""
+    """Takes the value of each round. It is notified of the beginning and the end."""
 
     def __init__(self, room: BuildContext) -> None:
         self.room, self.plan, self.script = room, room.plan, room.builder
@@ -38,19 +45,19 @@ class ConsumerWriter:
             self.sum = script.value("mov.u32", "0")
 
     def consume(self, turn: Iteration) -> None:
-        """Read the element of a round, and hand on its value."""
+        """Read the element of a round, and pass its value."""
         plan, script = self.plan, self.script
         words = [script.new_register() for _ in range(plan.size // 4)]
         place = script.shared_address(self.read_address, turn.slot, plan.tile_bytes)
         vector = {1: "", 2: ".v2", 4: ".v4"}[len(words)]
-        said = words[0] if len(words) == 1 else f"{{{', '.join(words)}}}"
-        script.emit(f"ld.shared{vector}.u32 {said}, [{place}];")
+        operand = words[0] if len(words) == 1 else f"{{{', '.join(words)}}}"
+        script.emit(f"ld.shared{vector}.u32 {operand}, [{place}];")
         for each in words[1:]:
             script.emit(f"add.u32 {words[0]}, {words[0]}, {each};")
         self.write_result(turn, words[0])
 
     def write_result(self, turn: Iteration, value: str) -> None:
-        """Hand on the value of a round."""
+        """Pass the value of a round."""
         plan, script = self.plan, self.script
         if plan.drain == "sum" and not self.sum:
             self.sum = value
@@ -107,10 +114,19 @@ class ConsumerWriter:
                 substitute("fence-without-proxy", (store, "fence.acq_rel.cta;", meet), *UNFENCED_CODES),
                 substitute("delete-barrier", (store, fence), *RACE_CODES),
                 substitute("barrier-too-early", (meet, store, fence), *RACE_CODES),
-                substitute("no-space", (store.replace("st.shared", "st"), fence, meet), "PTX202"),
-                substitute("other-space", (store.replace("st.shared", "st.local"), fence, meet), "PTX208", "PTX207"),
-                substitute("generic-for-shared", (*widened, store.replace(place, wide), fence, meet), "PTX201"),
-                substitute("beyond-the-variable", (beyond, fence, meet), "PTX207", *RACE_CODES),
+                substitute("no-space", (store.replace("st.shared", "st"), fence, meet), ptx2xx.SPACE_OFFSET_AS_GENERIC),
+                substitute(
+                    "other-space",
+                    (store.replace("st.shared", "st.local"), fence, meet),
+                    ptx2xx.ADDRESS_OF_ANOTHER_SPACE,
+                    ptx2xx.OUT_OF_BOUNDS,
+                ),
+                substitute(
+                    "generic-for-shared",
+                    (*widened, store.replace(place, wide), fence, meet),
+                    ptx2xx.GENERIC_ADDRESS_IN_SPACE,
+                ),
+                substitute("beyond-the-variable", (beyond, fence, meet), ptx2xx.OUT_OF_BOUNDS, *RACE_CODES),
             ),
         )
         from_ = script.shared_address(STAGING_BUFFER, buffer, row)
@@ -121,7 +137,16 @@ class ConsumerWriter:
             last = isinstance(turn.number, int) and turn.number + 1 == plan.rounds
             script.emit(
                 commit,
-                faults=(omit("delete-commit", "PTX301", "PTX303", "PTX612"),) if last or not plan.unrolled else (),
+                faults=(
+                    omit(
+                        "delete-commit",
+                        ptx3xx.GROUP_NEVER_COMMITTED,
+                        ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+                        ptx6xx.EXIT_TOO_EARLY,
+                    ),
+                )
+                if last or not plan.unrolled
+                else (),
             )
 
     def buffer(self, turn: Iteration) -> int | str:
@@ -167,7 +192,7 @@ class ConsumerWriter:
         return f"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [{base}], [{source}], {row};"
 
     def end(self) -> None:
-        """Behind the last round."""
+        """After the last round."""
         plan, script = self.plan, self.script
         if plan.drain == "sum":
             at = self.room.thread
@@ -180,7 +205,14 @@ class ConsumerWriter:
                 read = ".read" if plan.counted else ""
                 script.emit(
                     f"cp.async.bulk.wait_group{read} 0;",
-                    faults=(omit("delete-group-wait", "PTX612", "PTX303", "PTX301"),),
+                    faults=(
+                        omit(
+                            "delete-group-wait",
+                            ptx6xx.EXIT_TOO_EARLY,
+                            ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+                            ptx3xx.GROUP_NEVER_COMMITTED,
+                        ),
+                    ),
                 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx5xx, ptx6xx
 from ptxkit.testing.pipelines.build_context import (
     EMPTY,
     FULL,
@@ -17,13 +18,18 @@ from ptxkit.testing.pipelines.plan import LANES
 from ptxkit.testing.pipelines.producers import EARLY_READ_CODES, await_full, fill, full_arrival_count
 from ptxkit.testing.pipelines.text_builder import StaticOrRegister, omit, substitute
 
-DEADLOCK_CODES = ("PTX503", "PTX504", "PTX601", "PTX602")
+DEADLOCK_CODES = (
+    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx5xx.MBARRIER_MISSING_ARRIVALS,
+    ptx6xx.BARRIER_NEVER_OPENS,
+    ptx6xx.BARRIER_UNEVEN_COUNTS,
+)
 WARP_SYNC = "bar.warp.sync 0xffffffff;"
 """The lanes of a warp meet."""
 
 
 def write_body(room: BuildContext) -> None:
-    """The whole body behind the setup."""
+    """The whole body after the setup."""
     plan = room.plan
     counts = {FULL: full_arrival_count(plan)} if plan.has_full_barriers else {}
     if plan.roles == "unified":
@@ -37,7 +43,7 @@ def write_body(room: BuildContext) -> None:
         _write_specialized(room)
 
 
-# ------------------------------------------------------------------------------------------------ all threads alike
+# ------------------------------------------------------------------------------------------------ all threads
 
 
 def _write_unified(room: BuildContext) -> None:
@@ -58,7 +64,7 @@ def _write_unified(room: BuildContext) -> None:
 def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration) -> None:
     plan, script = room.plan, room.builder
     await_full(room, turn, plan.ahead - 1)
-    if plan.ahead < plan.stages:  # the barrier behind the wait has told that all have read the slot of the round before
+    if plan.ahead < plan.stages:  # the barrier after the wait shows that all have read the slot of the round before
         _prefetch(room, turn)
     drain.consume(turn)
     if plan.ahead == plan.stages:
@@ -66,12 +72,12 @@ def _write_iteration(room: BuildContext, drain: ConsumerWriter, turn: Iteration)
         if isinstance(turn.number, int) and not again:
             _prefetch(room, turn)
             return
-        # What is staged meets at a barrier of its own behind the read: then this one is not missed.
+        # What is staged meets at a barrier of its own after the read: then this one is not missed.
         meets = plan.drain not in ("sum", "plain")
         some = substitute(
             "barrier-by-some",
             f"@{room.is_first_thread} bar.sync 0;",
-            "PTX603",
+            ptx6xx.BARRIER_PART_OF_A_WARP,
             *DEADLOCK_CODES,
             *RACE_CODES,
             *EARLY_READ_CODES,
@@ -116,7 +122,7 @@ def _prefetch(room: BuildContext, turn: Iteration) -> None:
 
 
 def _write_specialized(room: BuildContext) -> None:
-    """A warp fills, others consume; mbarriers tell of full and of empty slots."""
+    """A warp fills, others consume; mbarriers signal full and empty slots."""
     script = room.builder
     consume, end = script.new_label("CONSUME"), script.new_label("END")
     script.emit(f"@!{room.is_producer} bra {consume};")
@@ -139,14 +145,24 @@ def _write_specialized(room: BuildContext) -> None:
 def _produce(room: BuildContext, turn: Iteration) -> None:
     known = isinstance(turn.parity, int)
     parity = int(turn.parity) ^ 1 if known else room.builder.value("xor.b32", str(turn.parity), "1")
-    faults = (*RACE_CODES, *EARLY_READ_CODES, "PTX505", "PTX503", "PTX304") if room.is_reuse(turn) else ()
+    faults = (
+        (
+            *RACE_CODES,
+            *EARLY_READ_CODES,
+            ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+            ptx5xx.MBARRIER_EXPECTED_BYTES,
+            ptx3xx.OVERLAPPING_COPIES,
+        )
+        if room.is_reuse(turn)
+        else ()
+    )
     plan, script = room.plan, room.builder
     if plan.has_idle_lanes and plan.attends == "issuer":
         with script.guarded_by(room.is_issuer, branch=True):
             write_wait(room, EMPTY, turn, parity, faults)
     else:
         write_wait(room, EMPTY, turn, parity, faults)
-    if plan.has_idle_lanes:  # no lane may be lapped; and behind a wait by one ptxas makes its copy twice: corpus/vendor
+    if plan.has_idle_lanes:  # no lane may be lapped; and after a wait by one ptxas makes its copy twice: corpus/vendor
         script.emit(WARP_SYNC)
     fill(room, turn)
 
@@ -163,10 +179,14 @@ def _release(room: BuildContext, turn: Iteration) -> None:
     if plan.releases == "thread":
         script.emit(arrive, faults=(lost,) if again else ())
         return
-    # What is staged meets at a barrier behind the read: then this one is not missed.
+    # What is staged meets at a barrier after the read: then this one is not missed.
     missed = again and plan.drain in ("sum", "plain")
     half = substitute(
-        "mask-of-half", WARP_SYNC.replace("ffffffff", "0000ffff"), "PTX607", *RACE_CODES, *EARLY_READ_CODES
+        "mask-of-half",
+        WARP_SYNC.replace("ffffffff", "0000ffff"),
+        ptx6xx.LANE_NOT_IN_ITS_MASK,
+        *RACE_CODES,
+        *EARLY_READ_CODES,
     )
     script.emit(
         WARP_SYNC, faults=(half, omit("delete-warp-barrier", *RACE_CODES, *EARLY_READ_CODES)) if missed else (half,)
@@ -176,14 +196,24 @@ def _release(room: BuildContext, turn: Iteration) -> None:
     with script.guarded_by(leader):
         script.emit(
             arrive,
-            faults=(lost, substitute("arrive-by-all", arrive, "PTX505", *RACE_CODES, *EARLY_READ_CODES, unguarded=True))
+            faults=(
+                lost,
+                substitute(
+                    "arrive-by-all",
+                    arrive,
+                    ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+                    *RACE_CODES,
+                    *EARLY_READ_CODES,
+                    unguarded=True,
+                ),
+            )
             if again
             else (),
         )
 
 
 def _write_named_barriers(room: BuildContext) -> None:
-    """A warp fills by cp.async, others consume; named barriers tell of full and of empty slots."""
+    """A warp fills by cp.async, others consume; named barriers signal full and empty slots."""
     plan, script = room.plan, room.builder
     script.emit("bar.sync 0;")
     consume, end = script.new_label("CONSUME"), script.new_label("END")
@@ -229,7 +259,7 @@ def _write_named_barriers(room: BuildContext) -> None:
 
 
 def _slot_barrier(room: BuildContext, turn: Iteration, line: str, *, before: bool) -> None:
-    """The handing back of a slot: in front of a round that reuses one, behind a round whose slot is filled again."""
+    """The handing back of a slot: in front of a round that reuses one, after a round whose slot is filled again."""
     plan, script = room.plan, room.builder
     lost = (
         omit("delete-barrier" if before else "delete-barrier-arrive", *DEADLOCK_CODES, *RACE_CODES, *EARLY_READ_CODES),
@@ -252,7 +282,7 @@ def _slot_barrier(room: BuildContext, turn: Iteration, line: str, *, before: boo
 
 
 def for_each_iteration(room: BuildContext, body: Callable[[Iteration], None]) -> None:
-    """All rounds, one behind the other, or in a loop."""
+    """All rounds, one after the other, or in a loop."""
     plan, script = room.plan, room.builder
     if plan.unrolled:
         for number in range(plan.rounds):
@@ -289,7 +319,7 @@ def _compute_slot(room: BuildContext, index: str) -> tuple[StaticOrRegister, Sta
 
 
 def _advance_slot(room: BuildContext, slot: StaticOrRegister, parity: str) -> None:
-    """The next slot, and the other parity where they begin anew."""
+    """The next slot, and the other parity where they begin again."""
     stages, script = room.plan.stages, room.builder
     flip = f"xor.b32 {parity}, {parity}, 1;"
     if isinstance(slot, int):

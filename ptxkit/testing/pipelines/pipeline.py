@@ -118,7 +118,7 @@ class GeneratedPipeline:
         return np.zeros((plan.grid * plan.rounds, plan.consumers), np.uint32)
 
     def expected_output(self) -> Words:
-        """The output behind the launch."""
+        """The output after the launch."""
         plan = self.plan
         if plan.mechanism in WGMMA_MECHANISMS:
             return wgmma.expected_output(plan).view(np.uint32).reshape(plan.grid, -1)
@@ -147,7 +147,7 @@ def _input_parts(plan: PipelinePlan) -> list[int]:
 
 
 def _tensor_map(plan: PipelinePlan, data: Words) -> TensorMapArgument:
-    """The map of the tiles: one behind the other, or side by side in rows."""
+    """The map of the tiles: one after the other, or side by side in rows."""
     part = plan.tile_bytes // plan.parts // 4
     if plan.rank == 1:
         return TensorMapArgument.tiled(data.reshape(-1), box=(part,))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ptxkit.fast_dataclasses import dataclass, replace
 
 Choose: TypeAlias = Callable[[int], int]
-"""A number below the argument; the smallest is the plainest choice."""
+"""A number below the argument; the smallest is the simplest choice."""
 
 MECHANISMS = ("cp.async", "cp.async mbarrier", "bulk", "tensor")
 MULTICASTS = ("multicast", "tensor multicast")
@@ -27,7 +27,7 @@ LANES = 32
 class PipelinePlan:
     """One arrangement.
 
-    A tile has one element for each consumer, of `size` bytes; a CTA takes in `rounds` of them, one behind the other,
+    A tile has one element for each consumer, of `size` bytes; a CTA takes in `rounds` of them, one after the other,
     through `stages` slots. Each consumer reads the element of the consumer `shift` further; where that is 1, of the
     other one of its pair.
 
@@ -38,7 +38,7 @@ class PipelinePlan:
     or one lane for its `warp`. elected: whether the issuing lane is elected or the first. unrolled: rounds one by one.
     counted: whether the slot is counted along or computed from the round. branches: around what few threads do.
     polls: how an mbarrier is waited for. parts: copies of a tile. cached: cp.async by `.ca`. noinc: counted arrivals of
-    cp.async. buffers: of a drain. announces: who tells of the bytes: the `issuer`, or `all` arrive.
+    cp.async. buffers: of a drain. announces: which threads announce the bytes: the `issuer`, or `all` arrive.
     rank: of a tensor. cluster: CTAs of one; shares: whether each copies a part for all. seed: of the numbers in memory.
     zeros: bytes at the end of an element that cp.async does not read, but fills.
     attends: who of the warp that fills waits for an empty slot, where one lane alone copies and announces: that lane,
@@ -118,12 +118,12 @@ class PipelinePlan:
 
     @property
     def has_idle_lanes(self) -> bool:
-        """Whether lanes of the warp that fills have no part in that: then nothing tells that they have waited."""
+        """Whether lanes of the warp that fills have no part in that: then nothing shows that they have waited."""
         return self.roles == "producer" and self.has_bulk and self.announces == "issuer"
 
     @property
     def has_full_barriers(self) -> bool:
-        """Whether mbarriers tell that a tile is there."""
+        """Whether mbarriers signal that a tile is there."""
         return self.mechanism not in ("cp.async", *WGMMA_MECHANISMS)
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx3xx, ptx5xx, ptx6xx
 from ptxkit.testing.pipelines.build_context import FULL, TILES, BuildContext, Iteration, write_wait
 from ptxkit.testing.pipelines.plan import LANES, PipelinePlan
 from ptxkit.testing.pipelines.text_builder import InjectedFault, StaticOrRegister, TextBuilder, omit, substitute
 
-EARLY_READ_CODES = ("PTX302", "PTX621", "PTX304")
+EARLY_READ_CODES = (ptx3xx.READ_BEFORE_WAIT, ptx6xx.SHARED_MEMORY_RACE, ptx3xx.OVERLAPPING_COPIES)
 """Codes of reading what has not come."""
 
-TX_COUNT_CODES = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY_READ_CODES)
+TX_COUNT_CODES = (
+    ptx5xx.MBARRIER_EXPECTED_BYTES,
+    ptx5xx.MBARRIER_MISSING_ARRIVALS,
+    ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+    ptx6xx.BARRIER_NEVER_OPENS,
+    *EARLY_READ_CODES,
+)
 """Codes of bytes that do not come, or come uncounted."""
 
 ROW_WORDS = 8
@@ -38,17 +45,17 @@ def _fill_by_all_threads(room: BuildContext, turn: Iteration) -> None:
     slot = script.shared_address(room.own_element, turn.slot, plan.tile_bytes)
     own = script.value("mad.wide.u32", room.producer_index, str(plan.size), room.source, kind="b64")
     source = script.global_address(own, turn.number, plan.tile_bytes)
-    way = "ca" if plan.cached else "cg"
+    cache = "ca" if plan.cached else "cg"
     size = f"{plan.size}, {plan.size - plan.zeros}" if plan.zeros else str(plan.size)
     copies = [
-        f"cp.async.{way}.shared.global [{add_offset(slot, at)}], [{add_offset(source, at)}], {size};"
+        f"cp.async.{cache}.shared.global [{add_offset(slot, at)}], [{add_offset(source, at)}], {size};"
         for at in range(0, plan.tile_bytes, each * plan.size)
     ]
     if plan.mechanism == "cp.async":
         commit = "cp.async.commit_group;"
         faults = (
-            substitute("commit-too-early", (commit, *copies), "PTX301", *EARLY_READ_CODES),
-            substitute("delete-commit", tuple(copies), "PTX301", *EARLY_READ_CODES),
+            substitute("commit-too-early", (commit, *copies), ptx3xx.GROUP_NEVER_COMMITTED, *EARLY_READ_CODES),
+            substitute("delete-commit", tuple(copies), ptx3xx.GROUP_NEVER_COMMITTED, *EARLY_READ_CODES),
         )
         script.emit(*copies, commit, faults=() if waits_for_all(plan) else faults)
         return
@@ -56,7 +63,13 @@ def _fill_by_all_threads(room: BuildContext, turn: Iteration) -> None:
     at = script.shared_address(FULL, turn.slot, 8)
     inc = ".noinc" if plan.noinc else ""
     other = "" if plan.noinc else ".noinc"
-    wrong = ("PTX503", "PTX504", "PTX505", "PTX601", *EARLY_READ_CODES)
+    wrong = (
+        ptx5xx.MBARRIER_EXPECTED_BYTES,
+        ptx5xx.MBARRIER_MISSING_ARRIVALS,
+        ptx5xx.MBARRIER_EXCESS_ARRIVALS,
+        ptx6xx.BARRIER_NEVER_OPENS,
+        *EARLY_READ_CODES,
+    )
     script.emit(
         f"cp.async.mbarrier.arrive{inc}.shared.b64 [{at}];",
         faults=(
@@ -66,7 +79,10 @@ def _fill_by_all_threads(room: BuildContext, turn: Iteration) -> None:
     )
     if not plan.noinc:
         state = script.new_register("b64")
-        script.emit(f"mbarrier.arrive.shared.b64 {state}, [{at}];", faults=(omit("delete-arrive", "PTX504", "PTX601"),))
+        script.emit(
+            f"mbarrier.arrive.shared.b64 {state}, [{at}];",
+            faults=(omit("delete-arrive", ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx6xx.BARRIER_NEVER_OPENS),),
+        )
 
 
 def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
@@ -90,7 +106,9 @@ def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
         for part, copy in zip(_part_offsets(plan), copies, strict=True):
             at = add_offset(slot, part)
             moved = copy.replace(f"[{at}],", f"[{add_offset(at, 8)}],", 1)
-            aside: tuple[InjectedFault, ...] = (substitute("misaligned-address", moved, "PTX205", "PTX207"),)
+            aside: tuple[InjectedFault, ...] = (
+                substitute("misaligned-address", moved, ptx2xx.MISALIGNED_ADDRESS, ptx2xx.OUT_OF_BOUNDS),
+            )
             if plan.stages > 1 and isinstance(turn.slot, int):
                 other = add_offset(FULL, 8 * ((turn.slot + 1) % plan.stages))
                 aside += (substitute("other-mbarrier", copy.replace(f"[{bar}];", f"[{other}];"), *TX_COUNT_CODES),)
@@ -101,12 +119,19 @@ def _fill_by_one_thread(room: BuildContext, turn: Iteration) -> None:
         with script.guarded_by(others):
             script.emit(
                 f"mbarrier.arrive.shared::cta.b64 _, [{bar}];",
-                faults=(omit("delete-arrive", "PTX504", "PTX503", "PTX601"),),
+                faults=(
+                    omit(
+                        "delete-arrive",
+                        ptx5xx.MBARRIER_MISSING_ARRIVALS,
+                        ptx5xx.MBARRIER_EXPECTED_BYTES,
+                        ptx6xx.BARRIER_NEVER_OPENS,
+                    ),
+                ),
             )
 
 
 def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, ...]]:
-    """The arrival that tells an mbarrier how many bytes come, and what can be wrong with it."""
+    """The arrival that announces to an mbarrier how many bytes come, and what can be wrong with it."""
     arrive = f"mbarrier.arrive{{}}.shared::cta.b64 _, [{bar}]{{}};"
     expect = arrive.format(".expect_tx", f", {plan.tile_bytes}")
     alone = f"mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [{bar}], {plan.tile_bytes};"
@@ -124,13 +149,17 @@ def expect_tx(plan: PipelinePlan, bar: str) -> tuple[str, tuple[InjectedFault, .
 
 
 def copy_faults(script: TextBuilder, copy: str, size: int = 0) -> tuple[InjectedFault, ...]:
-    """What can be wrong with a copy that tells an mbarrier. size: its bytes, where they stand in the instruction."""
+    """What can be wrong with a copy that signals an mbarrier. size: its bytes, where the instruction states them."""
     found = [omit("delete-copy", *TX_COUNT_CODES), substitute("copy-by-all", copy, *TX_COUNT_CODES, unguarded=True)]
     if size:
         found.append(substitute("copy-less", copy.replace(f", {size}, [", f", {size - 16}, ["), *TX_COUNT_CODES))
         odd = script.new_register()
         lines = (f"mov.u32 {odd}, {size - 8};", copy.replace(f", {size}, [", f", {odd}, ["))
-        found.append(substitute("odd-size", lines, "PTX206", "PTX205", "PTX503"))
+        found.append(
+            substitute(
+                "odd-size", lines, ptx2xx.NUMBER_OUT_OF_RANGE, ptx2xx.MISALIGNED_ADDRESS, ptx5xx.MBARRIER_EXPECTED_BYTES
+            )
+        )
     return tuple(found)
 
 
@@ -139,19 +168,19 @@ def _part_offsets(plan: PipelinePlan) -> range:
 
 
 def bulk_copy(slot: str, source: str, size: int, bar: str) -> str:
-    """From global memory, told to an mbarrier."""
+    """From global memory, signalled to an mbarrier."""
     return f"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{slot}], [{source}], {size}, [{bar}];"
 
 
 def tensor_copy(room: BuildContext, turn: Iteration, slot: str, part: StaticOrRegister, bar: str) -> str:
-    """A box, told to an mbarrier. part: the byte of the tile at which the box begins."""
+    """A box, signalled to an mbarrier. part: the byte of the tile at which the box begins."""
     place = coordinates(room, turn, part)
     opcode = f"cp.async.bulk.tensor.{room.plan.rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
     return f"{opcode} [{slot}], [{room.source}, {{{place}}}], [{bar}];"
 
 
 def coordinates(room: BuildContext, turn: Iteration, part: StaticOrRegister) -> str:
-    """Where a tile, or a part of it that begins at a byte, stands in the array of a map."""
+    """Where a tile, or a part of it that begins at a byte, is in the array of a map."""
     plan, script = room.plan, room.builder
     if plan.rank == 1:
         words = plan.tile_bytes // 4
@@ -175,7 +204,7 @@ def _divide_bytes(script: TextBuilder, part: StaticOrRegister, bits: int) -> str
 
 
 def _await_groups(room: BuildContext, left: int) -> None:
-    """Until all groups are complete but so many, and all threads know: cp.async has no other way to tell others."""
+    """Until all groups are complete but so many, and all threads know: cp.async has no other means to signal others."""
     script = room.builder
     wait_, barrier = f"cp.async.wait_group {left};", "bar.sync 0;"
     if waits_for_all(room.plan):
@@ -202,8 +231,12 @@ def await_full(room: BuildContext, turn: Iteration, left: int) -> None:
     """Until the tile of a round is there."""
     if room.plan.has_full_barriers:
         write_wait(
-            room, FULL, turn, turn.parity, (*EARLY_READ_CODES, "PTX504", "PTX505")
-        )  # who goes on early arrives early, too
+            room,
+            FULL,
+            turn,
+            turn.parity,
+            (*EARLY_READ_CODES, ptx5xx.MBARRIER_MISSING_ARRIVALS, ptx5xx.MBARRIER_EXCESS_ARRIVALS),
+        )  # a thread that continues early arrives early, too
     else:
         _await_groups(room, left)
 

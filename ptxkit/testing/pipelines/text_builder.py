@@ -18,7 +18,7 @@ from ptxkit.fast_dataclasses import dataclass
 class InjectedFault:
     """Other lines in the place of a passage. family: its name; codes: one of them must be reported.
 
-    unguarded: whether the lines stand without the guard of the passage; such a fault is there only where one is.
+    unguarded: whether the lines are without the guard of the passage; such a fault is there only where one is.
     """
 
     family: str
@@ -54,7 +54,7 @@ def omit(family: str, *codes: str) -> InjectedFault:
 
 
 def substitute(family: str, lines: str | tuple[str, ...], *codes: str, unguarded: bool = False) -> InjectedFault:
-    """Other lines stand there."""
+    """Other lines are there."""
     return InjectedFault(family, (lines,) if isinstance(lines, str) else lines, frozenset(codes), unguarded)
 
 
@@ -70,7 +70,7 @@ class TextBuilder:
         self._is_branched = False
 
     def emit(self, *lines: str, faults: tuple[InjectedFault, ...] = (), value: str = "") -> None:
-        """One passage. What has a label must not stand under a guard."""
+        """One passage. What has a label must not be under a guard."""
         kept = []
         for fault in faults:
             if not fault.unguarded:
@@ -112,14 +112,14 @@ class TextBuilder:
         return [f".reg .{kind} %{kind}_<{count}>;" for kind, count in self._counts.items()]
 
     def value(self, *parts: str, kind: str = "b32") -> str:
-        """A new register with the value that an instruction gives: its opcode, and the operands behind the result."""
+        """A new register with the value that an instruction gives: its opcode, and the operands after the result."""
         result = self.new_register(kind)
         opcode, *operands = parts
         self.emit(f"{opcode} {', '.join([result, *operands])};", value=result)
         return result
 
     def shared_address(self, base: str, index: StaticOrRegister, stride: int) -> str:
-        """The address, as it stands in brackets, of an element of an array that a register or variable begins."""
+        """The address, as it is written in brackets, of an element of an array that a register or variable begins."""
         if isinstance(index, int):
             return f"{base}+{index * stride}" if index else base
         start = base if base.startswith("%") else self.value("mov.u32", base)

@@ -1,7 +1,7 @@
 """Products of a warpgroup: threads bring the operands into shared memory, `wgmma` reads them through the async proxy.
 
-Each round adds A (64 by 16) times B (16 by 8), halves, to what is in registers. In memory both stand as the cores of
-eight rows of 16 bytes, K first: so no swizzle is needed.
+Each round adds A (64 by 16) times B (16 by 8), halves, to what is in registers. In memory both are stored as the cores
+of eight rows of 16 bytes, K first: so no swizzle is needed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ptxkit.diagnostics.catalogue import ptx3xx, ptx6xx
 from ptxkit.testing.pipelines.build_context import TILES, BuildContext, Iteration
 from ptxkit.testing.pipelines.consumers import RACE_CODES, UNFENCED_CODES
 from ptxkit.testing.pipelines.main_loop import for_each_iteration
@@ -22,17 +23,22 @@ FACTOR_BUFFER = "factors"
 _DESCRIPTOR_STRIDES = (128 >> 4) << 16 | (256 >> 4) << 32
 """Of a descriptor: bytes from one core to the next along K, and along the rows."""
 
-_PENDING_CODES = ("PTX311", "PTX314", "PTX621", "PTX303")
+_PENDING_CODES = (
+    ptx3xx.REGISTERS_IN_FLIGHT,
+    ptx3xx.OPERANDS_REUSED,
+    ptx6xx.SHARED_MEMORY_RACE,
+    ptx3xx.SOURCE_REUSED_IN_FLIGHT,
+)
 Halves = np.ndarray[Any, np.dtype[np.float16]]
 
 
 def shared_declarations(plan: PipelinePlan) -> list[str]:
-    """Declarations beside the slots."""
+    """Declarations in addition to the slots."""
     return [f".shared .align 128 .b8 {FACTOR_BUFFER}[{plan.stages * FACTOR_BYTES}];"]
 
 
 def write_body(room: BuildContext) -> None:
-    """The body behind the setup."""
+    """The body after the setup."""
     plan, script = room.plan, room.builder
     sums = [script.value("mov.f32", "0f00000000", kind="f32") for _ in range(4)]
     factors = script.value("setp.lt.u32", room.thread, str(FACTOR_BYTES // 16), kind="pred")
@@ -61,14 +67,14 @@ def _store_operands(room: BuildContext, turn: Iteration, own: str, factors: str)
     plan, script = room.plan, room.builder
     from_ = script.global_address(own, turn.number, plan.input_tile_bytes)
     words = [script.new_register() for _ in range(4)]
-    said = f"{{{', '.join(words)}}}"
+    operand = f"{{{', '.join(words)}}}"
     for array, stride, only in ((TILES, plan.tile_bytes, ""), (FACTOR_BUFFER, FACTOR_BYTES, factors)):
         start = script.value("mad.lo.u32", room.thread, "16", script.value("mov.u32", array))
         to = script.shared_address(start, turn.slot, stride)
         source = from_ if not only else script.value("add.u64", *_add_offset(from_, plan.tile_bytes), kind="b64")
         guard = f"@{only} " if only else ""
-        script.emit(f"{guard}ld.global.v4.u32 {said}, [{source}];")
-        script.emit(f"{guard}st.shared.v4.u32 [{to}], {said};")
+        script.emit(f"{guard}ld.global.v4.u32 {operand}, [{source}];")
+        script.emit(f"{guard}st.shared.v4.u32 [{to}], {operand};")
     fence, meet = "fence.proxy.async.shared::cta;", "bar.sync 0;"
     script.emit(
         fence,
@@ -89,17 +95,25 @@ def _add_offset(place: str, further: int) -> tuple[str, str]:
 
 
 def _multiply(room: BuildContext, turn: Iteration, sums: list[str]) -> None:
-    """One product; so many may be pending behind it as there are other slots."""
+    """One product; so many may be pending after it as there are other slots."""
     plan, script = room.plan, room.builder
     first = _descriptor(room, TILES, turn.slot, plan.tile_bytes)
     second = _descriptor(room, FACTOR_BUFFER, turn.slot, FACTOR_BYTES)
     is_first = not isinstance(turn.number, int) or turn.number == 0
     fence = "wgmma.fence.sync.aligned;"
-    script.emit(fence, faults=(omit("delete-wgmma-fence", "PTX312"),) if is_first else ())
+    script.emit(fence, faults=(omit("delete-wgmma-fence", ptx3xx.MISSING_REGISTER_FENCE),) if is_first else ())
     product = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
     multiply = f"{product} {{{', '.join(sums)}}}, {first}, {second}, 1, 1, 1, 0, 0;"
     script.emit(
-        multiply, faults=(substitute("multiply-by-some", f"@{room.is_first_thread} {multiply}", "PTX315", "PTX603"),)
+        multiply,
+        faults=(
+            substitute(
+                "multiply-by-some",
+                f"@{room.is_first_thread} {multiply}",
+                ptx3xx.PART_OF_A_WARPGROUP,
+                ptx6xx.BARRIER_PART_OF_A_WARP,
+            ),
+        ),
     )
     ends = not isinstance(turn.number, int) or turn.number + 1 == plan.rounds
     script.emit("wgmma.commit_group.sync.aligned;", faults=(omit("delete-commit", *_PENDING_CODES),) if ends else ())

@@ -57,19 +57,19 @@ def test_a_copy_to_several_ctas_reaches_those_of_its_mask(mask: int, ranks: list
 
 
 def test_each_cta_finds_the_other_one() -> None:
-    worlds = cluster(STORE).scenarios
-    first, second = scenario_of_rank(worlds, worlds[0], 0), scenario_of_rank(worlds, worlds[0], 1)
+    scenarios = cluster(STORE).scenarios
+    first, second = scenario_of_rank(scenarios, scenarios[0], 0), scenario_of_rank(scenarios, scenarios[0], 1)
     assert first is not None
     assert second is not None
     assert (first.scenario.rank, second.scenario.rank) == (0, 1)
-    assert scenario_of_rank(worlds, worlds[0], 2) is None
+    assert scenario_of_rank(scenarios, scenarios[0], 2) is None
 
 
 @pytest.mark.parametrize(("before", "knows"), [("", False), ("bar.sync 0;", False), (MEET, True), (RELAXED, True)])
 def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> None:
-    world = cluster(before, STORE).scenarios[0]
-    (reach,) = find_remote_accesses(world)
-    assert has_observed_cluster_start(world, reach.thread, reach.position) is knows
+    facts = cluster(before, STORE).scenarios[0]
+    (reach,) = find_remote_accesses(facts)
+    assert has_observed_cluster_start(facts, reach.thread, reach.position) is knows
 
 
 @pytest.mark.parametrize(
@@ -83,18 +83,18 @@ def test_the_cluster_has_begun_where_it_has_met(before: str, knows: bool) -> Non
     ],
 )
 def test_an_initialisation_is_published_by_a_releasing_arrival_or_by_its_fence(before: str, published: bool) -> None:
-    worlds = cluster(before, ARRIVE).scenarios
-    (reach,) = find_remote_accesses(worlds[0])
-    maker = worlds[1].threads[0]
+    scenarios = cluster(before, ARRIVE).scenarios
+    (reach,) = find_remote_accesses(scenarios[0])
+    maker = scenarios[1].threads[0]
     ((made, _),) = maker.positions(MbarrierInit)
-    assert is_init_ordered_by_cluster_barrier(maker, made, worlds[0], reach.thread, reach.position) is published
+    assert is_init_ordered_by_cluster_barrier(maker, made, scenarios[0], reach.thread, reach.position) is published
 
 
 @pytest.mark.parametrize(("parity", "told"), [(0, True), (1, False)])
 def test_a_wait_on_what_the_other_cta_signals_tells_of_it(parity: int, told: bool) -> None:
-    worlds = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
-    (store,) = (reach for reach in find_remote_accesses(worlds[0]) if reach.mbarrier is None)
-    assert has_observed_signal(store.thread, store.position, find_signalled_mbarriers(worlds)) is told
+    scenarios = cluster(INIT, MEET, ARRIVE, WAIT.replace(", 0;", f", {parity};"), STORE).scenarios
+    (store,) = (reach for reach in find_remote_accesses(scenarios[0]) if reach.mbarrier is None)
+    assert has_observed_signal(store.thread, store.position, find_signalled_mbarriers(scenarios)) is told
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def explored(*lines: str, cluster: int = 2) -> KernelFacts:
 
 
 def pairs(kernel: KernelFacts) -> Iterator[CtaPair]:
-    for world in kernel.scenarios:
-        yield from cta_pairs_of(kernel, world)
+    for facts in kernel.scenarios:
+        yield from cta_pairs_of(kernel, facts)
 
 
 def test_a_cta_alone_makes_no_pair() -> None:
@@ -96,8 +96,8 @@ def passages(*lines: str) -> set[tuple[str, bool, bool]]:
     kernel = explored(*lines)
     return {
         (p.kind, p.may_fence_in_releaser, p.may_fence_in_acquirer)
-        for world in kernel.scenarios
-        for p in find_remote_proxy_crossings(kernel, world)
+        for facts in kernel.scenarios
+        for p in find_remote_proxy_crossings(kernel, facts)
     }
 
 
@@ -115,4 +115,4 @@ def test_a_fence_by_a_thread_that_nobody_looks_at_may_stand_anywhere() -> None:
 
 
 def test_no_operand_of_a_tensor_operation_is_stored_where_there_is_none() -> None:
-    assert [found for world in explored(STORE, MEET, COPY).scenarios for found in find_operand_overwrites(world)] == []
+    assert [found for facts in explored(STORE, MEET, COPY).scenarios for found in find_operand_overwrites(facts)] == []

@@ -38,12 +38,12 @@ def cluster(*lines: str) -> KernelFacts:
 
 def told(kernel: KernelFacts) -> Iterator[bool | None]:
     """What is known of each copy where its bytes are read, in the first CTA."""
-    world = kernel.scenarios[0]
+    facts = kernel.scenarios[0]
     signals = find_signalled_mbarriers(kernel.scenarios)
-    for copy in find_remote_copies(kernel.scenarios, world):
-        for reader in world.threads.values():
+    for copy in find_remote_copies(kernel.scenarios, facts):
+        for reader in facts.threads.values():
             for position, _ in reads_of_copy(reader, copy):
-                yield is_completion_observed(world, reader, position, copy, signals, OutgoingSignals(world))
+                yield is_completion_observed(facts, reader, position, copy, signals, OutgoingSignals(facts))
 
 
 def test_a_store_into_another_cta_comes_in_there() -> None:

@@ -20,8 +20,8 @@ def world_of(body: str) -> ScenarioFacts:
     return kernel_of(module_of(HEAD + body, bounds=".reqntid 128, 1, 1")).scenarios[0]
 
 
-def are_apart(world: ScenarioFacts) -> bool:
-    return RaceAnalysis(world)._are_race_free("write", "read")
+def are_apart(facts: ScenarioFacts) -> bool:
+    return RaceAnalysis(facts)._are_race_free("write", "read")
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def are_apart(world: ScenarioFacts) -> bool:
     ],
 )
 def test_what_barriers_or_places_keep_apart_needs_no_look_at_pairs(body: str) -> None:
-    world = world_of(body)
-    assert are_apart(world)
-    assert list(RaceAnalysis(world)) == []
-    assert list(RaceAnalysis(world)._find_races("write", "read")) == []
+    facts = world_of(body)
+    assert are_apart(facts)
+    assert list(RaceAnalysis(facts)) == []
+    assert list(RaceAnalysis(facts)._find_races("write", "read")) == []
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,6 @@ def test_what_barriers_or_places_keep_apart_needs_no_look_at_pairs(body: str) ->
     ],
 )
 def test_conflicts_are_left_to_the_look_at_pairs(body: str) -> None:
-    world = world_of(body)
-    assert not are_apart(world)
-    assert list(RaceAnalysis(world)) != []
+    facts = world_of(body)
+    assert not are_apart(facts)
+    assert list(RaceAnalysis(facts)) != []

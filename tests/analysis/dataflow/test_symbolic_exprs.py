@@ -12,8 +12,9 @@ import pytest
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.dataflow.symbolic_exprs import SymbolicExprs
 from ptxkit.analysis.ir.program import Program, Step, flatten
-from ptxkit.analysis.symexec.block_compiler import CompiledBlock, CompiledProgram
+from ptxkit.analysis.symexec.block_compiler import CompiledProgram
 from ptxkit.analysis.symexec.executor import LockstepExecutor
+from ptxkit.analysis.symexec.group_state import CompiledBlock, GroupState
 from ptxkit.analysis.symexec.lane_exchange import LaneExchange
 from ptxkit.analysis.values.scenario import Scenario, launch_config_of
 from ptxkit.analysis.values.special_registers import SpecialRegisters
@@ -134,7 +135,7 @@ def test_a_register_that_holds_something_else_by_now_is_named_with_the_line() ->
 class _Noting(CompiledProgram):
     """Code that tells what a walk finds in the registers that a step has assigned."""
 
-    def __init__(self, program: Program, note: Callable[[LockstepExecutor, Step], None]) -> None:
+    def __init__(self, program: Program, note: Callable[[GroupState, Step], None]) -> None:
         super().__init__(program, lambda _: None, whole=True)
         self._note = note
 
@@ -143,8 +144,8 @@ class _Noting(CompiledProgram):
         steps = [(step, guard, (*actions, partial(self._told, step))) for step, guard, actions in block.steps]
         return replace(block, steps=tuple(steps))
 
-    def _told(self, step: Step, walker: LockstepExecutor) -> None:
-        self._note(walker, step)
+    def _told(self, step: Step, state: GroupState) -> None:
+        self._note(state, step)
 
 
 @pytest.mark.parametrize(
@@ -159,25 +160,25 @@ def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
     formulas, launch = SymbolicExprs(program), launch_config_of(program)
     checked: set[tuple[Step, str]] = set()
 
-    def value(factor: str, walker: LockstepExecutor, lane: int) -> int | None:
+    def value(factor: str, state: GroupState, lane: int) -> int | None:
         variable = program.scope.variable(factor)
         if variable is not None and variable.space == "shared":
             return variable.address
-        held = SpecialRegisters(launch, 0, walker.tids).get(factor)
+        held = SpecialRegisters(launch, 0, state.tids).get(factor)
         found = None if held is None else value_of_lane(held, lane)
         return found if isinstance(found, int) else None
 
-    def compare(walker: LockstepExecutor, step: Step) -> None:
+    def compare(state: GroupState, step: Step) -> None:
         for role in step.match.results if step.match is not None else ():
             target = step.match.operand(role, step.instruction) if step.match is not None else None
             if not isinstance(target, Name) or not target.text.startswith("%r"):
                 continue
-            formula, lane = formulas.value_after(step, target.text), walker.first_active
-            held = walker.registers.get(target.text)
+            formula, lane = formulas.value_after(step, target.text), state.first_active
+            held = state.registers.get(target.text)
             found = 0 if held is None else value_of_lane(held, lane)
             if formula is None or formula.is_generic or formula.condition_text or not isinstance(found, int):
                 continue
-            factors = {each: value(each, walker, lane) for product, _ in formula.sum.monomials for each in product}
+            factors = {each: value(each, state, lane) for product, _ in formula.sum.monomials for each in product}
             if None in factors.values():
                 continue
             total = sum(
@@ -188,7 +189,8 @@ def test_what_formulas_say_is_what_a_walk_finds(name: str) -> None:
 
     everyone = tuple(range(launch.threads))
     code = _Noting(program, compare)
-    LockstepExecutor(
+    state = GroupState(
         code, Scenario(launch, 512), everyone, SymbolicValueTable(), LaneExchange(), pointer_parameters(program)
-    ).run()
+    )
+    LockstepExecutor(state).run()
     assert len(checked) > 8

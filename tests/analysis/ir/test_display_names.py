@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.ir.display_names import MAX_NAME, describe_objects_at, parameter_display_name, short_display_name
+from ptxkit.analysis.ir.display_names import describe_objects_at, parameter_display_name, short_display_name
+from ptxkit.analysis.limits import MAX_DISPLAY_NAME
 from tests.analysis.support import module_of, program_of
 
 
@@ -18,7 +19,7 @@ from tests.analysis.support import module_of, program_of
         ("_ZZ1fvE9tile", "_ZZ1fvE9tile"),
         ("_ZN9deep_gemm11smem_bufferE", "smem_buffer"),
         ("_ZN3libIiE6bufferE", "_ZN3libIiE6bufferE"),
-        ("x" * 100, "x" * (MAX_NAME - 3) + "..."),
+        ("x" * 100, "x" * (MAX_DISPLAY_NAME - 3) + "..."),
     ],
 )
 def test_a_local_variable_is_taken_out_of_its_mangled_name(name: str, expected: str) -> None:

@@ -7,10 +7,10 @@ from itertools import pairwise
 import pytest
 
 from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
-from ptxkit.analysis.ir.layout import DeclaredVariable
 from ptxkit.analysis.ir.program import ModuleContext, Program, flatten
 from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.isa.effects import Access
+from ptxkit.semantics.layout import DeclaredVariable
 from ptxkit.syntax import parse
 from tests.analysis.support import module_of, program_of, walk
 
@@ -69,7 +69,7 @@ def test_variables_keep_their_alignment_and_do_not_overlap() -> None:
     a, b, c, d = (variable(program, name) for name in "abcd")
     assert [variable.size for variable in (a, b, c, d)] == [6, 256, 8, 32]
     assert b.address % 128 == c.address % 8 == d.address % 16 == 0
-    ends = sorted((variable.address, variable.address + (variable.size or 0)) for variable in (a, b, c, d))
+    ends = sorted((variable.address, variable.address + variable.size) for variable in (a, b, c, d))
     assert all(end <= start for (_, end), (start, _) in pairwise(ends))
 
 
@@ -78,7 +78,7 @@ def test_launch_sized_arrays_share_the_place_after_all_the_rest() -> None:
         module_of(".shared .b8 mine[100];", before=".extern .shared .align 16 .b8 one[]; .extern .shared .b8 two[];")
     )
     mine, one, two = (variable(program, name) for name in ("mine", "one", "two"))
-    assert one.size is None
+    assert one.is_open
     assert one.address == two.address >= mine.address + 100
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptxkit.analysis.mbarrier.mbarrier_objects import mbarrier_of
 from ptxkit.analysis.mbarrier.tx_count import (
     PhaseTx,
     TxLedger,
@@ -10,7 +11,6 @@ from ptxkit.analysis.mbarrier.tx_count import (
     find_outliers,
 )
 from ptxkit.fast_dataclasses import replace
-from ptxkit.rules.mbarrier_helpers import mbarrier_of
 from ptxkit.syntax.tree import Instruction, Module
 from tests.analysis.support import module_of, walk
 

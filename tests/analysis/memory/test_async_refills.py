@@ -20,7 +20,7 @@ FILL = "@!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes 
 def refills(*lines: str) -> set[tuple[str, bool]]:
     """(what used the bytes, whether a fence stands between)."""
     module = module_of(START + "".join(lines), parameters=".param .u64 p", bounds=".reqntid 256")
-    found = {each for world in kernel_of(module).scenarios for each in find_refills(world)}
+    found = {each for facts in kernel_of(module).scenarios for each in find_refills(facts)}
     return {(each.use.step.instruction.opcode.partition(".")[0], each.is_fenced) for each in found}
 
 

@@ -19,7 +19,7 @@ COPY = "@!%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 1024;"
 def crossings(*lines: str) -> set[tuple[str, str, str | None]]:
     """(write, read, fence) by opcode."""
     module = module_of(START + "".join(lines), parameters=".param .u64 p", bounds=".reqntid 256")
-    found = {each for world in kernel_of(module).scenarios for each in find_proxy_crossings(world)}
+    found = {each for facts in kernel_of(module).scenarios for each in find_proxy_crossings(facts)}
     return {
         (
             each.write.instruction.opcode.partition(".")[0],

@@ -16,10 +16,10 @@ GIVE, TAKE, RETURN = f"@%p1 {DOWN} 40;", f"@!%p1 {UP} 240;", f"@!%p1 {DOWN} 120;
 
 def most_of(*lines: str, count: int | None = None) -> int | None:
     """What the last thread gets where it first asks for more, if that is less than what it asks for."""
-    world = kernel_of(module_of(START + "".join(lines), bounds=THREE)).scenarios[0]
-    thread = world.threads[383]
+    facts = kernel_of(module_of(START + "".join(lines), bounds=THREE)).scenarios[0]
+    thread = facts.threads[383]
     setting = next(each for each in setmaxnreg_executions_of(thread) if each.is_increase)
-    return RegisterPool(world, 168).max_available(thread, setting.position, count or setting.count)
+    return RegisterPool(facts, 168).max_available(thread, setting.position, count or setting.count)
 
 
 def test_what_others_give_away_is_there_for_one() -> None:

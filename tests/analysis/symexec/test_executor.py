@@ -227,7 +227,7 @@ def test_an_instruction_without_a_form_is_opaque_and_its_registers_become_unknow
 def test_a_loop_that_finds_nothing_new_ends_as_budget() -> None:
     walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
     assert walked.trace.end_reason == "budget"
-    assert walked.walker.executed_steps <= limits.STALLED_STEPS + 10
+    assert walked.state.executed_steps <= limits.STALLED_STEPS + 10
 
 
 def test_a_long_loop_that_comes_to_its_end_is_walked_to_it() -> None:
@@ -240,7 +240,7 @@ def test_a_walk_takes_no_more_than_its_steps(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(limits, "MAX_STEPS", 50)
     walked = walk(module_of("more: add.u32 %r1, %r1, 1; bra.uni more;"))
     assert walked.trace.end_reason == "budget"
-    assert 50 <= walked.walker.executed_steps <= 52
+    assert 50 <= walked.state.executed_steps <= 52
 
 
 def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +249,7 @@ def test_a_walk_comes_to_no_more_than_so_many_unknowns(monkeypatch: pytest.Monke
     body = "ld.param.u64 %rd1, [in]; more: ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r2, %r1; bra.uni more;"
     walked = walk(module_of(body, parameters=POINTER))
     assert walked.trace.end_reason == "budget"
-    assert 50 < len(walked.walker.symbolic_values) < 60
+    assert 50 < len(walked.state.symbolic_values) < 60
 
 
 def test_a_loop_on_data_is_left_after_some_rounds() -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from ptxkit.analysis.context.writer_threads import MAX_ADDED_THREADS, find_writer_threads
 from ptxkit.analysis.ir import budget
+from ptxkit.analysis.limits import MAX_IDLE_SAMPLES
 from ptxkit.analysis.symexec import explorer
 from ptxkit.analysis.symexec.trace import TraceEvent
-from ptxkit.analysis.values.scenario import MAX_FRUITLESS_SAMPLES, MORE_SAMPLES, SAMPLES, SMALL_SIZE
+from ptxkit.analysis.values.scenario import MORE_SAMPLES, SAMPLES, SMALL_SIZE
 from ptxkit.isa.effects import Barrier
 from tests.analysis.support import explorer_of, kernel_of, module_of, opcodes
 
@@ -44,7 +45,7 @@ def test_large_sizes_that_a_comparison_asks_for_are_tried(test: str) -> None:
 
 def test_sizes_that_reach_nothing_new_are_not_tried_on() -> None:
     body = "setp.ne.u32 %p1, %r6, 77777; @%p1 bra end; cp.async.wait_group 0; end: nanosleep.u32 0;"
-    assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_FRUITLESS_SAMPLES]]
+    assert samples(body) == [*SAMPLES, *MORE_SAMPLES[:MAX_IDLE_SAMPLES]]
     assert missed(body) == {"cp.async.wait_group"}
 
 
@@ -199,15 +200,15 @@ add.u32 %r4, %r2, %r3; cp.async.cg.shared.global [%r4], [%rd1], 16; cp.async.com
 
 def test_the_thread_that_copied_what_another_reads_is_looked_at_too() -> None:
     body = f"{COPY} bar.sync 0; ld.shared.u32 %r9, [%r2+80];"
-    worlds = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios
-    assert all(5 in world.threads for world in worlds)
+    scenarios = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios
+    assert all(5 in facts.threads for facts in scenarios)
 
 
 def test_no_neighbours_are_needed_where_threads_read_what_they_copied() -> None:
     body = f"{COPY} ld.shared.u32 %r9, [%r4];"
-    world = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios[0]
-    assert find_writer_threads({tid: thread.trace for tid, thread in world.threads.items()}, world.groups) == []
-    assert 5 not in world.threads
+    facts = kernel_of(module_of(LOADED + body, parameters=PARAMETERS)).scenarios[0]
+    assert find_writer_threads({tid: thread.trace for tid, thread in facts.threads.items()}, facts.groups) == []
+    assert 5 not in facts.threads
 
 
 def test_the_neighbours_of_a_scenario_are_few() -> None:
@@ -245,15 +246,15 @@ def test_a_world_is_exact_where_nobody_guessed_and_opaque_where_somebody_called_
 def test_bytes_are_rewritten_by_a_copy_that_was_started_or_waited_for_in_between() -> None:
     wait = "more: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r5], 0; @!%p3 bra more;"
     module = module_of(f"{BARS} bar.sync 0; {FILL} {wait} bar.sync 0;", parameters=PARAMETERS)
-    world = kernel_of(module).scenarios[0]
-    start = world.threads[0].async_writes[0][1].address
+    facts = kernel_of(module).scenarios[0]
+    start = facts.threads[0].async_writes[0][1].address
     assert isinstance(start, int)
     for tid in (0, 32):
-        thread = world.threads[tid]
+        thread = facts.threads[tid]
         end = len(thread.trace.events)
-        assert world.async_overwrites.may_overwrite_between(thread, 0, end, (start, start + 4)), tid
-        assert not world.async_overwrites.may_overwrite_between(thread, 0, end, (start + 512, start + 516)), tid
-        assert not world.async_overwrites.may_overwrite_between(thread, end - 1, end, (start, start + 4)), tid
+        assert facts.async_overwrites.may_overwrite_between(thread, 0, end, (start, start + 4)), tid
+        assert not facts.async_overwrites.may_overwrite_between(thread, 0, end, (start + 512, start + 516)), tid
+        assert not facts.async_overwrites.may_overwrite_between(thread, end - 1, end, (start, start + 4)), tid
 
 
 def test_of_many_executions_the_first_and_the_last_are_looked_at() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.ir.budget import MIN_STALLED_STEPS, STALLED_STEPS
+from ptxkit.analysis.limits import MIN_STALLED_STEPS, STALLED_STEPS
 from tests.analysis.support import explorer_of, module_of
 
 #: What keeps a loop from being quiet, and what makes its kernel asynchronous.

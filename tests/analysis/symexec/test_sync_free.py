@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptxkit.analysis.ir.budget import MIN_STALLED_STEPS
+from ptxkit.analysis.limits import MIN_STALLED_STEPS
 from ptxkit.analysis.symexec.sync_free import sync_free_accesses
 from tests.analysis.support import explorer_of, module_of, program_of
 

@@ -21,7 +21,7 @@ def actor(*tids: int, rank: int = 0) -> ThreadClass:
 def meet(meetings: BarrierModel, who: int, effect: Barrier, number: int | None = 0, threads: int | None = None) -> bool:
     """Comes to a barrier; whether the actor must wait."""
     waits = meetings.arrive(who, effect, TraceEvent(STEP, 0, effect, size=threads, amount=number))
-    return waits is not None and waits[0].completed_phases < waits[1]
+    return waits is not None and waits[0].state.completed_phases < waits[1]
 
 
 SYNC, ARRIVES, WAITS = Barrier("cta", "sync"), Barrier("cluster", "arrive"), Barrier("cluster", "wait")
@@ -50,9 +50,9 @@ def test_a_barrier_opens_without_those_that_have_left() -> None:
     assert waits is not None
     assert not meetings.release_all()
     left.add(1)
-    meetings.note_exit()
+    meetings.note_exit(1)
     assert meetings.release_all()
-    assert waits[0].completed_phases == waits[1]
+    assert waits[0].state.completed_phases == waits[1]
 
 
 def test_a_barrier_of_a_number_of_threads_takes_warps_as_a_whole() -> None:
@@ -77,9 +77,9 @@ def test_lanes_whose_warp_does_not_come_count_for_it_when_nobody_else_moves() ->
     meetings = BarrierModel([actor(0), actor(1, 2)], lambda _: False)
     waits = meetings.arrive(0, counted, TraceEvent(STEP, 0, counted, size=32, amount=1))
     assert waits is not None
-    assert waits[0].completed_phases < waits[1]
+    assert waits[0].state.completed_phases < waits[1]
     assert meetings.count_partial_warp()
-    assert waits[0].completed_phases == waits[1]
+    assert waits[0].state.completed_phases == waits[1]
 
 
 def test_different_numbers_of_threads_in_one_round_are_told() -> None:

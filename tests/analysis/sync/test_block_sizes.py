@@ -9,7 +9,7 @@ INIT = ".shared .align 8 .b64 bar; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
 
 
 def sizes(kernel: KernelFacts) -> list[int]:
-    return [world.scenario.launch.threads for world in kernel.other_block_sizes]
+    return [facts.scenario.launch.threads for facts in kernel.other_block_sizes]
 
 
 def kernel_with(count: int, bounds: str) -> KernelFacts:
@@ -43,4 +43,4 @@ def test_half_a_warp_is_no_size() -> None:
 
 def test_planes_of_a_block_keep_their_extent() -> None:
     kernel = kernel_with(64, ".maxntid 64, 4, 1")
-    assert {world.scenario.launch.block[1] for world in kernel.other_block_sizes} == {4}
+    assert {facts.scenario.launch.block[1] for facts in kernel.other_block_sizes} == {4}

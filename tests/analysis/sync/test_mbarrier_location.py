@@ -73,6 +73,6 @@ def test_a_mask_that_nobody_knows_names_no_places() -> None:
 
 def test_an_event_without_a_mask_is_about_one_place() -> None:
     address = SharedWindow(0).map_to_rank(1024, 2)
-    (step, *_) = walk(module_of("bar.sync 0;")).walker.code.program.steps
+    (step, *_) = walk(module_of("bar.sync 0;")).state.code.program.steps
     wait = TraceEvent(step, 0, MbarrierWait("bar", "phase", "parity", "p", blocking=False), address)
     assert locations_of(0, wait) == ((2, 1024),)

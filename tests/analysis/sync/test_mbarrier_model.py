@@ -43,9 +43,9 @@ def test_a_phase_ends_with_its_last_arrival() -> None:
     arrive(played)
     known = played.get(PLACE)
     assert known is not None
-    assert (known.completed_phases, known.pending_arrivals) == (0, 1)
+    assert (known.state.completed_phases, known.state.pending_arrivals) == (0, 1)
     arrive(played)
-    assert (known.completed_phases, known.pending_arrivals) == (1, 2)
+    assert (known.state.completed_phases, known.state.pending_arrivals) == (1, 2)
     assert not played.excess_arrivals
 
 
@@ -54,7 +54,7 @@ def test_each_thread_of_an_actor_arrives() -> None:
     arrive(played)
     known = played.get(PLACE)
     assert known is not None
-    assert known.completed_phases == 1
+    assert known.state.completed_phases == 1
 
 
 def test_a_phase_waits_for_the_bytes_that_it_was_told_of() -> None:
@@ -62,9 +62,9 @@ def test_a_phase_waits_for_the_bytes_that_it_was_told_of() -> None:
     arrive(played, expect=32)
     known = played.get(PLACE)
     assert known is not None
-    assert (known.completed_phases, known.expected_bytes, played.unbalanced_locations()) == (0, 32, [PLACE])
+    assert (known.state.completed_phases, known.state.expected_bytes, played.unbalanced_locations()) == (0, 32, [PLACE])
     played.end_copy(known, 32, 1)
-    assert (known.completed_phases, known.expected_bytes, played.unbalanced_locations()) == (1, 0, [])
+    assert (known.state.completed_phases, known.state.expected_bytes, played.unbalanced_locations()) == (1, 0, [])
 
 
 @pytest.mark.parametrize(("parity", "passes"), [(1, True), (0, False)])
@@ -117,7 +117,7 @@ def test_an_object_made_anew_counts_on_behind_the_one_before() -> None:
     played.initialize(PLACE, 2)
     again = played.get(PLACE)
     assert again is not None
-    assert (again.completed_phases, again.earlier_phases) == (0, 2)
+    assert (again.state.completed_phases, again.earlier_phases) == (0, 2)
     arrive(played)
     played.initialize(PLACE, 2)
     last = played.get(PLACE)

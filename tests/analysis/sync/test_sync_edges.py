@@ -21,9 +21,11 @@ def at(walked: Walk, which: int = 0) -> int:
 def ordered(body: str, other: int = 32, bounds: str = "") -> bool:
     """Whether thread 0's store is before another thread's load."""
     module = module_of(HEAD + body, bounds=bounds)
-    giver, taker = walk(module, 0), walk(module, other)
+    releaser, acquirer = walk(module, 0), walk(module, other)
     return any(
-        find_sync_edges(release_acquire_points(giver.trace), at(giver), release_acquire_points(taker.trace), at(taker))
+        find_sync_edges(
+            release_acquire_points(releaser.trace), at(releaser), release_acquire_points(acquirer.trace), at(acquirer)
+        )
     )
 
 
@@ -90,8 +92,10 @@ def test_a_wait_that_was_asked_once_orders_nothing() -> None:
 
 def test_a_handover_names_the_places_that_make_it() -> None:
     module = module_of(f"{HEAD}{STORE} bar.sync 0; bar.sync 0; {LOAD}")
-    giver, taker = walk(module, 0), walk(module, 32)
+    releaser, acquirer = walk(module, 0), walk(module, 32)
     ways = list(
-        find_sync_edges(release_acquire_points(giver.trace), at(giver), release_acquire_points(taker.trace), at(taker))
+        find_sync_edges(
+            release_acquire_points(releaser.trace), at(releaser), release_acquire_points(acquirer.trace), at(acquirer)
+        )
     )
     assert {(way.release_position, way.acquire_position) for way in ways} == {(1, 0), (2, 1)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptxkit.analysis.context.kernel_facts import ScenarioFacts
-from ptxkit.analysis.ir import budget
+from ptxkit.analysis.limits import MAX_SIMULATED_CTAS
 from ptxkit.analysis.mbarrier.cluster_tx_count import find_tx_imbalances
 from ptxkit.analysis.sync.sync_schedule import simulate_schedule
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierInit, MbarrierWait
@@ -69,7 +69,7 @@ def test_all_ctas_of_a_cluster_arrive_at_the_first_one(size: int) -> None:
 
 
 def test_of_a_cluster_that_is_too_large_nothing_is_said() -> None:
-    played = world(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=budget.MAX_SIMULATED_CTAS + 8)
+    played = world(init(16), AT_FIRST, "@!%p3 bra end;", wait(), "end:", size=MAX_SIMULATED_CTAS + 8)
     assert not played.simulation.is_fully_known
     assert played.schedules == []
 

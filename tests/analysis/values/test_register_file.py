@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptxkit.analysis.values.register_file import MAX_LAYERS, RegisterFile
+from ptxkit.analysis.limits import MAX_REGISTER_LAYERS
+from ptxkit.analysis.values.register_file import RegisterFile
 from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, lanes_by_index
 
 
@@ -56,11 +57,15 @@ def test_a_copy_is_written_to_apart() -> None:
 
 
 def test_threads_that_leave_one_by_one_change_nothing_for_the_others() -> None:
-    part = of_whole(4 * MAX_LAYERS)[0]
-    for left in range(4 * MAX_LAYERS - 1, 2, -1):
+    part = of_whole(4 * MAX_REGISTER_LAYERS)[0]
+    for left in range(4 * MAX_REGISTER_LAYERS - 1, 2, -1):
         part.set(f"%r{10 + left}", left)
         part = part.subset(range(1, left + 1))
-        assert values(part.get("%r1"))[0] == 4 * MAX_LAYERS - left
-    assert values(part.get("%r1")) == [4 * MAX_LAYERS - 3, 4 * MAX_LAYERS - 2, 4 * MAX_LAYERS - 1]
+        assert values(part.get("%r1"))[0] == 4 * MAX_REGISTER_LAYERS - left
+    assert values(part.get("%r1")) == [
+        4 * MAX_REGISTER_LAYERS - 3,
+        4 * MAX_REGISTER_LAYERS - 2,
+        4 * MAX_REGISTER_LAYERS - 1,
+    ]
     assert [part.get(f"%r{10 + left}") for left in (3, 20, 31)] == [3, 20, 31]
     assert part.get("%r2") == 7

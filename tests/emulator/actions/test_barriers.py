@@ -36,9 +36,8 @@ def test_a_barrier_that_some_threads_never_reach() -> None:
     body = " mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; @%p1 bar.sync 1, 64; @!%p1 bar.sync 2, 64;"
     found = outcome(body, 64).findings
     assert [each.code for each in found] == ["PTX601", "PTX601"]
-    assert (
-        "32 threads from 0 on of CTA (0, 0, 0) wait for barrier 2, at which 32 of 64 threads have arrived"
-        in " ".join(each.message for each in found)
+    assert "32 threads from 0 of CTA (0, 0, 0) wait for barrier 2, at which 32 of 64 threads have arrived" in " ".join(
+        each.message for each in found
     )
 
 

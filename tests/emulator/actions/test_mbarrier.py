@@ -66,7 +66,7 @@ def test_a_wait_for_bytes_that_never_come_is_told_with_the_bytes() -> None:
     found = ran(init(1) + " @%p0 mbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n" + wait("L", 0))
     (finding,) = found.findings
     assert finding.code == "PTX503"
-    assert "48 bytes expected, 0 seen" in finding.message
+    assert "48 bytes expected, 0 received" in finding.message
 
 
 def test_bytes_may_come_before_they_are_expected_while_an_arrival_is_pending() -> None:

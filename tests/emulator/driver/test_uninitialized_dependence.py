@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator import POLICIES
-from ptxkit.emulator.driver.uninitialized_dependence import PERTURBED_PATTERN, RULE_CODE, find_uninitialized_dependence
+from ptxkit.emulator.driver.uninitialized_dependence import PERTURBED_PATTERN, find_uninitialized_dependence
 from ptxkit.syntax import parse
 from tests.emulator.support import kernel, outcome
 
@@ -24,7 +25,7 @@ def lines(body: str, policy: str = "eager") -> list[tuple[str, int]]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_word_of_shared_memory_that_nobody_wrote_must_not_be_stored(policy: str) -> None:
-    assert [code for code, _ in lines(f"ld.shared.u32 %r0, [tile];{STORE}", policy)] == [RULE_CODE]
+    assert [code for code, _ in lines(f"ld.shared.u32 %r0, [tile];{STORE}", policy)] == [ptx6xx.DEPENDS_ON_UNWRITTEN]
 
 
 def test_a_word_that_was_written_may_be_stored() -> None:

@@ -122,8 +122,8 @@ def test_a_thread_that_turns_and_changes_nothing_lets_others_go_at_once(policy: 
 @pytest.mark.parametrize("more", ["", "nanosleep.u32 20;"])
 def test_who_waits_for_what_nobody_does_is_undecided_soon(policy: str, more: str) -> None:
     found = waited(policy, giver=9, more=more)
-    assert found.incomplete_reason.startswith("thread 3 of CTA (0, 0, 0) turns at line ")
-    assert found.incomplete_reason.endswith("for ever: nobody changes what it waits for")
+    assert found.incomplete_reason.startswith("livelock: thread 3 of CTA (0, 0, 0) polls at line ")
+    assert found.incomplete_reason.endswith("and no thread changes what it waits for")
     assert not found.findings
     assert found.steps < 20_000
 
@@ -142,7 +142,7 @@ END:
 
 def test_a_trap_ends_the_run_and_says_where() -> None:
     (found,) = outcome(" mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 9; @%p1 trap;").findings
-    assert (found.code, found.witnesses[0].thread) == ("trap", (9, 0, 0))
+    assert (found.code, found.witnesses[0].thread) == ("PTX650", (9, 0, 0))
 
 
 def test_registers_and_labels_of_a_block_are_its_own() -> None:

@@ -6,7 +6,9 @@ import numpy
 import pytest
 
 from ptxkit.emulator import RunResult, run
-from ptxkit.emulator.races.event_recorder import MAX_EVENTS_AFTER, MAX_EVENTS_BEFORE, EventRecorder, written_bytes
+from ptxkit.emulator.limits import MAX_EVENTS_AFTER, MAX_EVENTS_BEFORE
+from ptxkit.emulator.races.event_recorder import EventRecorder, written_bytes
+from ptxkit.emulator.races.happens_before_monitor import HappensBeforeMonitor
 from ptxkit.model.trace import StepKind
 from tests.emulator.support import kernel
 
@@ -26,7 +28,9 @@ def recorded(
     text = kernel(TILE + body, parameters)
     first = run(text, "k", block=64, policy=policy, **launch)  # type: ignore[arg-type]
     recorder = EventRecorder([(each.code, each.offset) for each in first.findings])
-    again = run(text, "k", block=64, policy=policy, order=recorder, **launch)  # type: ignore[arg-type]
+    again = run(
+        text, "k", block=64, policy=policy, observers=recorder.around(HappensBeforeMonitor().observers), **launch
+    )  # type: ignore[arg-type]
     recorder.capture()
     assert (again.findings, again.steps) == (first.findings, first.steps)
     return first, recorder
@@ -63,7 +67,7 @@ def test_the_events_are_in_order_with_their_threads_and_values() -> None:
 
 def test_nothing_is_recorded_of_findings_that_are_not_wanted() -> None:
     recorder = EventRecorder([])
-    outcome = run(kernel(TILE + RACE), "k", block=64, order=recorder)
+    outcome = run(kernel(TILE + RACE), "k", block=64, observers=recorder.around(HappensBeforeMonitor().observers))
     recorder.capture()
     assert len(outcome.findings) == 1
     assert recorder.recordings == []

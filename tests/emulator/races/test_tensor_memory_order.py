@@ -170,7 +170,7 @@ def test_what_was_given_back_is_not_used_any_more() -> None:
     text = KERNEL.format(body=f"@!%p1 bra given; {dealloc} given: bar.sync 0; {LOAD}", descriptor=DESCRIPTOR, how=HOW)
     found = run(text, "k", block=128, arguments=[np.zeros(512, np.uint32)])
     assert [each.code for each in found.findings] == ["PTX708"]
-    assert "after it was given back" in found.findings[0].message
+    assert "after it was deallocated" in found.findings[0].message
 
 
 def test_the_warp_that_allocates_may_read_at_once_where() -> None:

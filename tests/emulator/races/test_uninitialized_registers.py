@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ptxkit.diagnostics.catalogue import ptx6xx
 from ptxkit.emulator import run
-from ptxkit.emulator.driver.uninitialized_dependence import RULE_CODE, find_significant_reads
+from ptxkit.emulator.driver.uninitialized_dependence import find_significant_reads
 from ptxkit.syntax import parse
 from tests.emulator.support import kernel
 
@@ -41,7 +42,7 @@ def line_of(body: str, text: str) -> int:
 )
 def test_a_read_that_decides_a_result_is_told_where_it_stands(before: str, register: str) -> None:
     body = before + STORE
-    assert found(body) == ([register], [(RULE_CODE, line_of(body, "add.u32 %r0"))])
+    assert found(body) == ([register], [(ptx6xx.DEPENDS_ON_UNWRITTEN, line_of(body, "add.u32 %r0"))])
 
 
 @pytest.mark.parametrize(

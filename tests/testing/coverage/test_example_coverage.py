@@ -121,7 +121,7 @@ def test_rules_and_branches_are_counted() -> None:
 def test_the_script_prints_holes_of_the_kinds_that_are_asked_for() -> None:
     kinds = ("--only", "forms", "--only", "rules")
     few = ("--instructions", "40", "--kernels", "1", "--seed", "6")
-    command = [sys.executable, "scripts/coverage_of_isa", *few, *kinds]
+    command = [sys.executable, "scripts/isa_coverage", *few, *kinds]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
     _, forms, rules = re.split(r"^\w+ that nothing reaches\n", done.stdout, flags=re.MULTILINE)

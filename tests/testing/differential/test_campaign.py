@@ -1,6 +1,6 @@
 """The short campaign: ptxkit and every ptxas at hand on a few thousand instructions, others for each table.
 
-`scripts/agree --full` is the long one. What differs is mended, or listed in grammars/isa/tolerated.isa or .toml.
+`scripts/diff_ptxas --full` is the long one. What differs is mended, or listed in grammars/isa/tolerated.isa or .toml.
 """
 
 from __future__ import annotations

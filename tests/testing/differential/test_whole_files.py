@@ -20,7 +20,7 @@ CORPUS = Path(__file__).resolve().parents[3] / "corpus"
 KERNELS = find_ptx_files([CORPUS / "kernels"])
 
 SHORT = 100
-"""Changed files in the short campaign; `scripts/agree --full` asks about 5,000."""
+"""Changed files in the short campaign; `scripts/diff_ptxas --full` asks about 5,000."""
 
 ALLOWED = 0.995
 """The part of changed files on which both must give the same verdict."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import time
 from hashlib import sha256
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from ptxkit.device import Cubin
 from ptxkit.emulator import run as emulate
+from ptxkit.processes.child_process import ParentChannel
 from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign
 from ptxkit.testing.fuzz.scheduler import FuzzLimits, LocalFuzzRunner, run_campaigns
 from ptxkit.testing.fuzz.store import FuzzStore
-from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult
+from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 COUNTER = "PTXKIT_TEST_LAUNCHES"
@@ -24,23 +24,23 @@ HANGS, BREAKS, WRONG = 2, 3, 5
 """The examples that do so, also when they are made smaller."""
 
 
-def serve(connection: Connection) -> None:
+def serve(channel: ParentChannel) -> None:
     """Launches on the reference machine. Some hang, break the process, or come out wrong."""
     emulate(EMPTY, "empty", grid=1, block=1, arguments=())  # what it loads for the first launch takes no time of it
-    connection.send(DeviceReady("sm_90a"))
+    channel.send(DeviceReady("sm_90a"))
     while True:
-        cubin, launches = connection.recv()
+        cubin, launches = channel.receive()
         for each in launches:
             number = counted(each)
             if number == HANGS:
                 time.sleep(600)
             if number == BREAKS:
-                connection.send("CUDAError: an illegal memory access was encountered")
+                channel.send("CUDAError: an illegal memory access was encountered")
                 return
             outputs = launched(cubin, each)
             if number == WRONG:
                 outputs[1] = outputs[1] + 1
-            connection.send(outputs)
+            channel.send(outputs)
 
 
 def counted(launch: DeviceLaunch) -> int:

@@ -24,7 +24,7 @@ from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, version_target_of
 from ptxkit.testing.fuzz.report import summary
 from ptxkit.testing.fuzz.scheduler import FuzzLimits, TimeAccounts, schedule_work
 from ptxkit.testing.fuzz.store import FuzzStore
-from ptxkit.testing.fuzz.supervised_process import FuzzUnitResult, FuzzWorkUnit
+from ptxkit.testing.fuzz.supervised_fuzzer import FuzzUnitResult, FuzzWorkUnit
 from ptxkit.testing.oracles.ptxas import Ptxas
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
@@ -42,12 +42,12 @@ def fuzz(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def asked_here(folder: Path, *arguments: str) -> Result:
-    """The same in this process, for what begins no other. An exception is a failed test."""
-    return CliRunner(catch_exceptions=False).invoke(cli, ["fuzz", "--folder", str(folder), *arguments])
+def asked_here(folder: Path, *arguments: object) -> Result:
+    """The same with the command in this process, and its workers in theirs. An exception is a failed test."""
+    return CliRunner(catch_exceptions=False).invoke(cli, ["fuzz", "--folder", str(folder), *map(str, arguments)])
 
 
-def row(done: subprocess.CompletedProcess[str], oracle: str) -> list[int]:
+def row(done: subprocess.CompletedProcess[str] | Result, oracle: str) -> list[int]:
     """Asked, passed, skipped, failed of the table's line."""
     found = re.search(rf"^{re.escape(oracle)} +(\d+) +(\d+) +(\d+) +(\d+) ", done.stdout, re.MULTILINE)
     assert found is not None, done.stdout + done.stderr
@@ -63,25 +63,25 @@ def shares_done(folder: Path) -> int:
 
 
 def test_what_hangs_dies_or_fails_is_recorded_and_the_campaign_goes_on(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, "--oracle", PLANTED, "--count", 20, "--jobs", 2, "--hang", 2)
-    assert done.returncode == 1, done.stdout + done.stderr
+    done = asked_here(tmp_path, "--oracle", PLANTED, "--count", 20, "--jobs", 2, "--hang", 2)
+    assert done.exit_code == 1, done.stdout + done.stderr
     assert row(done, PLANTED) == [20, 12, 0, 8]
     causes = dict(re.findall(r"^(\d+) times, \S+: (.*)$", done.stdout, re.MULTILINE))
     assert set(re.findall(r"^\d+ times, \S+: (.*)$", done.stdout, re.MULTILINE)) == {
         "hangs at planted.py:stuck_in_the_oracle",
-        "the process ends with signal 11",
+        "the process ends with signal SIGSEGV",
         "it fails with # characters",
     }
     assert causes["4"] == "it fails with # characters"
     kept = {path.name.rpartition("-")[0]: path for path in (tmp_path / "failures").iterdir()}
     assert len(kept) == 3
     assert (kept["KIND-it-fails-with-characters"] / "kernel.ptx").read_text() == "// fail\n"
-    refused = fuzz(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
-    assert refused.returncode == 2
+    refused = asked_here(tmp_path, "--replay", kept["KIND-it-fails-with-characters"])
+    assert refused.exit_code == 2
     judge = "tests.testing.fuzz.planted:judge"
     assert f"add --oracle {judge} if you trust it" in " ".join(refused.stderr.split())
-    again = fuzz(tmp_path, "--replay", kept["KIND-it-fails-with-characters"], "--oracle", judge)
-    assert again.returncode == 1
+    again = asked_here(tmp_path, "--replay", kept["KIND-it-fails-with-characters"], "--oracle", judge)
+    assert again.exit_code == 1
     assert "it fails with # characters" in again.stdout
 
 
@@ -92,15 +92,15 @@ def times_of_shares(folder: Path) -> list[tuple[int, float]]:
 
 
 def test_a_campaign_that_is_done_asks_nothing_again_and_goes_on_when_it_is_longer(tmp_path: Path) -> None:
-    fuzz(tmp_path, "--oracle", SLOW, "--count", 3, "--jobs", 1)
+    asked_here(tmp_path, "--oracle", SLOW, "--count", 3, "--jobs", 1)
     before = times_of_shares(tmp_path)
-    longer = fuzz(tmp_path, "--oracle", SLOW, "--count", 4, "--jobs", 1)
-    assert longer.returncode == 0
+    longer = asked_here(tmp_path, "--oracle", SLOW, "--count", 4, "--jobs", 1)
+    assert longer.exit_code == 0
     assert row(longer, SLOW)[:2] == [4, 4]
     assert len(before) == 3
     assert times_of_shares(tmp_path)[:3] == before
     assert shares_done(tmp_path) == 4
-    other = fuzz(tmp_path, "--oracle", SLOW, "--count", 1, "--jobs", 1, "--seed", 9)
+    other = asked_here(tmp_path, "--oracle", SLOW, "--count", 1, "--jobs", 1, "--seed", 9)
     assert row(other, SLOW)[0] == 1
 
 
@@ -112,14 +112,14 @@ def test_a_campaign_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     running.wait()
     before = shares_done(tmp_path)
     assert 3 <= before < 60
-    done = fuzz(tmp_path, "--oracle", SLOW, "--count", before + 2, "--jobs", 1)
-    assert done.returncode == 0, done.stderr
+    done = asked_here(tmp_path, "--oracle", SLOW, "--count", before + 2, "--jobs", 1)
+    assert done.exit_code == 0, done.stderr
     assert row(done, SLOW)[:2] == [before + 2, before + 2]
 
 
 def test_a_time_ends_a_campaign(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, "--oracle", SLOW, "--time", "2s", "--jobs", 1)
-    assert done.returncode == 0
+    done = asked_here(tmp_path, "--oracle", SLOW, "--time", "2s", "--jobs", 1)
+    assert done.exit_code == 0
     assert row(done, SLOW)[0] >= 1
 
 
@@ -137,8 +137,8 @@ def test_two_workers_of_dask_do_what_one_process_does(tmp_path: Path) -> None:
 
 
 def test_every_oracle_without_a_gpu_holds_on_a_few_examples(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, "--count", 4, "--jobs", 1, "--hang", 100)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = asked_here(tmp_path, "--count", 4, "--jobs", 1, "--hang", 100)
+    assert done.exit_code == 0, done.stdout + done.stderr
     for oracle in ("linter", "round-trip", "ptxas", "machine", "verdicts", "litmus"):
         assert row(done, oracle)[:2] == [4, 4]
 
@@ -158,8 +158,8 @@ def test_a_log_shows_how_far_a_long_campaign_is(
 
 
 def test_files_of_a_folder_are_changed_and_asked_about(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, "--corpus", ROOT / "corpus" / "rules", "--oracle", "linter", "--count", 20, "--jobs", 1)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = asked_here(tmp_path, "--corpus", ROOT / "corpus" / "rules", "--oracle", "linter", "--count", 20, "--jobs", 1)
+    assert done.exit_code == 0, done.stdout + done.stderr
     assert row(done, "linter") == [20, 20, 0, 0]
 
 
@@ -201,8 +201,8 @@ def test_an_oracle_of_ones_own_is_found_in_the_folder_where_one_is(tmp_path: Pat
 def test_a_replay_runs_no_command_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "kernel.ptx").write_text(f"touch {tmp_path / 'harm'}")
     (tmp_path / "launch.json").write_text(json.dumps({"oracle": "os:system", "options": {}}))
-    done = fuzz(tmp_path / "none", "--replay", tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = asked_here(tmp_path / "none", "--replay", tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "")
     assert "no other is called unasked" in " ".join(done.stderr.split())
     assert not (tmp_path / "harm").exists()
 

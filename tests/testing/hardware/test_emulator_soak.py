@@ -1,4 +1,4 @@
-"""Correct kernels run again and again: few runs here, a hundred each by `scripts/clean`."""
+"""Correct kernels run again and again: few runs here, a hundred each by `scripts/soak_emulator`."""
 
 from __future__ import annotations
 

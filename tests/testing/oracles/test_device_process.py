@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import time
-from multiprocessing.connection import Connection
 
 import pytest
 
 from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.processes.child_process import ParentChannel
 from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceReady
 
 LAUNCHES = [DeviceLaunch(name, 1, 32, (7,)) for name in ("first", "second", "third")]
 
 
-def serve(connection: Connection) -> None:
+def serve(channel: ParentChannel) -> None:
     """Answers with the argument, hangs at `hangs`, fails at `fails`, breaks down at `dies`."""
-    connection.send(DeviceReady("sm_90a"))
+    channel.send(DeviceReady("sm_90a"))
     while True:
-        cubin, launches = connection.recv()
+        cubin, launches = channel.receive()
         for each in launches:
             if each.name == "hangs":
                 time.sleep(600)
             if each.name == "dies":
                 return
             answer = "illegal address" if each.name == "fails" else {0: (cubin.code, *each.arguments)}
-            connection.send(answer)
+            channel.send(answer)
             if isinstance(answer, str):
                 return
 
 
-def serve_nobody(connection: Connection) -> None:
-    connection.send("no GPU here")
+def serve_nobody(channel: ParentChannel) -> None:
+    channel.send("no GPU here")
 
 
 CUBIN = Cubin(b"code", "sm_90a", (), "")

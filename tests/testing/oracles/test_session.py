@@ -28,7 +28,7 @@ def test_a_run_that_does_not_end_ends_with_the_budget(half_a_second: OracleSessi
     said = "0.5 s are over after 0 examples, and one that did not come to its end"
     with pytest.raises(BudgetSpentError, match=said):
         assertions.on_machine(ENDLESS, LAUNCH)
-    assert half_a_second.failed_example is None
+    assert half_a_second.failure is None
     assert not half_a_second.has_failed
 
 

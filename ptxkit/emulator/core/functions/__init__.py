@@ -1,1 +1,1 @@
-"""What instructions compute from the values of their operands alone: one file a family of functions."""
+"""What instructions compute from the values of their operands alone, with one file for each family of functions."""

@@ -1,6 +1,8 @@
-"""Approximate instructions: rounded once, so inside the bounds of `numbers.bounds`, but not bit for bit a GPU's.
+"""Approximate instructions. Their results are rounded once, within `numbers.error_bounds`, but not bit for bit those of
+a GPU.
 
 What the manual fixes is exact: infinities, zeros and their signs, NaNs, flushed subnormal numbers.
+
 Manual: div, rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh.
 """
 
@@ -43,7 +45,7 @@ _FUNCTIONS: dict[str, Callable[[Reals], Reals]] = {
 
 @value_semantics
 def approximately(*, type: str, function: str, ftz: bool = False) -> Function:  # noqa: A002
-    """A function of one value."""
+    """Return a function of one value."""
     compute, fmt = _FUNCTIONS[function], packing_of(type).format
     if fmt is F64:
         return _upper_half_function(compute) if ftz else _f64_function(compute)
@@ -66,7 +68,7 @@ def _f64_function(compute: Callable[[Reals], Reals]) -> Function:
 
 
 def _upper_half_function(compute: Callable[[Reals], Reals]) -> Function:
-    """`.approx.ftz.f64` reads and writes the upper 32 bits alone."""
+    """Return the function of `.approx.ftz.f64`, which reads and writes the upper 32 bits alone."""
 
     def function(a: Bits) -> Bits:
         with np.errstate(all="ignore"):
@@ -79,7 +81,7 @@ def _upper_half_function(compute: Callable[[Reals], Reals]) -> Function:
 
 @value_semantics
 def divide_approximately(*, full: bool = False, ftz: bool = False) -> Function:
-    """a / b in f32. Unless it is `.full`, the reciprocal of what is beyond 2**126 is flushed to zero."""
+    """Return a / b in f32. Unless it is `.full`, the reciprocal of what is beyond 2**126 is flushed to zero."""
     finish = ResultModifiers(ftz=ftz)
 
     def function(a: Bits, b: Bits) -> Bits:

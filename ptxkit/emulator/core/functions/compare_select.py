@@ -36,9 +36,9 @@ def setp(
     ftz: bool = False,
     alone: bool = False,
 ) -> Function:
-    """Two predicates: the comparison and its opposite, or the comparisons of both elements of a pair.
+    """Return two predicates: a comparison and its opposite, or the comparisons of both elements of a pair.
 
-    alone: the first one is all that is wanted.
+    With `alone`, only the first one is wanted.
     """
     compare, pair = _make_comparison(type, test, ftz), _element_count(type) > 1
 
@@ -57,7 +57,9 @@ def setp(
 
 @value_semantics
 def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: bool = False) -> Function:  # noqa: A002
-    """All ones, or 1.0, where a comparison holds, else zero. type: of the result; of a pair it has two halves."""
+    """Return all ones, or 1.0, where a comparison holds, else zero. `type` is that of the result; of a pair it has two
+    halves.
+    """
     compare, pairs = _make_comparison(source, test, ftz), _element_count(source)
     width = bits(type) // pairs
     fmt = FORMATS.get(type.partition("x")[0]) if kind(type) == "f" else None
@@ -75,7 +77,7 @@ def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: 
 
 @value_semantics
 def slct(*, ftz: bool = False) -> Function:
-    """The first value where a third of f32 is not negative, else the second; a NaN takes the second."""
+    """Return the first value where a third of f32 is not negative, else the second; a NaN takes the second."""
     compare = comparison(F32, "ge")
 
     def function(a: Bits, b: Bits, c: Bits) -> Bits:
@@ -90,7 +92,7 @@ def _element_count(word: str) -> int:
 
 
 def _make_comparison(word: str, test: str, ftz: bool) -> Comparison:
-    """A comparison of registers of a type; of shape (threads, elements) where they hold several."""
+    """Return a comparison of registers of a type; of shape (threads, elements) where they hold several."""
     if kind(word) == "f":
         return _make_float_comparison(word, test, ftz)
     width, signed = bits(word) // _element_count(word), kind(word) == "s"

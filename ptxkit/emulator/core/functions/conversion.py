@@ -21,7 +21,7 @@ from ptxkit.isa.functions import bits, kind
 
 @value_semantics
 def convert_integer(*, type: str, source: str, saturate: bool = False) -> Function:  # noqa: A002
-    """An integer cut off, extended, or limited to what the type holds."""
+    """Return an integer cut off, extended, or limited to what the type holds."""
     signed, wanted = kind(source) == "s", DTYPES[bits(type)]
     if not saturate:
         return lambda a: _as_integers(a, signed).astype(wanted)
@@ -48,7 +48,9 @@ def _integer_range(word: str) -> tuple[int, int]:
 
 @value_semantics
 def pack_integers(*, type: str) -> Function:  # noqa: A002
-    """Two signed integers limited to the type and packed, the first one above; the bits of a third stand above both."""
+    """Return two signed integers limited to the type and packed, the first one above; the bits of a third are above
+    both.
+    """
     width, (low, high) = bits(type), _integer_range(type)
     mask = np.uint32((1 << width) - 1)
 
@@ -64,7 +66,9 @@ def pack_integers(*, type: str) -> Function:  # noqa: A002
 
 @value_semantics
 def float_to_integer(*, type: str, source: str, rounding: str, ftz: bool = False) -> Function:  # noqa: A002
-    """A value rounded to a whole number and limited to the type; NaNs become zero, or, of 64 bits, the highest bit."""
+    """Return a value rounded to a whole number and limited to the type; NaNs become zero, or, of 64 bits, the highest
+    bit.
+    """
     fmt, width = packing_of(source).format, bits(type)
     nan = 1 << (width - 1) if fmt is F64 or width == 64 else 0
 
@@ -78,7 +82,7 @@ def float_to_integer(*, type: str, source: str, rounding: str, ftz: bool = False
 
 @value_semantics
 def integer_to_float(*, type: str, source: str, rounding: str, saturate: bool = False) -> Function:  # noqa: A002
-    """The nearest value to an integer, which is never subnormal."""
+    """Return the nearest value to an integer, which is never subnormal."""
     fmt, signed = packing_of(type).format, kind(source) == "s"
 
     def function(a: Bits) -> Bits:
@@ -90,9 +94,10 @@ def integer_to_float(*, type: str, source: str, rounding: str, saturate: bool = 
 
 @value_semantics
 def convert_float(*, type: str, source: str, rounding: str | None = None, ftz: bool = False, **how: bool) -> Function:  # noqa: A002
-    """A value in another format, or rounded to a whole number (`rni`, ...). ftz: of operands and results of f32.
+    """Convert a value to another format, or round it to a whole number (`rni`, ...). `ftz` concerns operands and
+    results of f32.
 
-    To f16 nothing is flushed, and a NaN that comes from f64 or goes there keeps its payload: so does hardware.
+    To f16 nothing is flushed. A NaN that comes from f64 or goes there keeps its payload, as on hardware.
     """
     fmt, given = packing_of(type).format, packing_of(source).format
     whole = ROUND_TO_INTEGER.get(rounding or "")
@@ -126,9 +131,11 @@ _BIT_MOVES: dict[tuple[str, str], Function] = {
 
 
 def _round_to_tf32(satfinite: bool) -> Function:
-    """To nearest away from zero, as ptxas does it: what is no finite number is cut off, and so has another payload.
+    """Round to nearest, ties away from zero, as ptxas does; codes that are not finite are cut off, and so have another
+    payload.
 
-    satfinite: one less than an infinity is the greatest number; one less than a NaN is another, or that number, too.
+    With `satfinite`, the code below an infinity is the greatest number; the code below a NaN is another NaN, or that
+    number.
     """
     infinity, kept, half = np.uint32(0x7F80_0000), np.uint32(0xFFFF_E000), np.uint32(0x1000)
 
@@ -144,14 +151,16 @@ def _round_to_tf32(satfinite: bool) -> Function:
 
 @value_semantics
 def convert_pair(*, type: str, source: str, **how: Any) -> Function:  # noqa: A002
-    """Two values converted and packed, the first one above; a scale, or one for each, divides before the rounding."""
+    """Return two values converted and packed, the first one above; a scale, or one for each, divides before the
+    rounding.
+    """
     elements = _convert_codes(type, source, ResultModifiers(**how))
     return lambda a, b, scale=None: elements(np.stack(np.broadcast_arrays(b, a), axis=-1), scale)
 
 
 @value_semantics
 def convert_elements(*, type: str, source: str, **how: Any) -> Function:  # noqa: A002
-    """The elements of a pair converted, each in its place, as `convert_pair` does."""
+    """Convert the elements of a pair, each in its position, as `convert_pair` does."""
     elements, given = _convert_codes(type, source, ResultModifiers(**how)), packing_of(source)
     return lambda a, scale=None: elements(given.unpack(a), scale)
 
@@ -190,7 +199,7 @@ _S2F6_SCALE = 64.0
 
 @value_semantics
 def convert_randomly(*, type: str, **how: bool) -> Function:  # noqa: A002
-    """Two or four values of f32 rounded by random bits and packed, the first one on top."""
+    """Return two or four values of f32 rounded by random bits and packed, the first one on top."""
     whole, finish = packing_of(type), ResultModifiers("rs", **how)
 
     def function(*operands: Bits) -> Bits:
@@ -208,10 +217,10 @@ def convert_randomly(*, type: str, **how: bool) -> Function:  # noqa: A002
 
 
 def _random_bits(word: str, random: Bits, place: int) -> tuple[Bits, int]:
-    """The random bits for an element, 0 the lowest, and how many they are.
+    """Return the random bits for an element, of which 0 is the lowest, and their number.
 
-    Pairs: 13 or 16 bits of the half in the element's place. Four floats of 8 or 6 bits: 16 bits, the lower half for
-    the lower two; of 4 bits: 8 bits of both halves, the lower ones for the lower two.
+    An element of a pair gets 13 or 16 bits of the half in its position. Of four elements of 8 or 6 bits, the lower two
+    get the 16 bits of the lower half. Those of 4 bits get 8 bits of both halves, the lower two the lower ones.
     """
     words = random.astype(np.uint64)
     if word == "f16x2":
@@ -224,7 +233,9 @@ def _random_bits(word: str, random: Bits, place: int) -> tuple[Bits, int]:
 
 @value_semantics
 def unpack_narrow(*, type: str, source: str, **how: Any) -> Function:  # noqa: A002
-    """Two narrow floats, or fixed-point values, as a pair of half precision, each times its scale if there is one."""
+    """Return two narrow floats, or fixed-point values, as a pair of half precision, each times its scale if there is
+    one.
+    """
     whole, finish = packing_of(type), ResultModifiers("rn", **how)
 
     def values_of(a: Bits) -> Reals:
@@ -244,7 +255,9 @@ def unpack_narrow(*, type: str, source: str, **how: Any) -> Function:  # noqa: A
 
 
 def _scale_values(scale: Bits) -> Reals:
-    """Scale factors as values, to go with an array of shape (threads, 2): one of 8 bits for both, or two in 16 bits."""
+    """Return scale factors as values, to go with an array of shape (threads, 2): one of 8 bits for both, or two in 16
+    bits.
+    """
     one, two = packing_of("ue8m0"), packing_of("ue8m0x2")
     if scale.dtype == np.uint8:
         return widen(one.format, np.asarray(scale)[..., np.newaxis])

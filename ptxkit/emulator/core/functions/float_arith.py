@@ -21,18 +21,18 @@ from ptxkit.emulator.core.numbers.result_modifiers import ResultModifiers
 from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 
 Operation = Callable[..., Reals]
-"""Takes values, and the rounding behind them; gives results that `carriers.narrow` rounds."""
+"""A function of values and of the rounding; `float_codec.narrow` rounds its results."""
 
 
 @value_semantics
 def fadd(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -> Function:  # noqa: A002
-    """a + b. type: of the result; a, b: of the operands where they are others."""
+    """Return a + b. `type` is that of the result; `a` and `b` are the types of the operands where they differ."""
     return _make_arithmetic(f64_exact.add, narrow_float.add, np.add, (type, a, b), ResultModifiers(**how))
 
 
 @value_semantics
 def fsub(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -> Function:  # noqa: A002
-    """a - b."""
+    """Return a - b."""
 
     def double(a: Reals, b: Reals, rounding: str) -> Reals:
         return f64_exact.add(a, -b, rounding)
@@ -45,7 +45,7 @@ def fsub(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -
 
 @value_semantics
 def fmul(*, type: str, a: str | None = None, b: str | None = None, **how: Any) -> Function:  # noqa: A002
-    """a * b."""
+    """Return a * b."""
 
     def single(a: Reals, b: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return narrow_float.multiply(a, b)
@@ -63,7 +63,9 @@ def ffma(
     oob: bool = False,
     **how: Any,
 ) -> Function:
-    """a * b + c. oob: +0.0 where a factor is the NaN that fills what lies outside of a tensor, of either sign."""
+    """Return a * b + c. With `oob`, the result is +0.0 where a factor is the NaN of elements outside a tensor, of
+    either sign.
+    """
     function = _make_arithmetic(
         f64_exact.fused_multiply_add,
         narrow_float.fused_multiply_add,
@@ -87,12 +89,12 @@ def ffma(
 
 
 OUT_OF_BOUNDS = 0x7FF7
-"""The NaN in f16 and bf16 that stands for elements outside of a tensor."""
+"""The NaN of f16 and bf16 that represents elements outside a tensor."""
 
 
 @value_semantics
 def fdiv(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """a / b. Of two NaNs of f64 the first counts: that is how ptxas divides them."""
+    """Return a / b. Of two NaNs of f64 the first determines the result, because ptxas divides them in that way."""
 
     def single(a: Reals, b: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return narrow_float.divide(a, b)
@@ -105,7 +107,7 @@ def fdiv(*, type: str, **how: Any) -> Function:  # noqa: A002
 
 @value_semantics
 def frcp(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """1 / a."""
+    """Return 1 / a."""
 
     def double(a: Reals, rounding: str) -> Reals:
         return f64_exact.divide(np.ones_like(a), a, rounding)
@@ -118,7 +120,7 @@ def frcp(*, type: str, **how: Any) -> Function:  # noqa: A002
 
 @value_semantics
 def fsqrt(*, type: str, **how: Any) -> Function:  # noqa: A002
-    """The square root of a."""
+    """Return the square root of a."""
 
     def single(a: Reals, rounding: str) -> Reals:  # noqa: ARG001
         return narrow_float.sqrt(a)
@@ -133,7 +135,7 @@ def _make_arithmetic(
     types: tuple[str | None, ...],
     how: ResultModifiers,
 ) -> Function:
-    """An operation on registers. types: of the result and the operands, None where it is the result's."""
+    """Return an operation on registers. `types` are the operand types, None for that of the result."""
     result = str(types[0])
     operands = [word or result for word in types[1:]]
     formats = [packing_of(word).format for word in operands]
@@ -162,9 +164,10 @@ def _f64_function(operation: Operation, how: ResultModifiers) -> Function:
 
 
 def _f32_function(operation: Callable[..., Any], how: ResultModifiers, exact: Function) -> Function:
-    """f32 rounded to nearest, which numpy does itself.
+    """Return an operation of f32 rounded to nearest, which numpy itself has.
 
-    exact: the same by way of f64, for what `.ftz` may make zero though it is rounded to the smallest normal number.
+    `exact` is the same operation by way of f64, for results that `.ftz` may flush although they round to the smallest
+    normal number.
     """
 
     def function(*operands: Bits) -> Bits:
@@ -187,7 +190,7 @@ def _f32_function(operation: Callable[..., Any], how: ResultModifiers, exact: Fu
 def _half_function(
     native: Callable[..., Any], result: Format, operands: Format, exact: Function, how: ResultModifiers
 ) -> Function:
-    """f16 and bf16 by a wider format, where that is known to do no harm."""
+    """Return an operation of f16 and bf16 by a wider format, where rounding twice gives the same result."""
     quick = (
         half_fast_path.fast_path(native, result, fused=native is narrow_float.fused_multiply_add_f32)
         if result is operands
@@ -211,7 +214,7 @@ _MAGNITUDE, _LEAST_NORMAL = np.uint32(0x7FFF_FFFF), np.uint32(0x0080_0000)
 def _f64_carried_function(
     operation: Operation, result: Format, formats: list[Format], how: ResultModifiers
 ) -> Function:
-    """Any format that fits in f64."""
+    """Return an operation of any format that fits in f64."""
     rounding = how.rounding or "rn"
 
     def function(*operands: Bits) -> Bits:

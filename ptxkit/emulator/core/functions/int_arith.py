@@ -19,7 +19,7 @@ _NOT_FOUND = numpy.uint32(0xFFFF_FFFF)
 
 
 def clamp(values: Any, width: int, signed: bool) -> Any:
-    """Signed numbers of 64 bits as the nearest of a width."""
+    """Return signed numbers of 64 bits as the nearest of a width."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
     return (
         numpy.clip(values, low, high)
@@ -29,27 +29,27 @@ def clamp(values: Any, width: int, signed: bool) -> Any:
 
 
 def widen_to_int64(values: Any, signed: bool) -> Any:
-    """Numbers of up to 32 bits as signed ones of 64."""
+    """Return numbers of up to 32 bits as signed ones of 64."""
     return resize(values, 64, signed=signed).view(numpy.int64)
 
 
 @value_semantics
 def add_saturated(*, type: str) -> Function:  # noqa: A002
-    """The sum, or the nearest number of the type."""
+    """Return the sum, or the nearest number of the type."""
     width, signed = width_of(type), is_signed(type)
     return lambda a, b: clamp(widen_to_int64(a, signed) + widen_to_int64(b, signed), width, signed)
 
 
 @value_semantics
 def sub_saturated(*, type: str) -> Function:  # noqa: A002
-    """The difference, or the nearest number of the type."""
+    """Return the difference, or the nearest number of the type."""
     width, signed = width_of(type), is_signed(type)
     return lambda a, b: clamp(widen_to_int64(a, signed) - widen_to_int64(b, signed), width, signed)
 
 
 @value_semantics
 def mad_hi_saturated(*, type: str) -> Function:  # noqa: A002
-    """The high half of the product and a third number, or the nearest number of the type."""
+    """Return the high half of the product and a third number, or the nearest number of the type."""
     width, signed = width_of(type), is_signed(type)
     high = integer_ops.mul_hi(width, signed)
     return lambda a, b, c: clamp(widen_to_int64(high(a, b), signed) + widen_to_int64(c, signed), width, signed)
@@ -57,7 +57,7 @@ def mad_hi_saturated(*, type: str) -> Function:  # noqa: A002
 
 @value_semantics
 def mul24(*, type: str, half: str, add: bool = False, saturate: bool = False) -> Function:  # noqa: A002
-    """The low or high 32 of the 48 bits of the product of two times 24 bits, and a third number added."""
+    """Return the low or high 32 of the 48 bits of the product of two times 24 bits, and a third number added."""
     signed = is_signed(type)
 
     def narrow(a: Any) -> Any:
@@ -77,7 +77,7 @@ def mul24(*, type: str, half: str, add: bool = False, saturate: bool = False) ->
 
 @value_semantics
 def clmad(*, half: str) -> Function:
-    """The low or high half of a product without carries, and a third number added without carries."""
+    """Return the low or high half of a product without carries, and a third number added without carries."""
     one = numpy.uint64(1)
 
     def function(a: Any, b: Any, c: Any) -> Any:
@@ -95,7 +95,7 @@ def clmad(*, half: str) -> Function:
 
 @value_semantics
 def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
-    """The most significant bit that is no sign bit, or the shift that brings it to the top; all ones for none."""
+    """Return the most significant bit that is no sign bit, or the shift that moves it to the top; all ones for none."""
     width, signed = width_of(type), is_signed(type)
 
     def function(a: Any) -> Any:
@@ -110,9 +110,10 @@ def bfind(*, type: str, shiftamt: bool = False) -> Function:  # noqa: A002
 
 @value_semantics
 def fns() -> Function:
-    """The bit that is the n-th one of a mask from a base on, upwards or downwards; all ones for none.
+    """Return the bit that is the n-th one of a mask from a base on, upwards or downwards; all ones for none.
 
-    A base beyond 31 finds nothing, and -2**31 bits downwards are bit 0, which only hardware tells.
+    A base beyond 31 finds nothing. That -2**31 bits downwards are bit 0 is observed on hardware; the manual does not
+    define it.
     """
 
     def function(mask: Any, base: Any, offset: Any) -> Any:
@@ -137,7 +138,7 @@ def fns() -> Function:
 
 @value_semantics
 def brev(*, type: str) -> Function:  # noqa: A002
-    """The bits in opposite order."""
+    """Return the bits in opposite order."""
     width = width_of(type)
     kind = unsigned_dtype(width)
 
@@ -154,7 +155,7 @@ def brev(*, type: str) -> Function:  # noqa: A002
 
 @value_semantics
 def szext(*, type: str, mode: str) -> Function:  # noqa: A002
-    """The low bits extended by zeros or their sign."""
+    """Return the low bits extended by zeros or their sign."""
     signed = is_signed(type)
 
     def function(a: Any, b: Any) -> Any:
@@ -171,7 +172,7 @@ def szext(*, type: str, mode: str) -> Function:  # noqa: A002
 
 @value_semantics
 def bmsk(*, mode: str) -> Function:
-    """So many ones from a position on."""
+    """Return so many ones from a position on."""
 
     def function(a: Any, b: Any) -> Any:
         ones = (numpy.uint64(1) << _shift_amount(b, mode)) - numpy.uint64(1)
@@ -181,14 +182,16 @@ def bmsk(*, mode: str) -> Function:
 
 
 def _shift_amount(values: Any, mode: str) -> Any:
-    """A number of bits: at most 32, or its low five bits."""
+    """Return a number of bits: at most 32, or its low five bits."""
     found = numpy.minimum(values, numpy.uint32(32)) if mode == "clamp" else values & numpy.uint32(31)
     return found.astype(numpy.uint64)
 
 
 @value_semantics
 def dot(*, first: str, second: str, elements: int, half: str | None = None) -> Function:
-    """Products of four pairs of bytes, or of two half words with two bytes (the low or the high ones), and a third."""
+    """Return products of four pairs of bytes, or of two half words with two bytes (the low or the high ones), and a
+    third.
+    """
     width = 32 // elements
     start = 16 if half == "hi" else 0
 

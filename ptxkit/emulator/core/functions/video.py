@@ -25,7 +25,7 @@ _LOW = 0xFFFF_FFFF
 
 
 def _average(a: IntegerArray, b: IntegerArray) -> IntegerArray:
-    """Half the sum, rounded away from zero."""
+    """Return half the sum, rounded away from zero."""
     total = a + b
     return total + (total >= 0) >> 1
 
@@ -45,7 +45,7 @@ _OPERATIONS: dict[str, Callable[[IntegerArray, IntegerArray], IntegerArray]] = {
 
 
 def _to_python_ints(values: IntegerArray) -> IntegerArray:
-    """Python's integers."""
+    """Return the values as integers of Python."""
     return np.asarray(values, object)
 
 
@@ -54,13 +54,13 @@ def _is_signed(word: str) -> bool:
 
 
 def _extend(values: Bits, word: str, width: int = 32) -> IntegerArray:
-    """The low bits as numbers of a type."""
+    """Return the low bits as numbers of a type."""
     low = values.astype(np.int64) & ((1 << width) - 1)
     return (low ^ 1 << width - 1) - (1 << width - 1) if _is_signed(word) else low
 
 
 def _extract(values: Bits, word: str, selector: str | None) -> IntegerArray:
-    """A byte or half word of registers, or all of it, as numbers of a type."""
+    """Return a byte or half word of registers, or all of it, as numbers of a type."""
     if selector is None:
         return _extend(values, word)
     width, at = _selector_field(selector)
@@ -68,19 +68,19 @@ def _extract(values: Bits, word: str, selector: str | None) -> IntegerArray:
 
 
 def _selector_field(selector: str) -> tuple[int, int]:
-    """Width and position of `b3` or `h1`."""
+    """Return the width and the position of a selector such as `b3` or `h1`."""
     width = 8 if selector[0] == "b" else 16
     return width, width * int(selector[1])
 
 
 def _saturate(values: IntegerArray, word: str, width: int) -> IntegerArray:
-    """The nearest numbers of a type of so many bits."""
+    """Return the nearest numbers of a type of so many bits."""
     low, high = (-(1 << width - 1), (1 << width - 1) - 1) if _is_signed(word) else (0, (1 << width) - 1)
     return np.minimum(np.maximum(values, low), high)
 
 
 def _to_register(values: IntegerArray) -> Bits:
-    """The low 32 bits."""
+    """Return the low 32 bits."""
     return np.asarray(np.asarray(values) & _LOW).astype(np.uint32)
 
 
@@ -95,9 +95,10 @@ def video(
     then: str | None = None,
     wrap: bool = False,
 ) -> Function:
-    """One operation on two parts; a second one with a third operand, or a place of that which the result is put into.
+    """Return an operation on two parts, and a second one with a third operand or with a part of the result's register.
 
-    left, right: the operands' types. wrap: of amounts of shifts the low five bits count; else they are at most 32.
+    `left` and `right` are the types of the operands. With `wrap`, the low five bits of shift amounts count, else these
+    are at most 32.
     """
     compute = _OPERATIONS[operation]
     shifts = operation in ("shl", "shr")
@@ -132,7 +133,7 @@ def video_mad(
     scale: str | None = None,
     plus_one: bool = False,
 ) -> Function:
-    """The product of two parts and a third number, of which one may be negated, shifted to the right.
+    """Return the product of two parts and a third number, of which one may be negated, shifted to the right.
 
     The sum is signed where an operand of the product is, or where something is negated.
     """
@@ -169,7 +170,9 @@ def video_vector(
     saturate: bool = False,
     add: bool = False,
 ) -> Function:
-    """An operation on two or four pairs of parts of both registers, put into places of a third, or all added to it."""
+    """Compute on two or four pairs of parts of both registers; the results replace parts of a third, or are all added
+    to it.
+    """
     compute, width = _OPERATIONS[operation], 32 // elements
     mask = np.uint32((1 << width) - 1)
     first = "h10" if elements == 2 else "b3210"

@@ -1,11 +1,11 @@
 """Exact arithmetic on bit patterns, one element a lane, in the formats of PTX.
 
 Nothing here knows an instruction: a function takes formats and rounding modes and does what IEEE 754 says, with one
-rounding. `bounds` alone is about instructions that are not exact, and says how far they may be off.
+rounding. `error_bounds` alone is about instructions that are not exact, and says how far they may be off.
 
 What the manual leaves open, and what is done here (`scripts/device_numbers` compares it with a GPU):
 
-* NaN results of all formats but f64 are one pattern (`Format.nan`), whatever the operands. Results of f64 hand on the
+* NaN results of all formats but f64 are one pattern (`Format.nan`), whatever the operands. Results of f64 keep the
   payload of the last operand that is a NaN, made quiet; without one they are 0xfff8000000000000. A quotient takes the
   first, `fma` the second, else the third. `abs` and `neg` of f64 leave a NaN's sign. Conversions between f64 and
   another format keep sign and payload.

@@ -16,9 +16,9 @@ from ptxkit.emulator.core.numbers.formats import FORMATS, Reals
 
 @dataclass(frozen=True, slots=True)
 class ErrorBound:
-    """The largest error: in units of the last place, absolute, or relative to the exact value; any of them suffices.
+    """The largest error, in units of the last place, absolute, or relative to the exact value; any of them suffices.
 
-    least, greatest: the operand's magnitudes for which it holds. Outside nothing is promised.
+    It holds for operands whose magnitude is from `least` to `greatest`. The manual promises nothing outside.
     """
 
     ulps: float = 0.0
@@ -33,7 +33,7 @@ class ErrorBound:
             magnitude = np.abs(exact)
             exponent = np.maximum(np.floor(np.log2(magnitude)), FORMATS[fmt].smallest_exponent)
             unit = np.exp2(exponent - FORMATS[fmt].fraction_bits)
-            # The exact value stands rounded here, which is another half unit.
+            # The exact value is rounded here, which is another half unit.
             allowed = np.maximum(np.maximum(self.ulps * unit, self.absolute), self.relative * magnitude) + 0.5 * unit
             near = np.abs(found - exact) <= np.where(np.isfinite(allowed), allowed, 0.5 * unit)
             # The next number beyond the largest is an infinity.
@@ -75,5 +75,6 @@ BOUNDS: dict[tuple[str, str], tuple[ErrorBound, ...]] = {
 }
 """(instruction, format) -> its bounds, each for its range. Of `rcp` and `rsqrt` of f64 the manual gives none: ours.
 
-Subnormal results of `ex2.approx.f16` are cut off by hardware, so a unit of theirs is allowed beside what it says.
+Subnormal results of `ex2.approx.f16` are cut off by hardware, so a unit of theirs is allowed in
+addition to the documented bound.
 """

@@ -1,6 +1,6 @@
 """f64 by one rounding in every direction: errors of the operations are computed exactly and settle the last bit.
 
-Manual: Floating Point Instructions. NaNs are left as they come; `nans` makes them what PTX gives.
+Manual: Floating Point Instructions. NaNs are left as they come; `nan_rules` makes them what PTX gives.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SMALL = 2.0**-900
 
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """a + b."""
+    """Return a + b."""
     total = a + b
     if rounding == "rn":
         return total
@@ -30,7 +30,7 @@ def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 
 
 def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """a * b."""
+    """Return a * b."""
     product = a * b
     if rounding == "rn":
         return product
@@ -43,7 +43,7 @@ def multiply(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 
 
 def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
-    """a * b + c (Boldo and Melquiond: what two sums lose is rounded to odd)."""
+    """Return a * b + c (Boldo and Melquiond: what two sums lose is rounded to odd)."""
     product = a * b
     if _is_ordinary(product, a, b, c):
         return _fix_zero_sign(add(*_split_fused(product, a, b, c), rounding), product, c, rounding)
@@ -61,21 +61,23 @@ def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Re
 
 
 def _split_fused(product: Reals, a: Reals, b: Reals, c: Reals) -> tuple[Reals, Reals]:
-    """a * b + c as two numbers, the lesser one rounded to odd."""
+    """Return a * b + c as two numbers, the lesser one rounded to odd."""
     high, low = two_sum(c, _product_error(a, b, product))
     total, rest = two_sum(product, high)
     return total, round_to_odd(*two_sum(rest, low))
 
 
 def _is_ordinary(product: Reals, a: Reals, b: Reals, c: Reals) -> bool:
-    """Whether all numbers are far from overflow, and no product is zero or near underflow; False where one is a NaN."""
+    """Return whether all numbers are far from overflow, and no product is zero or near underflow; False where one is a
+    NaN.
+    """
     magnitude = np.abs(product)
     greatest = max(magnitude.max(), np.abs(a).max(), np.abs(b).max(), np.abs(c).max())
     return bool(magnitude.min() > _SMALL and greatest < _LARGE)
 
 
 def divide(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """a / b."""
+    """Return a / b."""
     result = a / b
     if rounding == "rn":
         return result
@@ -93,7 +95,7 @@ def divide(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
 
 
 def sqrt(a: Reals, rounding: str = "rn") -> Reals:
-    """The square root."""
+    """Return the square root."""
     result = np.sqrt(a)
     if rounding == "rn":
         return result
@@ -104,13 +106,13 @@ def sqrt(a: Reals, rounding: str = "rn") -> Reals:
 
 
 def _order_by_magnitude(a: Reals, b: Reals) -> tuple[Reals, Reals]:
-    """The one of greater magnitude first."""
+    """Return the one of greater magnitude first."""
     swap = np.abs(b) > np.abs(a)
     return np.where(swap, b, a), np.where(swap, a, b)
 
 
 def _product_error(a: Reals, b: Reals, product: Reals) -> Reals:
-    """a * b - product, exactly, where nothing overflows or underflows (Dekker, Veltkamp)."""
+    """Return a * b - product, exactly, where nothing overflows or underflows (Dekker, Veltkamp)."""
     a_high, b_high = _veltkamp_high(a), _veltkamp_high(b)
     a_low, b_low = a - a_high, b - b_high
     return a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
@@ -128,7 +130,7 @@ def _is_safe_range(value: Reals) -> NDArray[np.bool_]:
 
 
 def _apply_rounding(result: Reals, lost: Reals, rounding: str) -> Reals:
-    """A result rounded to nearest, rounded as wanted; `lost` has the sign of exact value - result.
+    """Return a result rounded to nearest, rounded as wanted; `lost` has the sign of exact value - result.
 
     A sum that overflows has lost an infinity of the other sign, so it goes back to the largest finite number.
     """
@@ -155,10 +157,10 @@ def _recompute_hard_lanes(
     rounding: str,
     *operands: Reals,
 ) -> Reals:
-    """The result with the lanes that doubles cannot do computed in whole numbers."""
+    """Return the result with the lanes that doubles cannot do computed in whole numbers."""
     if not hard.any():
         return result
     everywhere = np.broadcast_arrays(*operands)
-    mended = np.array(np.broadcast_to(result, hard.shape))
-    mended[hard] = exact_bigint.round_result(operation, rounding, *(operand[hard] for operand in everywhere))
-    return mended
+    corrected = np.array(np.broadcast_to(result, hard.shape))
+    corrected[hard] = exact_bigint.round_result(operation, rounding, *(operand[hard] for operand in everywhere))
+    return corrected

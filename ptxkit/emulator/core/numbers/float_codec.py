@@ -17,7 +17,7 @@ _F64_SMALLEST = -1022
 
 
 def is_nan(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
-    """Where the codes are not numbers."""
+    """Return where the codes are not numbers."""
     magnitude = magnitudes(fmt, codes)
     if fmt.infinity is not None:
         return cast(NDArray[np.bool_], magnitude > magnitude.dtype.type(fmt.infinity << fmt.shift))
@@ -27,14 +27,14 @@ def is_nan(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
 
 
 def magnitudes(fmt: Format, codes: Bits) -> Bits:
-    """The codes without their signs."""
+    """Return the codes without their signs."""
     if not fmt.sign:
         return codes
     return cast(Bits, codes & codes.dtype.type((fmt.sign - 1) << fmt.shift))
 
 
 def widen(fmt: Format, codes: Bits) -> Reals:
-    """The values, exactly; NaNs are one NaN. tf32 reads the upper 19 bits of its register."""
+    """Return the values, exactly; NaNs are one NaN. tf32 reads the upper 19 bits of its register."""
     if fmt.name == "f64":
         return codes.view(np.float64)
     if fmt.name == "f32":
@@ -49,7 +49,7 @@ def widen(fmt: Format, codes: Bits) -> Reals:
 
 
 def _decode(fmt: Format, codes: Bits) -> Reals:
-    """The values of codes of eight bits or less."""
+    """Return the values of codes of eight bits or less."""
     magnitude = magnitudes(fmt, codes)
     field = (magnitude >> np.uint64(fmt.fraction_bits)).astype(np.int64)
     fraction = (magnitude & np.uint64((1 << fmt.fraction_bits) - 1)).astype(np.float64)
@@ -66,7 +66,7 @@ _VALUE_TABLES: dict[str, Reals] = {}
 
 
 def _value_table(fmt: Format) -> Reals:
-    """All values of a format of eight bits or less."""
+    """Return all values of a format of eight bits or less."""
     found = _VALUE_TABLES.get(fmt.name)
     if found is None:
         found = _VALUE_TABLES[fmt.name] = _decode(fmt, np.arange(1 << fmt.width, dtype=np.uint64))
@@ -81,9 +81,9 @@ def narrow(
     satfinite: bool = False,
     random: tuple[NDArray[np.uint64], int] | None = None,
 ) -> Bits:
-    """The values' codes. A NaN becomes the format's, or its largest number where it has none.
+    """Return the values' codes. A NaN becomes the format's, or its largest number where it has none.
 
-    The values must be exact, or rounded to odd (`odd_sum`), so that this is the only rounding.
+    The values must be exact, or rounded to odd (`add_round_to_odd`), so that this is the only rounding.
     """
     values = np.asarray(values, np.float64)
     if rounding == "rn" and not satfinite and fmt.name in ("f32", "f16"):
@@ -104,7 +104,7 @@ def narrow(
 
 
 def _encode_normal(fmt: Format, values: Reals) -> Bits | None:
-    """The codes of normal numbers and zeros by their bits alone; None where there are others."""
+    """Return the codes of normal numbers and zeros by their bits alone; None where there are others."""
     bits = values.view(np.uint64)
     magnitude = bits & np.uint64((1 << 63) - 1)
     low, high = ((fmt.smallest_exponent + _F64_BIAS) << 52, (fmt.bias + 1 + _F64_BIAS) << 52)
@@ -119,7 +119,7 @@ def _encode_normal(fmt: Format, values: Reals) -> Bits | None:
 
 
 def _infinity_code(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) -> Bits:
-    """The code of an infinity: itself, or NaN, or the largest finite number."""
+    """Return the code of an infinity: itself, or NaN, or the largest finite number."""
     code = fmt.infinity if fmt.infinity is not None else fmt.nan
     if satfinite or code is None:
         code = fmt.maximum
@@ -130,7 +130,7 @@ def _infinity_code(fmt: Format, negative: NDArray[np.bool_], satfinite: bool) ->
 
 
 def decompose(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.uint64]]:
-    """Sign, exponent and significand of finite doubles, as `pack` takes them."""
+    """Return sign, exponent and significand of finite doubles, as `pack` takes them."""
     bits = np.asarray(values, np.float64).view(np.uint64)
     field = ((bits >> np.uint64(52)) & np.uint64(0x7FF)).astype(np.int64)
     fraction = bits & _FRACTION
@@ -148,14 +148,14 @@ def decompose(values: Reals) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDAr
 
 
 def two_sum(a: Reals, b: Reals) -> tuple[Reals, Reals]:
-    """a + b rounded to nearest, and what that lost, exactly; both finite, and so is their sum (Knuth)."""
+    """Return a + b rounded to nearest, and what that lost, exactly; both finite, and so is their sum (Knuth)."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def add_round_to_odd(a: Reals, b: Reals) -> Reals:
-    """a + b rounded to odd: where something is cut off, the last bit of the result is set.
+    """Return a + b rounded to odd: where something is cut off, the last bit of the result is set.
 
     Rounded again, to two bits less or still fewer, it gives what one rounding of the exact sum does (Boldo, Melquiond).
     """
@@ -164,7 +164,7 @@ def add_round_to_odd(a: Reals, b: Reals) -> Reals:
 
 
 def round_to_odd(total: Reals, lost: Reals) -> Reals:
-    """A result rounded to nearest, made the one rounded to odd; `lost` has the sign of what rounding cut off."""
+    """Return a result rounded to nearest, made the one rounded to odd; `lost` has the sign of what rounding cut off."""
     bits = np.asarray(total).view(np.uint64)
     even = (bits & np.uint64(1)) == 0
     wrong = even & (lost != 0) & np.isfinite(total)

@@ -26,11 +26,11 @@ COMPARISONS: dict[str, Callable[[Bits, Bits], BoolArray]] = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-"""Ordered comparisons; with a `u` behind them they hold for NaNs, too."""
+"""Ordered comparisons; with a `u` after them they hold for NaNs, too."""
 
 
 def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], BoolArray]:
-    """A comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ..."""
+    """Return a comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ..."""
     if fmt.name in _NATIVE:
         native, test = _NATIVE[fmt.name], _VALUES[name]
         return lambda a, b: test(a.view(native), b.view(native))
@@ -66,7 +66,7 @@ _VALUES: dict[str, Callable[[Any, Any], BoolArray]] = {
 
 
 def _sort_key(fmt: Format, codes: Bits) -> Bits:
-    """Integers in the order of the numbers, both zeros equal: the magnitude, negated by the sign."""
+    """Return integers in the order of the numbers, both zeros equal: the magnitude, negated by the sign."""
     magnitude = magnitudes(fmt, codes)
     width = np.dtype(magnitude.dtype).itemsize * 8
     middle = magnitude.dtype.type(1 << (width - 1))
@@ -74,8 +74,8 @@ def _sort_key(fmt: Format, codes: Bits) -> Bits:
 
 
 def min_max(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits, Bits], Bits]:
-    """The smaller or greater code. A NaN is passed over, or, with `nan`, given; two NaNs give the format's own, or of
-    f64 the second, made quiet, as hardware does.
+    """Return the smaller or greater code. A NaN is passed over, or, with `nan`, given; two NaNs give the format's own,
+    or of f64 the second, made quiet, as hardware does.
     """
     kind = fmt.dtype
     sign, quiet = kind(fmt.sign), kind(fmt.nan or 0)
@@ -99,10 +99,10 @@ def min_max(fmt: Format, *, greatest: bool, nan: bool = False) -> Callable[[Bits
 
 
 def _native_min_max(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, Bits], Bits]:
-    """The same by numpy's own, which leaves open which zero it gives."""
+    """Return the same by numpy's own, which leaves open which zero it gives."""
     kind, native, quiet = fmt.dtype, _NATIVE[fmt.name], fmt.dtype(fmt.nan or 0)
-    ways = {(True, True): np.maximum, (True, False): np.fmax, (False, True): np.minimum, (False, False): np.fmin}
-    best = ways[greatest, nan]
+    functions = {(True, True): np.maximum, (True, False): np.fmax, (False, True): np.minimum, (False, False): np.fmin}
+    best = functions[greatest, nan]
     either = np.bitwise_and if greatest else np.bitwise_or
 
     def choose(a: Bits, b: Bits) -> Bits:
@@ -117,7 +117,7 @@ def _native_min_max(fmt: Format, greatest: bool, nan: bool) -> Callable[[Bits, B
             return codes
         if nan:
             return np.where(wrong, quiet, codes)
-        # A signalling NaN beside a number may have made it one.
+        # A signalling NaN together with a number may have made it one.
         a_wrong, b_wrong = np.isnan(x), np.isnan(y)
         neither = b | _QUIET if kind is np.uint64 else quiet
         return np.where(a_wrong, np.where(b_wrong, neither, b), np.where(b_wrong, a, codes))

@@ -1,4 +1,4 @@
-"""The floating-point formats of PTX: how many bits each has, where its largest number stands, what a NaN looks like.
+"""The floating-point formats of PTX: the numbers of bits, the code of the largest number, and the codes of NaNs.
 
 Manual: Fundamental Types; Alternate Floating-Point Data Formats; Floating Point Instructions (NaN).
 """
@@ -20,11 +20,12 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format. Codes are sign, exponent and fraction, in the low bits of an unsigned integer of `width` bits.
+    """A floating-point format. Codes are sign, exponent and fraction, in the low bits of an unsigned integer of `width`
+    bits.
 
-    maximum: code of the largest finite number. infinity, nan: their codes, where the format has them; `nan` is the
-    one that instructions give (its NaNs are all codes above `infinity`, or above `maximum`).
-    shift: zero bits below the fraction (tf32 lies in the upper bits of a register).
+    `maximum` is the code of the largest finite number. `infinity` and `nan` are theirs, where the format has them;
+    `nan` is the one that instructions produce (all codes above `infinity`, or above `maximum`, are NaNs). `shift` is
+    the number of zero bits below the fraction (tf32 lies in the upper bits of a register).
     """
 
     name: str

@@ -22,7 +22,7 @@ ROUND_TO_INTEGER: dict[str, Callable[[Reals], Reals]] = {
 
 
 def from_integer(fmt: Format, integers: Bits, *, signed: bool, rounding: str) -> Bits:
-    """The codes of integers of any width, by one rounding."""
+    """Return the codes of integers of any width, by one rounding."""
     width = integers.dtype.itemsize * 8
     if rounding == "rn" and fmt.name in ("f32", "f64"):
         numbers = integers.view(f"i{width // 8}") if signed else integers
@@ -42,7 +42,7 @@ def from_integer(fmt: Format, integers: Bits, *, signed: bool, rounding: str) ->
 
 
 def to_integer(values: Reals, width: int, *, signed: bool, rounding: str, nan: int) -> Bits:
-    """Values rounded to whole numbers, limited to what `width` bits hold; NaNs become `nan`."""
+    """Return values rounded to whole numbers, limited to what `width` bits hold; NaNs become `nan`."""
     lowest = -(2.0 ** (width - 1)) if signed else 0.0
     beyond = 2.0 ** (width - 1) if signed else 2.0**width
     rounded = ROUND_TO_INTEGER[rounding](values)
@@ -57,7 +57,7 @@ def to_integer(values: Reals, width: int, *, signed: bool, rounding: str, nan: i
 
 
 def _to_uint64(values: Reals) -> Bits:
-    """Values of 0 .. 2**64 - 1, of which the upper half does not fit in a signed integer."""
+    """Return values of 0 .. 2**64 - 1, of which the upper half does not fit in a signed integer."""
     upper = values >= 2.0**63
     low = np.where(upper, values - 2.0**63, values).astype(np.int64).view(np.uint64)
     return np.where(upper, low | np.uint64(1 << 63), low)

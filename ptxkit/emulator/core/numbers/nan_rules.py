@@ -1,6 +1,6 @@
 """What NaNs become, and zeros where subnormal numbers are flushed.
 
-Instructions of all formats but f64 give one NaN (`Format.nan`); those of f64 hand on the payload of the last operand
+Instructions of all formats but f64 give one NaN (`Format.nan`); those of f64 keep the payload of the last operand
 that is a NaN, made quiet. That is what an H200 does; the manual leaves it open, as it does the rest here.
 Manual: Floating Point Instructions.
 """
@@ -19,7 +19,7 @@ QUIET = np.uint64(1 << 51)
 
 
 def canonicalize(fmt: Format, codes: Bits) -> Bits:
-    """The codes with every NaN made the format's own."""
+    """Return the codes with every NaN made the format's own."""
     wrong = is_nan(fmt, codes)
     if not wrong.any():
         return codes
@@ -27,7 +27,7 @@ def canonicalize(fmt: Format, codes: Bits) -> Bits:
 
 
 def propagate_payload(result: Bits, *operands: Bits) -> Bits:
-    """Results of f64 whose NaNs are the last operand's that is one, made quiet, or the format's own."""
+    """Return results of f64 whose NaNs are the last operand's that is one, made quiet, or the format's own."""
     wrong = is_nan(F64, result)
     if not wrong.any():
         return result
@@ -38,7 +38,9 @@ def propagate_payload(result: Bits, *operands: Bits) -> Bits:
 
 
 def convert_payload(result: Bits, fmt: Format, source: Format, codes: Bits) -> Bits:
-    """Results of a conversion from or to f64 whose NaNs keep sign and payload, cut off where need be, and are quiet."""
+    """Return results of a conversion from or to f64 whose NaNs keep sign and payload, cut off where need be, and are
+    quiet.
+    """
     wrong = is_nan(source, codes)
     if not wrong.any():
         return result
@@ -50,9 +52,10 @@ def convert_payload(result: Bits, fmt: Format, source: Format, codes: Bits) -> B
 
 
 def is_tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
-    """What `.ftz` makes zero: numbers that, rounded to a significand of full length, are below the smallest normal.
+    """Return where `.ftz` makes zero: numbers that, rounded to a significand of full length, are below the smallest
+    normal.
 
-    So those next to that number stay, although they are smaller, where rounding makes it of them.
+    Smaller numbers next to the smallest normal one are kept where rounding makes them that number.
     """
     least = 2.0**fmt.smallest_exponent
     step = least * 2.0 ** -(fmt.fraction_bits + 1)
@@ -66,21 +69,21 @@ def is_tiny(fmt: Format, values: Reals, rounding: str) -> NDArray[np.bool_]:
 
 
 def flush_subnormals(fmt: Format, codes: Bits) -> Bits:
-    """The codes with subnormal numbers made zeros of their sign (`.ftz`)."""
+    """Return the codes with subnormal numbers made zeros of their sign (`.ftz`)."""
     kind = codes.dtype.type
     exponent = kind((fmt.maximum | (1 << fmt.fraction_bits)) >> fmt.fraction_bits << (fmt.fraction_bits + fmt.shift))
     return np.where(codes & exponent == 0, codes & kind(fmt.sign << fmt.shift), codes)
 
 
 def is_subnormal(fmt: Format, codes: Bits) -> NDArray[np.bool_]:
-    """Where the codes are subnormal numbers."""
+    """Return where the codes are subnormal numbers."""
     magnitude = magnitudes(fmt, codes)
     least = magnitude.dtype.type(1 << (fmt.fraction_bits + fmt.shift))
     return cast(NDArray[np.bool_], (magnitude != 0) & (magnitude < least))
 
 
 def saturate_codes(fmt: Format, codes: Bits) -> Bits:
-    """The codes limited to 0.0 .. 1.0; NaNs and negative numbers become +0.0 (`.sat`)."""
+    """Return the codes limited to 0.0 .. 1.0; NaNs and negative numbers become +0.0 (`.sat`)."""
     kind = codes.dtype.type
     one = kind(fmt.bias << (fmt.fraction_bits + fmt.shift))
     zero = (codes & kind(fmt.sign << fmt.shift) != 0) | is_nan(fmt, codes)
@@ -88,7 +91,7 @@ def saturate_codes(fmt: Format, codes: Bits) -> Bits:
 
 
 def apply_relu(fmt: Format, codes: Bits) -> Bits:
-    """Negative numbers, -0.0 among them, made +0.0; NaNs stay (`.relu`)."""
+    """Return negative numbers, -0.0 among them, made +0.0; NaNs stay (`.relu`)."""
     kind = codes.dtype.type
     negative = (codes & kind(fmt.sign << fmt.shift) != 0) & ~is_nan(fmt, codes)
     return np.where(negative, kind(0), codes)

@@ -1,4 +1,5 @@
-"""Arithmetic of the formats that fit in f64, on values: each result is exact or rounded to odd, for `carriers.narrow`.
+"""Arithmetic on values of the formats that fit in f64; each result is exact, or rounded to odd for
+`float_codec.narrow`.
 
 A product of two significands of 24 bits is exact in f64. A quotient or a root of such numbers comes no nearer to a
 number of 25 bits than 2**-49 of itself unless it is one, so rounding it to 53 bits first is harmless.
@@ -16,27 +17,27 @@ Floats = NDArray[np.float32]
 
 
 def add(a: Reals, b: Reals, rounding: str = "rn") -> Reals:
-    """a + b."""
+    """Return a + b."""
     return _fix_zero_sign(add_round_to_odd(a, b), a, b, rounding)
 
 
 def multiply(a: Reals, b: Reals) -> Reals:
-    """a * b."""
+    """Return a * b."""
     return a * b
 
 
 def fused_multiply_add(a: Reals, b: Reals, c: Reals, rounding: str = "rn") -> Reals:
-    """a * b + c."""
+    """Return a * b + c."""
     return add(a * b, c, rounding)
 
 
 def divide(a: Reals, b: Reals) -> Reals:
-    """a / b."""
+    """Return a / b."""
     return a / b
 
 
 def sqrt(a: Reals) -> Reals:
-    """The square root."""
+    """Return the square root."""
     return np.sqrt(a)
 
 
@@ -49,7 +50,7 @@ def _fix_zero_sign(total: Reals, a: Reals, b: Reals, rounding: str) -> Reals:
 
 
 def fused_multiply_add_f32(a: Floats, b: Floats, c: Floats) -> Floats:
-    """a * b + c in f32, rounded to nearest.
+    """Return a * b + c in f32, rounded to nearest.
 
     The sum in f64 may be rounded again wherever that is not half way between two numbers of 24 bits.
     """

@@ -24,7 +24,7 @@ class Packing:
     stride: int
 
     def unpack(self, values: Bits) -> Bits:
-        """Codes of shape (threads, count), or the values as they are where each holds one number."""
+        """Return codes of shape (threads, count), or the values as they are where each holds one number."""
         if self.count == 1:
             return values
         if self.stride >= 8:
@@ -35,7 +35,7 @@ class Packing:
         return codes
 
     def pack(self, codes: Bits) -> Bits:
-        """The registers of codes as `unpacked` gives them."""
+        """Return the registers of codes as `unpack` returns them."""
         if self.count == 1:
             return codes
         width = max(self.count * self.stride, 8)
@@ -48,7 +48,7 @@ class Packing:
 
 @cache
 def packing_of(word: str) -> Packing:
-    """The packing of a floating-point type: `f32`, `bf16x2`, `e2m1p4x4` (each in a byte of its own), ...
+    """Return the packing of a floating-point type: `f32`, `bf16x2`, `e2m1p4x4` (each in a byte of its own), ...
 
     Types without a format (integers, bits) are none: KeyError.
     """
@@ -60,7 +60,7 @@ def packing_of(word: str) -> Packing:
 
 
 def elementwise(function: Callable[..., Bits], result: str, *operands: str) -> Callable[..., Bits]:
-    """A function of codes made one of registers of these types, element by element. None operands stay None."""
+    """Return a function of codes made one of registers of these types, element by element. None operands stay None."""
     if all(packing_of(word).count == 1 for word in (result, *operands)):
         return function
     parts = [packing_of(word) for word in operands]

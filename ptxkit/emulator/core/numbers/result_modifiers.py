@@ -1,4 +1,4 @@
-"""What is asked of a result beside its value: how it is rounded, and which numbers it may not be."""
+"""How a result is rounded, and which values it must not have."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from ptxkit.emulator.core.numbers.nan_rules import apply_relu, flush_subnormals,
 
 @dataclass(frozen=True, slots=True)
 class ResultModifiers:
-    """rounding: None is to nearest even. ftz: subnormal results become zeros of their sign. saturate: 0.0 .. 1.0.
+    """How a result is changed, in the order of the fields. `rounding` is None for rounding to nearest even.
 
-    relu: negative numbers become zero. satfinite: what is too large becomes the largest finite number. pzo: no
-    negative zeros. In this order.
+    With `ftz`, subnormal results become zeros of their sign. `saturate` limits them to 0.0 .. 1.0. With `relu`,
+    negative numbers become zero. With `satfinite`, what is too large becomes the largest finite number. With `pzo`,
+    there are no negative zeros.
     """
 
     rounding: str | None = None
@@ -28,14 +29,14 @@ class ResultModifiers:
     pzo: bool = False
 
     def encode(self, fmt: Format, values: Reals, random: tuple[NDArray[np.uint64], int] | None = None) -> Bits:
-        """The codes of values that are exact or rounded to odd."""
+        """Return the codes of values that are exact or rounded to odd."""
         if self.ftz:
             values = np.where(is_tiny(fmt, values, self.rounding or "rn"), np.copysign(0.0, values), values)
         codes = narrow(fmt, values, self.rounding or "rn", satfinite=self.satfinite, random=random)
         return self.clamp(fmt, codes)
 
     def clamp(self, fmt: Format, codes: Bits) -> Bits:
-        """Rounded codes without what may not be."""
+        """Return rounded codes without what may not be."""
         if self.ftz:
             codes = flush_subnormals(fmt, codes)
         if self.saturate:

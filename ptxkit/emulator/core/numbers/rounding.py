@@ -31,10 +31,10 @@ def pack(
     satfinite: bool = False,
     random: tuple[NDArray[np.uint64], int] | None = None,
 ) -> Bits:
-    """The codes nearest to (-1)**negative * significand * 2**(exponent - 63), by one rounding.
+    """Return the codes nearest to (-1)**negative * significand * 2**(exponent - 63), by one rounding.
 
-    satfinite: what exceeds the largest finite number becomes it, by every rounding. random: for `rs`, bits to add to
-    what is cut off, and how many they are; they meet the highest of the bits cut off.
+    With `satfinite`, what exceeds the largest finite number becomes that number, by every rounding. `random` has, for
+    `rs`, the bits to add to what is cut off, and their number; they are aligned with the highest of the bits cut off.
     """
     exponent = np.where(significand == 0, fmt.smallest_exponent, exponent)
     too_small = np.maximum(fmt.smallest_exponent - exponent, 0)
@@ -87,7 +87,7 @@ def _handle_overflow(
     code: NDArray[np.uint64],
     satfinite: bool,
 ) -> NDArray[np.uint64]:
-    """Codes beyond the largest finite number made infinite, NaN or that number."""
+    """Return codes beyond the largest finite number made infinite, NaN or that number."""
     maximum = np.uint64(fmt.maximum)
     beyond = code > maximum
     if satfinite or (fmt.infinity is None and fmt.nan is None) or rounding in ("rz", "rs"):

@@ -1,0 +1,263 @@
+"""How much of a kernel is analysed: what exceeds a limit stays undecided or is not shown, and no analysis hangs.
+
+A step is one instruction executed symbolically. A lookup is the work of a rule to find the other accesses to a
+location; to compare two executions counts as several.
+"""
+
+from __future__ import annotations
+
+MAX_STEPS = 30_000
+"""The maximum number of steps of one execution, including calls; a longer execution ends as `budget`."""
+
+STALLED_STEPS = 8_000
+"""The number of steps in which its loops find nothing new after which an execution ends as `budget`."""
+
+STALLED_ITERATIONS = 12
+"""The same limit as a multiple of the number of instructions that the execution has covered; the larger one counts."""
+
+MIN_STALLED_STEPS = 1_000
+"""The number of steps without anything new after which an execution ends as `budget` where it has executed everything
+that can be reported on, or certainly leaves no loop within the budget: further iterations only serve to leave a loop.
+"""
+
+MAX_SYMBOLIC_VALUES = 150_000
+"""The maximum number of unknown values of one exploration; an execution that exceeds it ends as `budget`, too: many
+threads in one loop read a new value each in every iteration."""
+
+MAX_CALL_DEPTH = 16
+"""The maximum depth of calls that are followed."""
+
+MAX_DECISION_FLIPS = 3
+"""The maximum number of scenarios that flip a guess to reach code that the first ones did not."""
+
+MAX_ADDED_THREADS = 4
+"""The maximum number of threads added to one scenario because of what others read."""
+
+MAX_DIVERGED_GROUPS = 64
+"""The maximum number of groups that the threads of one CTA may diverge into; further ones are not executed."""
+
+MAX_TOTAL_STEPS = 600_000
+"""The maximum number of steps of all executions of one kernel."""
+
+MAX_MODULE_STEPS = 20_000_000
+"""The maximum number of steps in all kernels of a module: half a minute's work with the lookups."""
+
+MAX_THREAD_CLASSES = 40
+"""The maximum number of thread classes of a CTA that are simulated."""
+
+MAX_SCHEDULES = 8
+"""The maximum number of schedules that are simulated."""
+
+MAX_SIMULATED_EVENTS = 60_000
+"""The maximum number of events of one simulated schedule."""
+
+MAX_SIMULATED_CTAS = 8
+"""The maximum number of CTAs of a cluster that are executed and simulated together."""
+
+MAX_ANALYSED_CTAS = 2
+"""The maximum number of CTAs of a cluster that rules inspect."""
+
+FIRST_VISITS = 12
+"""The number of first executions of one instruction that a rule inspects."""
+
+LAST_VISITS = 6
+"""The number of last executions of one instruction that a rule inspects: the iterations between are the same."""
+
+MAX_EXECUTION_PAIRS = 24
+"""The maximum number of pairs of executions that a rule inspects for one pair of instructions and of threads."""
+
+MAX_THREAD_EVENTS = 400_000
+"""The maximum number of threads times events that a rule may inspect in one CTA."""
+
+MAX_TOTAL_PAIR_CHECKS = 1_000_000
+"""The maximum number of lookups of all rules in one kernel."""
+
+PAIR_CHECK_COST = 10
+"""The number of lookups that a comparison of two executions counts as."""
+
+MAX_MODULE_PAIR_CHECKS = 20_000_000
+"""The maximum number of lookups in all kernels of a module."""
+
+MAX_DEFINITION_SEARCH = 4_000
+"""The maximum number of instructions that one search for reaching definitions visits."""
+
+MAX_PAIR_ARRIVALS = 4
+"""The maximum number of arrivals of one thread at one object that are examined for a pair of CTAs."""
+
+MAX_EDGE_CHECKS = 20_000
+"""The maximum number of synchronisation edges that are tried for accesses of two CTAs."""
+
+MAX_CROSSING_CHECKS = 4_000
+"""The maximum number of pairs of accesses by two CTAs that are examined for a proxy crossing."""
+
+MAX_BOX_BYTES = 64 << 10
+"""The number of bytes from its address that a tensor copy of an unknown box may have written."""
+
+MAX_BOX_PAIR_CHECKS = 4_000
+"""The maximum number of pairs of a copy and of an access on a path that are examined for the size of its box."""
+
+MAX_LOOKBACK = 500
+"""The maximum number of events that the search for an event common to two groups examines."""
+
+MAX_NAME_LENGTH = 60
+"""The maximum number of characters of a variable's name in a message; mangled names can be longer than any line."""
+
+MAX_MOVE_CHAIN = 8
+"""The maximum number of moves between a load and the store of the loaded value."""
+
+MAX_EXACT_CHECKS = 3_000
+"""The maximum number of pairs of accesses, and of paths, that are examined in detail."""
+
+MAX_FIRST_EXECUTIONS = 64
+"""The maximum number of first executions that are examined where many instructions fill the bytes that are read."""
+
+MAX_GROUP_ACCESSES = 1_500
+"""The maximum number of accesses by groups that are compared; that of threads ends at MAX_ACCESS_INSTANCES."""
+
+MAX_OPERAND_ASSIGNMENTS = 500
+"""The maximum number of assignments that are visited for one operand."""
+
+MAX_TRACED_REGISTERS = 400
+"""The maximum number of registers that are followed for one step."""
+
+MAX_EXPR_CHARS = 80
+"""The maximum number of characters of an unknown that is itself a formula."""
+
+MAX_EXPR_DEPTH = 60
+"""The maximum number of assignments in sequence that one formula follows."""
+
+MAX_DECIDING_STEPS = 16
+"""The maximum number of missed steps that are analysed."""
+
+MAX_NAMED_WAITS = 16
+"""The maximum number of waits that are named for one transfer."""
+
+MAX_SPACE_BRANCHES = 16
+"""The maximum number of branches on state spaces that are examined."""
+
+MAX_TRANSFER_EXECUTIONS = 20
+"""The maximum number of executions of one instruction by one thread that a table of transfers contains."""
+
+MAX_NAMED_SOURCES = 2
+"""The maximum number of causes of an unknown size that are named."""
+
+MAX_NAMED_FENCES = 8
+"""The maximum number of proxy fences that are named for one transfer; unrolled code has one for each of many writes."""
+
+MAX_DISPLAY_NAME = 28
+"""The maximum number of characters of a name that a table repeats."""
+
+MAX_INLINED_CALLS = 64
+"""The maximum depth of nested inlined calls."""
+
+MAX_FOLLOWED_REGISTERS = 200
+"""The maximum number of registers that are followed to the conditions of one step."""
+
+MAX_GLOBAL_ACCESSES = 20_000
+"""The maximum number of accesses to global memory that are examined in one scenario."""
+
+MAX_DEFINITION_CHAIN = 20
+"""The maximum number of assignments in sequence through which one address is followed."""
+
+MAX_OVERLAP_PAIRS = 64
+"""The maximum number of pairs of accesses of threads that are examined for each pair of instructions."""
+
+MAX_PENDING_COMMITS = 8
+"""The number of later commits that are distinguished for one issue: a wait leaves at most seven groups pending."""
+
+MAX_FUNCTION_STEPS = 400_000
+"""The maximum number of steps that are examined in one function; what comes later is not judged."""
+
+MAX_ACCESS_BYTES = 1 << 18
+"""The number of bytes that no access exceeds: the shared memory of a CTA is smaller. Sizes are numbers below 2**64."""
+
+MAX_ALIGNMENT = 16
+"""The largest alignment that copies require."""
+
+MAX_TRIAL_STEPS = 400_000
+"""The maximum number of steps in all trials of a kernel."""
+
+MAX_BLOCK_STEPS = 200
+"""The maximum number of steps in a block: the budget of an execution is checked between blocks."""
+
+MAX_CHECKED_EXECUTIONS = 8
+"""The maximum number of executions of an instruction whose bounds and ranks are checked: later ones repeat."""
+
+MAX_CHECKED_MASKS = 4
+"""The maximum number of executions of an instruction whose member masks are checked: later ones repeat."""
+
+MAX_TX_BYTES = (1 << 20) - 1
+"""The maximum number of bytes that a phase of an mbarrier can expect."""
+
+MAX_STORE_BYTES = 8
+"""The size in bytes of the widest element that one instruction stores."""
+
+MAX_STORE_CHECKS = 500_000
+"""The maximum number of pairs of a load and a store that are compared in one CTA."""
+
+MAX_HYPOTHESES = 8
+"""The maximum number of hypotheses of each kind; each is simulated again with priority for each kind of actor."""
+
+MAX_REUSE_EXECUTIONS = 12
+"""The number of executions of one instruction that are counted: the accesses of a thread have no gap up to there."""
+
+MAX_TMEM_EXECUTIONS = 6
+"""The maximum number of executions of one instruction that are examined, since later rounds repeat."""
+
+MAX_TMEM_PAIRS = 4
+"""The maximum number of pairs of executions of two instructions, by threads of two paths, that are examined."""
+
+MAX_COMPARISONS = 8
+"""The maximum number of comparisons of one unknown that are kept; more are rare, and each costs time."""
+
+MAX_CELL_BYTES = 16
+"""The size in bytes of the largest element that an instruction stores."""
+
+MAX_REGISTER_LAYERS = 8
+"""The maximum number of groups that a lookup visits; a group that diverged more often copies all values."""
+
+MAX_CLUSTER_CTAS = 1024
+"""An upper bound for the CTAs in a cluster on any GPU."""
+
+MAX_IDLE_SAMPLES = 2
+"""The number of consecutive sizes that may reach no new code before sampling ends."""
+
+MAX_VALUE_DEPTH = 100
+"""The length of a chain of lane values above which they are not computed by recursion."""
+
+MAX_ACCESS_INSTANCES = 8_000
+"""The maximum number of accesses of each kind by threads that are examined for races."""
+
+MAX_RACE_PAIR_CHECKS = 100_000
+"""The maximum number of lookups among these accesses."""
+
+MAX_MONOMIALS = 8
+"""The maximum number of monomials of a polynomial: a larger sum is not readable."""
+
+MAX_FACTORS = 4
+"""The maximum number of factors of a monomial: a larger product is not readable."""
+
+MAX_THREAD_REGISTERS = 256
+"""The number of registers that `setmaxnreg` can give a thread."""
+
+MAX_STEPS_PER_ISSUE = 4_000
+"""The maximum number of steps that are searched for the fence of one issue."""
+
+MAX_FENCE_STEPS = 300_000
+"""The maximum number of steps that are searched for fences in one function."""
+
+MAX_SIZES = 8
+"""The maximum number of block sizes that are tried."""
+
+MAX_AHEAD = 300
+"""The maximum number of events that are examined for a position after a collective instruction."""
+
+MAX_CONVERGENCE_BARRIERS = 50
+"""The maximum number of convergence points of two groups."""
+
+MAX_LARGE_SAMPLES = 2
+"""The maximum number of sizes larger than the first samples that are tried, from comparisons on the path to code that
+was not reached."""
+
+MAX_SAMPLE = 1 << 16
+"""The largest of these sizes."""

@@ -1,0 +1,238 @@
+"""Decides whether as many bytes are announced to the mbarriers of a CTA as the copies on them bring.
+
+One thread that feeds an mbarrier alone is checked phase by phase; several threads over the whole kernel. Copies by one
+tensor map bring the same bytes each time, so that phases are compared even where those bytes are unknown.
+
+Source: PTX ISA, "Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cached_property
+
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.mbarrier.awaited_phases import is_phase_awaited
+from ptxkit.analysis.mbarrier.mbarrier_objects import find_initializations, mbarrier_of
+from ptxkit.analysis.mbarrier.tx_count import (
+    PhaseTx,
+    TxEntry,
+    TxLedger,
+    build_tx_ledgers,
+    find_inconsistent_phase,
+    find_outliers,
+)
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.late_expect_tx import LateExpectTx, find_late_expect_tx
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
+
+_TX_EFFECTS = (MbarrierArrive, MbarrierComplete, MbarrierExpect)
+
+
+class UnknownBalance(Enum):
+    """Why it is not known whether the announced bytes match the copied ones."""
+
+    TENSOR_MAP = "a tensor map decides the bytes of a copy"
+    AWAITED_PHASE = "more bytes are announced than copied, and the phase may be one that no thread waits for"
+    UNREACHED_ARRIVALS = "some arrivals are in code that no execution reaches"
+
+
+@dataclass(frozen=True, slots=True)
+class TxBalance:
+    """The result for one mbarrier. step: the first instruction that announces or copies. threads: how many feed it.
+
+    unbalanced: the phase whose bytes differ; None where they match, or where `unknown` says why that is not known.
+    """
+
+    step: Step
+    is_certain: bool
+    unbalanced: PhaseTx | None = None
+    unknown: UnknownBalance | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TxConsistency:
+    """The comparison of the phases that are fed by copies of the same tensor maps.
+
+    inconsistent: phases that announce other bytes for the same boxes, each with the bytes to announce, if known.
+    expects: the steps that announce bytes; where no phase is inconsistent, they all agree.
+    """
+
+    is_certain: bool
+    threads: int
+    inconsistent: tuple[tuple[PhaseTx, int | None], ...]
+    expects: tuple[Step, ...]
+
+
+class TxBalanceCheck:
+    """Compares announced and copied bytes in one scenario."""
+
+    def __init__(self, facts: ScenarioFacts) -> None:
+        self._facts = facts
+        self._ledgers_by_thread = [
+            (thread, build_tx_ledgers(thread.trace, mbarrier_of)) for thread in facts.threads.values()
+        ]
+        self._by_mbarrier: dict[int, list[TxLedger]] = defaultdict(list)
+        for _, ledgers in self._ledgers_by_thread:
+            for address, ledger in ledgers.items():
+                self._by_mbarrier[address].append(ledger)
+
+    def balances(self) -> Iterator[TxBalance]:
+        """The result for each mbarrier that is fed."""
+        for address, ledgers in self._by_mbarrier.items():
+            if len(ledgers) == 1:
+                yield self._balance_of_one(ledgers[0])
+            else:
+                yield from self._balance_of_many(address)
+
+    def consistency_by_thread(self) -> Iterator[TxConsistency]:
+        """The comparison of each thread's own phases."""
+        for thread, by_mbarrier in self._ledgers_by_thread:
+            ledgers = list(by_mbarrier.values())
+            outliers = [list(find_outliers(ledgers, copies_follow)) for copies_follow in (True, False)]
+            entries = (entry for ledger in ledgers for entry in ledger.entries)
+            found = tuple(outliers[0]) if all(outliers) else ()
+            yield TxConsistency(thread.trace.is_certain(), 1, found, _expects(entries))
+
+    def consistency(self) -> TxConsistency | None:
+        """The comparison of all mbarriers over the whole kernel: no boxes may make the bytes of all of them match.
+
+        None where no copy takes its size from a tensor map, or not all threads end.
+        """
+        entries = (entry for ledgers in self._by_mbarrier.values() for each in ledgers for entry in each.entries)
+        if not any(entry.size_is_in_map for entry in entries):
+            return None
+        found: dict[int, list[TxEntry]] = defaultdict(list)
+        for thread, by_mbarrier in self._all_threads:
+            if thread.trace.end_reason != "exit":
+                return None
+            for address, ledger in by_mbarrier.items():
+                tail = ledger.open_last_phase
+                is_left = tail is not None and self._is_unawaited(ledger, tail) is not False
+                left = len(tail.entries) if tail is not None and is_left else 0
+                found[address].extend(ledger.entries[: len(ledger.entries) - left])
+        odd = find_inconsistent_phase(PhaseTx(tuple(entries)) for entries in found.values())
+        is_certain = all(thread.trace.is_certain() for thread, _ in self._all_threads)
+        expects = _expects(entry for entries in found.values() for entry in entries)
+        return TxConsistency(is_certain, len(self._all_threads), () if odd is None else (odd,), expects)
+
+    @cached_property
+    def _all_threads(self) -> Sequence[tuple[ThreadView, Mapping[int, TxLedger]]]:
+        everyone = self._facts.all_threads(*_TX_EFFECTS) or []
+        return [(thread, build_tx_ledgers(thread.trace, mbarrier_of)) for thread in everyone]
+
+    def _balance_of_one(self, ledger: TxLedger) -> TxBalance:
+        """One thread feeds the mbarrier: its phases must balance, with copies either after their arrival or before."""
+        step = ledger.entries[0].event.step
+        groupings = [ledger.split_phases(copies_follow) for copies_follow in (True, False)]
+        adding = ledger.split_balanced_phases() if ledger.has_separate_expects else None
+        if adding is not None:
+            groupings.append(adding)
+        uneven = [[phase for phase in phases if phase.is_balanced is False] for phases in groupings]
+        is_certain = self._facts.threads[ledger.tid].trace.is_certain()
+        checked = [(phase, self._is_unawaited(ledger, phase)) for phase in uneven[0]] if all(uneven) else []
+        wrong = next((phase for phase, is_unawaited in checked if is_unawaited is False), None)
+        if wrong is not None:
+            is_silent = any(not phases[0].expected_bytes for phases in uneven)
+            if is_silent and not self._facts.executes_all(MbarrierArrive, MbarrierExpect):
+                return TxBalance(step, is_certain, unknown=UnknownBalance.UNREACHED_ARRIVALS)
+            return TxBalance(step, is_certain, unbalanced=wrong)
+        if any(is_unawaited is None for _, is_unawaited in checked):
+            return TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE)
+        if any(phase.is_balanced is None for phases in groupings for phase in phases):
+            return TxBalance(step, is_certain, unknown=UnknownBalance.TENSOR_MAP)
+        return TxBalance(step, is_certain)
+
+    def _balance_of_many(self, address: int) -> Iterator[TxBalance]:
+        """Several threads feed the mbarrier: over a whole kernel, all that is announced must be copied."""
+        found = [by_mbarrier[address] for _, by_mbarrier in self._all_threads if address in by_mbarrier]
+        whole = PhaseTx(tuple(entry for ledger in found for entry in ledger.entries))
+        if not found or not all(ledger.is_complete for ledger in found) or whole.is_balanced is None:
+            return
+        step = whole.entries[0].event.step
+        is_certain = all(thread.trace.is_certain() for thread, _ in self._all_threads)
+        awaited = whole.is_balanced or not whole.is_pending or is_phase_awaited(self._facts, address, None)
+        if awaited is None:
+            yield TxBalance(step, is_certain, unknown=UnknownBalance.AWAITED_PHASE, threads=len(found))
+        else:
+            unbalanced = None if whole.is_balanced or not awaited else whole
+            yield TxBalance(step, is_certain, unbalanced=unbalanced, threads=len(found))
+
+    def _is_unawaited(self, ledger: TxLedger, phase: PhaseTx) -> bool | None:
+        """Whether more bytes are announced than copied, for a phase that no thread waits for; None if unknown."""
+        if not phase.is_pending or phase.expected_bytes is None:
+            return False
+        address = mbarrier_of(ledger.entries[0].event)
+        awaited = None if address is None else is_phase_awaited(self._facts, address, ledger.phase_number_of(phase))
+        return None if awaited is None else not awaited
+
+
+def _expects(entries: Iterable[TxEntry]) -> tuple[Step, ...]:
+    return tuple(dict.fromkeys(entry.event.step for entry in entries if entry.is_expect and entry.size))
+
+
+def find_late_expects(facts: ScenarioFacts) -> Iterator[tuple[ThreadView, LateExpectTx]]:
+    """Bytes that are announced after an arrival at an mbarrier whose phases one arrival ends."""
+    single = {
+        address
+        for address, inits in find_initializations(facts.threads.values()).items()
+        if all(event.amount == 1 for _, _, event in inits)
+    }
+    for thread in facts.threads.values() if single else ():
+        if not any(thread.positions(MbarrierExpect)):
+            continue
+        others = {
+            address
+            for other in facts.threads.values()
+            if other is not thread
+            for address in _mbarriers_with_expects(other)
+        }
+        for late in find_late_expect_tx(thread.trace, single - others):
+            yield thread, late
+
+
+def _mbarriers_with_expects(thread: ThreadView) -> Iterator[int | None]:
+    """The mbarriers to which a thread announces bytes."""
+    for _, event in thread.positions(MbarrierArrive, MbarrierExpect):
+        if not isinstance(event.effect, MbarrierArrive) or event.effect.expect is not None:
+            yield mbarrier_of(event)
+
+
+def find_waits_and_arrivals(facts: ScenarioFacts) -> Iterator[tuple[TraceEvent, bool, bool]]:
+    """The first wait of each thread at each mbarrier: the event, whether some thread arrives there, whether the path to
+    the wait is certain.
+
+    A wait for the phase before the first one needs no arrival and is left out, as is a wait where it is not known
+    whether a thread arrives.
+    """
+    arrived = _arrival_mbarriers(facts.threads.values())
+    if None in arrived:
+        return
+    by_any_thread: set[int | None] | None = None
+    for thread in facts.threads.values():
+        seen: set[int] = set()
+        for at, event in thread.positions(MbarrierWait):
+            address, effect = mbarrier_of(event), event.effect
+            is_fresh = isinstance(effect, MbarrierWait) and effect.by == "parity" and event.amount == 1
+            if address is None or address in seen or is_fresh:
+                continue
+            seen.add(address)
+            if address in arrived:
+                yield event, True, thread.trace.is_certain(at)
+                continue
+            if arrived and by_any_thread is None:
+                everyone = facts.all_threads(MbarrierArrive, MbarrierTrack)
+                by_any_thread = {None} if everyone is None else _arrival_mbarriers(everyone)
+            if not arrived or not {address, None} & (by_any_thread or set()):
+                yield event, False, thread.trace.is_certain(at)
+
+
+def _arrival_mbarriers(threads: Iterable[ThreadView]) -> set[int | None]:
+    """The mbarriers at which threads arrive; None among them where not all are known."""
+    return {mbarrier_of(event) for thread in threads for _, event in thread.positions(MbarrierArrive, MbarrierTrack)}

@@ -1,0 +1,133 @@
+"""Bulk copies out of shared memory, and whether a thread writes their source only after they have read it.
+
+Source: PTX ISA, "cp.async.bulk.wait_group", "Completion Mechanisms for Asynchronous Copy Operations".
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.thread_view import ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.symexec.trace import TraceEvent
+from ptxkit.analysis.sync.async_groups import AsyncCopy
+from ptxkit.analysis.sync.warp_convergence import ConvergencePoints
+from ptxkit.isa.effects import Access, WaitGroup
+
+
+class WaitCoverage(Enum):
+    """What a wait that follows a copy does for it."""
+
+    COVERS = "waits until the copy has read its source"
+    LEAVES_PENDING = "may leave the copy's group pending"
+    BEFORE_COMMIT = "precedes the commit of the copy's group"
+
+
+def bulk_source_reads(issuer: ThreadView) -> list[AsyncCopy]:
+    """The bulk copies that a thread starts out of shared memory."""
+    return [copy for copy in issuer.copies if _is_bulk_source_read(copy)]
+
+
+def find_ineffective_waits(kernel: KernelFacts) -> frozenset[Step]:
+    """The waits for bulk copies of a kernel in which no wait ever covers a copy out of shared memory.
+
+    Waits in loops are left out: they may be executed more often than the explored threads execute them.
+    """
+    threads = [thread for facts in kernel.scenarios for thread in facts.threads.values()]
+    if any(copy.source_free_position is not None for thread in threads for copy in bulk_source_reads(thread)):
+        return frozenset()
+    flow = ControlFlowGraph(kernel.program)
+    waits = {event.step for thread in threads for _, event in thread.positions(WaitGroup) if is_bulk_wait(event)}
+    own = [step for step in waits if step in kernel.program.steps]
+    return frozenset(step for step in own if not flow.may_repeat(step))
+
+
+class LaterBulkWaits:
+    """Decides after which instructions of a kernel a wait for bulk copies may be executed, on any path."""
+
+    def __init__(self, kernel: KernelFacts) -> None:
+        self._cfg = kernel.explorer.input_independence.cfg
+        self._own_steps = frozenset(kernel.program.steps)
+        self._waits = [step for step in kernel.program.effectful_steps if _is_bulk_wait_step(step)]
+        self._calls_waiting_function = any(
+            _is_bulk_wait_step(step) for each in kernel.program.callees.values() for step in each.effectful_steps
+        )
+        self._cache: dict[Step, bool] = {}
+
+    def may_follow(self, step: Step) -> bool:
+        """Whether a wait may follow a step. A wait in a function that the kernel calls is assumed to follow."""
+        if step not in self._cache:
+            self._cache[step] = (
+                self._calls_waiting_function or step not in self._own_steps or self._is_wait_reachable(step)
+            )
+        return self._cache[step]
+
+    def _is_wait_reachable(self, step: Step) -> bool:
+        flow = self._cfg
+        block = flow.block_of(step)
+        reachable = flow.reachable(flow.successors[block])
+        waits = [(flow.block_of(wait), wait.index) for wait in self._waits]
+        return any(at in reachable or (at == block and index > step.index) for at, index in waits)
+
+
+def _is_bulk_wait_step(step: Step) -> bool:
+    return any(isinstance(effect, WaitGroup) and effect.group == "bulk" for effect in step.effects)
+
+
+def _is_bulk_source_read(copy: AsyncCopy) -> bool:
+    effect = copy.event.effect
+    return copy.group == "bulk" and isinstance(effect, Access) and effect.kind == "read"
+
+
+def has_read_source(
+    facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, writer: ThreadView, position: int
+) -> bool | None:
+    """Whether a copy has read its source before the writer's access at a position; None where nothing is known."""
+    if copy.commit_position is None:
+        return None
+    if writer is issuer:
+        if copy.position > position:
+            return None
+        return copy.source_free_position is not None and copy.source_free_position < position
+    edges = list(facts.sync_edges(issuer, copy.position, writer, position))
+    if not edges:
+        return None
+    if copy.source_free_position is not None and any(
+        copy.source_free_position < edge.release_position for edge in edges
+    ):
+        return True
+    if _have_converged(issuer, copy, writer, position):
+        return None
+    # A thread that waits for a consequence of its own later steps is in a deadlock, which PTX504 reports.
+    return None if any(facts.is_cyclic_edge(issuer, edge, writer) for edge in edges) else False
+
+
+def _have_converged(issuer: ThreadView, copy: AsyncCopy, writer: ThreadView, position: int) -> bool:
+    """Whether two lanes converge after the wait that both execute and before the write of the one.
+
+    The issuing lane has then executed its wait, so that its copy has read its source.
+    """
+    if copy.source_free_position is None or issuer.tid // WARP != writer.tid // WARP:
+        return False
+    wait = issuer.trace.events[copy.source_free_position]
+    own = [at for at, event in writer.positions(WaitGroup) if (event.step, event.visit) == (wait.step, wait.visit)]
+    return any(at < position and ConvergencePoints(writer.trace).converges_between(at, position) for at in own)
+
+
+def is_bulk_wait(event: TraceEvent) -> bool:
+    """Whether an event waits for groups of bulk copies."""
+    return isinstance(event.effect, WaitGroup) and event.effect.group == "bulk"
+
+
+def first_wait_after(issuer: ThreadView, copy: AsyncCopy) -> tuple[Step, WaitCoverage] | None:
+    """The first wait for bulk copies that its thread executes after a copy, and what that wait does for it."""
+    for at, event in issuer.positions(WaitGroup):
+        if at > copy.position and is_bulk_wait(event):
+            if at == copy.source_free_position:
+                return event.step, WaitCoverage.COVERS
+            is_early = copy.commit_position is None or at < copy.commit_position
+            return event.step, WaitCoverage.BEFORE_COMMIT if is_early else WaitCoverage.LEAVES_PENDING
+    return None

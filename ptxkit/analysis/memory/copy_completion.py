@@ -1,0 +1,190 @@
+"""Decides whether a thread reads the bytes of an asynchronous copy only after the copy is complete.
+
+A copy that belongs to a group is complete after the issuing thread's wait for that group; a copy that completes on an
+mbarrier is complete for those that have observed the phase. Another thread must in addition be ordered after that wait.
+
+Source: PTX ISA, "Completion Mechanisms for Asynchronous Copy Operations", "cp.async.wait_group / cp.async.wait_all",
+"mbarrier.test_wait / mbarrier.try_wait".
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.races import Race
+from ptxkit.analysis.context.thread_view import CopiesByStep, ThreadView
+from ptxkit.analysis.symexec.access_ranges import access_range
+from ptxkit.analysis.symexec.trace import TraceEvent, UnknownCall
+from ptxkit.analysis.sync.async_groups import GROUP_MECHANISMS, AsyncCopy
+from ptxkit.analysis.sync.sync_edges import NEVER
+from ptxkit.isa.effects import Access, MbarrierWait, WaitGroup
+
+
+class CopyStatus(Enum):
+    """What a thread that reads bytes of a copy can rely on."""
+
+    COMPLETE = "complete"
+    PENDING = "pending"
+    TRUNCATED = "pending, unless the part of an execution that the budget cut off orders the two"
+    UNKNOWN = "unknown"
+
+
+def is_group_copy(copy: AsyncCopy) -> bool:
+    """Whether only a wait for its group observes the completion of a copy."""
+    return copy.group in GROUP_MECHANISMS and copy.track_position is None
+
+
+def last_copy_before(position: int, copies_by_step: CopiesByStep) -> CopiesByStep:
+    """The last of the copies that write some bytes before a position: the one whose bytes are read there."""
+    before = (copy for _, copies in copies_by_step for copy in copies if copy.position < position)
+    last = max(before, key=lambda copy: copy.position, default=None)
+    return ((last.event.step, [last]),) if last is not None else ()
+
+
+def is_copy_race(race: Race) -> bool:
+    """Whether other threads read the bytes of a copy whose completion they have not observed."""
+    write, read = race.write.event.effect, race.read.event.effect
+    if race.is_write_after_read or not isinstance(write, Access) or not isinstance(read, Access):
+        return False
+    if race.completes_late:
+        return race.write.completion_wait is not None and read.kind != "write"
+    return write.completion == "cp.async" and (read.kind, read.proxy, read.completion) == ("read", "generic", None)
+
+
+def copy_status_at(
+    facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
+) -> CopyStatus:
+    """What the reader can rely on at a position of its trace, for a copy that the issuer started.
+
+    UNKNOWN also stands for a copy of a group that is never committed, which PTX301 reports.
+    """
+    if not is_group_copy(copy) and not (
+        copy.group in GROUP_MECHANISMS and _is_group_awaited(facts, copy, issuer, reader, position)
+    ):
+        observed = _is_mbarrier_awaited(facts, issuer, copy, reader, position)
+        if observed is False and facts.may_acquire_from_truncated(reader, position):
+            return CopyStatus.TRUNCATED
+    elif copy.commit_position is None and issuer.trace.end_reason == "exit" and _has_later_wait(issuer, copy):
+        return CopyStatus.UNKNOWN
+    elif reader is issuer:
+        observed = _is_complete_by(copy, position)
+    else:
+        observed = _is_complete_at_release(facts, issuer, copy, reader, position)
+    if observed is None:
+        return CopyStatus.UNKNOWN
+    return CopyStatus.COMPLETE if observed else CopyStatus.PENDING
+
+
+def _has_later_wait(issuer: ThreadView, copy: AsyncCopy) -> bool:
+    return any(
+        at > copy.position and isinstance(event.effect, WaitGroup) and event.effect.group == copy.group
+        for at, event in issuer.positions(WaitGroup)
+    )
+
+
+def _is_group_awaited(
+    facts: ScenarioFacts, copy: AsyncCopy, issuer: ThreadView, reader: ThreadView, position: int
+) -> bool:
+    """Whether a wait for the copy's group comes before the read, in addition to the mbarrier that tracks the copy."""
+    if reader is issuer:
+        return _is_complete_by(copy, position)
+    return any(
+        _is_complete_by(copy, edge.release_position)
+        for edge in facts.sync_edges(issuer, copy.position, reader, position)
+    )
+
+
+def _is_complete_by(copy: AsyncCopy, position: int) -> bool:
+    return copy.completion_position is not None and copy.completion_position < position
+
+
+def _is_complete_at_release(
+    facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
+) -> bool | None:
+    """Whether another thread's copy is complete where the reader acquires; None where the two are not ordered."""
+    edges = list(facts.sync_edges(issuer, copy.position, reader, position))
+    if edges:
+        return any(_is_complete_by(copy, edge.release_position) for edge in edges)
+    own = reader.copies_by_execution.get((copy.event.step, copy.event.visit), ())
+    same_round = [other for other in own if other.position < position]
+    if not same_round:
+        return None
+    # The reader issued its own part of this copy and passed no barrier since: the other thread may be anywhere.
+    since = same_round[-1].position
+    return None if reader.release_acquire_points.acquires_between(since, position) else False
+
+
+def _is_mbarrier_awaited(
+    facts: ScenarioFacts, issuer: ThreadView, copy: AsyncCopy, reader: ThreadView, position: int
+) -> bool | None:
+    """Whether a copy that completes on an mbarrier was waited for; None where that is unknown."""
+    if not isinstance(copy.barrier, int):
+        return None
+    if reader is issuer and copy.completion_position is not None and copy.completion_position < position:
+        return True
+    if copy.phase is not None and reader.phases:
+        if reader.has_observed(copy.barrier, copy.phase, position):
+            return True
+        if reader.has_observed(copy.barrier, 1, position):
+            return (
+                None  # it reads the bytes of an earlier phase; whether this copy starts too early is PTX303's question
+            )
+        if reader is issuer and position < copy.position:
+            return True
+        if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
+            return True
+    elif _has_wait_before(reader, copy.barrier, position):
+        return True if reader is not issuer else None
+    if reader is not issuer and not _only_copies_fill(facts, copy, reader.trace.events[position]):
+        return None
+    if _has_other_waiter(facts, copy, copy.phase, reader, position):
+        return True
+    if reader is not issuer and any(facts.sync_edges(reader, position, issuer, copy.position)):
+        return True  # it was read before the copy began
+    if copy.phase is not None and _has_other_waiter(facts, copy, 1, reader, position):
+        return None  # another thread has waited for the earlier phase
+    # A wait that no execution reaches, or at an unknown address, may be the one that is missing here.
+    return False if facts.is_exhaustive_for(MbarrierWait) else None
+
+
+def _has_wait_before(thread: ThreadView, barrier: int, until: int) -> bool:
+    return any(thread.first_waits.get(key, until) < until for key in (barrier, None))
+
+
+def _phase_observations(thread: ThreadView, copy: AsyncCopy, phase: int | None) -> list[int]:
+    """The positions after which a thread has observed, by its own waits, that a phase of the mbarrier is complete."""
+    if phase is not None and thread.phases:
+        known = thread.release_acquire_points.first_acquire(("mbarrier", copy.barrier), phase)
+        return [] if known is None or known == NEVER else [known]
+    keys = (copy.barrier if isinstance(copy.barrier, int) else None, None)
+    return [at for key in keys if (at := thread.first_waits.get(key, NEVER)) != NEVER]
+
+
+def _has_other_waiter(
+    facts: ScenarioFacts, copy: AsyncCopy, phase: int | None, reader: ThreadView, position: int
+) -> bool:
+    """Whether another thread waits for a phase of the mbarrier, and a barrier or its warp orders that wait before the
+    read.
+
+    Threads that take the reader's path have not waited earlier than it did.
+    """
+    for thread in facts.threads.values():
+        waits = _phase_observations(thread, copy, phase)
+        if waits and (thread.trace.leader is None or thread.trace.leader != reader.trace.leader):
+            same_warp = thread.tid // 32 == reader.tid // 32
+            if same_warp or any(facts.sync_edges(thread, min(waits), reader, position)):
+                return True
+    return False
+
+
+def _only_copies_fill(facts: ScenarioFacts, copy: AsyncCopy, read: TraceEvent | UnknownCall) -> bool:
+    """Whether only asynchronous copies fill these bytes before they are read, so that the read is of a copy's bytes.
+
+    What threads write there after their own reads in the same round is for a later use.
+    """
+    low, high = access_range(copy.event) or (0, 0)
+    execution = (read.step, read.visit)
+    return not any(
+        at < thread.access_positions.get(execution, NEVER) for thread, at in facts.generic_stores.overlapping(low, high)
+    )

@@ -1,0 +1,196 @@
+"""Decides whether a proxy fence lies between a generic write of shared memory and an async read of the same bytes.
+
+Where the write and the read are in two threads, a fence may be in either of them: before the writing thread releases,
+or after the reading one acquires. A pair of one-way fences, one on each side, serves as well.
+
+Source: PTX ISA, "Async Proxy", "membar / fence", "Causality Order".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ptxkit.analysis.context.barrier_placement import (
+    OrderingBarrier,
+    PathPoint,
+    find_ordering_barrier,
+    path_point_of,
+)
+from ptxkit.analysis.context.collective_participation import WARP
+from ptxkit.analysis.context.kernel_facts import ScenarioFacts
+from ptxkit.analysis.context.thread_view import PairBudget, ThreadView
+from ptxkit.analysis.ir.program import Step
+from ptxkit.analysis.memory.proxy_crossings import generic_writes_of
+from ptxkit.analysis.symexec.access_ranges import access_range, is_async_read
+from ptxkit.analysis.symexec.trace import GroupEvent, TraceEvent
+from ptxkit.analysis.sync.sync_edges import SyncEdge
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Barrier
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFence:
+    """No proxy fence lies between a write and a read that are ordered otherwise.
+
+    sync: the step that orders the threads, or the last barrier between the two in one thread; None where there is
+    none. since: the step after which the write is complete. release_half, acquire_half: a one-way fence whose
+    counterpart is missing.
+    """
+
+    sync: Step | None
+    since: Step
+    release_half: Step | None = None
+    acquire_half: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MissingOrder:
+    """Nothing orders the threads of a write and a read.
+
+    fence: the first proxy fence of the writing thread after its write, if there is one. barrier: the missing barrier.
+    """
+
+    fence: Step | None
+    barrier: OrderingBarrier
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyPair:
+    """A generic write and an async read of its bytes. positions: in the traces of their threads."""
+
+    facts: ScenarioFacts
+    writer: ThreadView
+    write_position: int
+    write: TraceEvent
+    reader: ThreadView
+    read_position: int
+    read: TraceEvent
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the paths to both need no guess."""
+        return self.writer.trace.is_certain(self.write_position) and self.reader.trace.is_certain(self.read_position)
+
+    def check_order(self) -> MissingFence | MissingOrder | bool | None:
+        """What is missing between the two; True where nothing is.
+
+        None where the pair shows nothing: the two are not ordered, or the bytes are replaced before they are read.
+        """
+        return self._check_same_thread() if self.writer is self.reader else self._check_two_threads()
+
+    def _check_same_thread(self) -> MissingFence | bool | None:
+        """True: a fence lies between the two. None: the bytes are replaced before they are read."""
+        if self.reader.may_fence_between(self.write_position, self.read_position):
+            return True
+        if self._may_be_overwritten(self.reader, self.write_position, self.read_position):
+            return None
+        released = self.writer.first_one_way_fence("release", self.write_position, self.read_position)
+        if (
+            released is not None
+            and self.reader.first_one_way_fence("acquire", released, self.read_position) is not None
+        ):
+            return True
+        syncs = [
+            event.step for at, event in self.reader.positions(Barrier) if self.write_position < at < self.read_position
+        ]
+        half = (
+            self.reader.first_one_way_fence("acquire", self.write_position, self.read_position)
+            if released is None
+            else released
+        )
+        there = None if half is None else self.reader.trace.events[half].step
+        halves = (None, there) if released is None else (there, None)
+        return self._missing_fence(syncs[-1] if syncs else None, *halves)
+
+    def _check_two_threads(self) -> MissingFence | MissingOrder | bool | None:
+        """True: a fence lies before a release or after its acquire. None: not ordered, or replaced."""
+        edges = list(self.facts.sync_edges(self.writer, self.write_position, self.reader, self.read_position))
+        if not edges:
+            if not self._is_unordered_iteration():
+                return None
+            there = self.writer.first_fence_since(self.write_position)
+            return MissingOrder(there, self._missing_barrier())
+        if any(
+            self.writer.may_fence_between(self.write_position, edge.release_position)
+            or self.reader.may_fence_between(edge.acquire_position, self.read_position)
+            for edge in edges
+        ):
+            return True
+        edge = edges[-1]
+        halves = [self._one_way_fences(edge) for edge in edges]
+        if any(released is not None and acquired is not None for released, acquired in halves):
+            return True
+        missing = self._missing_fence(self.reader.trace.events[edge.acquire_position].step, *halves[-1])
+        replaced = self._may_be_overwritten(self.writer, self.write_position, edge.release_position)
+        if replaced or self._may_be_overwritten(self.reader, edge.acquire_position, self.read_position):
+            return None
+        return missing
+
+    def _one_way_fences(self, edge: SyncEdge) -> tuple[Step | None, Step | None]:
+        """The one-way fences of an edge: the writer's before its release, and the reader's after its acquire."""
+        released = self.writer.first_one_way_fence("release", self.write_position, edge.release_position)
+        acquired = self.reader.first_one_way_fence("acquire", edge.acquire_position, self.read_position)
+        return (
+            None if released is None else self.writer.trace.events[released].step,
+            None if acquired is None else self.reader.trace.events[acquired].step,
+        )
+
+    def _is_unordered_iteration(self) -> bool:
+        """Whether the reader did its own part of this write and passed no barrier since: the writer may be anywhere."""
+        own = self.reader.access_positions.get((self.write.step, self.write.visit), self.read_position)
+        if own >= self.read_position or self._may_be_overwritten(self.reader, own, self.read_position):
+            return False
+        return not self.reader.release_acquire_points.acquires_between(own, self.read_position)
+
+    def _missing_barrier(self) -> OrderingBarrier:
+        """The barrier between the write by any thread, one of another warp where there is one, and the read."""
+        write = path_point_of(self.facts, self.writer, self.write_position)
+        read = path_point_of(self.facts, self.reader, self.read_position)
+        seen, tids = write.path.group.events[write.position], write.path.group.tids
+        who = (
+            seen.participants if isinstance(seen, GroupEvent) and seen.participants is not None else (True,) * len(tids)
+        )
+        for tid, does in zip(tids, who, strict=True):
+            if does and tid // WARP != self.reader.tid // WARP:
+                write = PathPoint(self.facts.happens_before.path_of(tid), tid, write.position)
+                break
+        return find_ordering_barrier(self.facts, write, read)
+
+    def _missing_fence(self, sync: Step | None, released: Step | None, acquired: Step | None) -> MissingFence:
+        return MissingFence(sync, self.writer.trace.events[self.write_position].step, released, acquired)
+
+    def _may_be_overwritten(self, thread: ThreadView, since: int, until: int) -> bool:
+        return self.facts.async_overwrites.may_overwrite_between(
+            thread, since, until, access_range(self.read) or (0, 1)
+        )
+
+
+def find_proxy_pairs(facts: ScenarioFacts) -> Iterator[ProxyPair]:
+    """The pairs of a generic write and a later async read of its bytes, within the budget of the scenario."""
+    readers = [
+        (thread, position, event, *(access_range(event) or (0, 1)))
+        for thread in facts.threads.values()
+        for position, event in thread.accesses
+        if is_async_read(event)
+    ]
+    indices_by_range: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, (_, _, _, low, high) in enumerate(readers):
+        indices_by_range[(low, high)].append(index)
+    looks = PairBudget(facts.budget)
+    for writer in facts.threads.values() if readers else ():
+        writes = generic_writes_of(writer)
+        # The last write is named first.
+        written = {
+            bytes_: sorted(found, key=lambda item: item[0], reverse=True)
+            for bytes_ in indices_by_range
+            if (found := writes.overlapping(*bytes_))
+        }
+        for index in sorted(index for bytes_ in written for index in indices_by_range[bytes_]):
+            if facts.budget.is_exhausted:
+                return
+            reader, position, event, low, high = readers[index]
+            for at, write in written[(low, high)]:
+                key = (writer.tid, reader.tid, write.step, event.step)
+                if (reader is not writer or at < position) and looks.allow(key):
+                    yield ProxyPair(facts, writer, at, write, reader, position, event)

@@ -1,0 +1,463 @@
+"""The state of a group of threads in symbolic execution: what compiled steps read and change.
+
+Register values are tracked symbolically, and effects are recorded in a trace. Where a branch diverges, the group
+continues with the threads on the side of the first thread; the other threads become a group of their own that executes
+the same step again. Memory that other threads may write is not tracked: a load from global or shared memory gives a
+fresh unknown, except for values that a thread broadcasts to its whole CTA (`ptxkit.analysis.symexec.shared_broadcast`).
+Local memory, parameters and the parameter space of calls are private to the thread and are tracked.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Protocol, TypeAlias
+
+from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.shared_window import SharedWindow
+from ptxkit.analysis.limits import MAX_CALL_DEPTH
+from ptxkit.analysis.symexec.lane_exchange import LaneExchange
+from ptxkit.analysis.symexec.trace import GroupTrace, UnknownCall, make_event
+from ptxkit.analysis.symexec.trace_prefix import TracePrefix
+from ptxkit.analysis.values.private_memory import PrivateMemory
+from ptxkit.analysis.values.register_file import RegisterFile
+from ptxkit.analysis.values.scenario import Scenario
+from ptxkit.analysis.values.special_registers import SpecialRegisters
+from ptxkit.analysis.values.symbolic_values import (
+    GroupValue,
+    LaneValues,
+    SymbolicValue,
+    SymbolicValueTable,
+    Value,
+    group_value_of,
+    lift,
+    select_lanes,
+)
+from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa.effects import Control, Effect, MbarrierArrive
+from ptxkit.syntax.tree import Name, Operand
+
+StepAction: TypeAlias = "Callable[[GroupState], int | None]"
+"""What a group does at a step. It returns None, or the index of the step to continue with."""
+
+#: The index that an action returns to end the execution.
+END_INDEX = -1
+#: Threads of a warp.
+WARP_SIZE = 32
+
+Guard: TypeAlias = tuple[str, bool, bool, bool]
+"""A guard's register; whether it is negated; whether the guarded effects order other instructions (a commit, a wait,
+a fence, a barrier, an arrival); whether they change control, so that threads which execute them diverge from others."""
+
+CompiledStep: TypeAlias = tuple[Step, Guard | None, tuple[StepAction, ...]]
+"""A compiled step. An action returns None, or the index of the step to continue with. (It is a plain tuple because the
+executor spends most of its time unpacking these.)"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompiledBlock:
+    """Steps that are executed in sequence: control enters at the first and leaves at the last.
+
+    steps: the steps that the executor must process. length: the number of all steps. next_index: the index after the
+    last step. covered_steps: the steps that are executed whenever the block is, as far as this is known.
+    """
+
+    steps: tuple[CompiledStep, ...]
+    length: int
+    next_index: int
+    covered_steps: tuple[Step, ...]
+
+
+class ExecutableCode(Protocol):
+    """A function compiled for symbolic execution (`ptxkit.analysis.symexec.block_compiler.CompiledProgram`)."""
+
+    @property
+    def program(self) -> Program: ...
+    @property
+    def parameters(self) -> frozenset[str]: ...
+    @property
+    def global_pointers(self) -> frozenset[str]: ...
+    @property
+    def callee(self) -> Callable[[str], ExecutableCode | None]: ...
+    @property
+    def is_asynchronous(self) -> bool: ...
+    @property
+    def sync_free_accesses(self) -> frozenset[Step] | None: ...
+    def block(self, index: int) -> CompiledBlock: ...
+    def trap_side(self, step: Step) -> bool | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallFrame:
+    """A call in progress: the caller's code, the return index, the caller's registers, and the pairs of (callee's,
+    caller's) result names."""
+
+    code: ExecutableCode
+    return_index: int
+    registers: RegisterFile
+    results: tuple[tuple[str, str], ...]
+
+    def subset(self, indices: list[int]) -> CallFrame:
+        """The frame of a part of the group."""
+        return CallFrame(self.code, self.return_index, self.registers.subset(indices), self.results)
+
+
+class GroupState:
+    """The state of a group of threads, `tids` in ascending order, in one scenario.
+
+    step, visit: the current step, and how often it was executed before. executed_steps: the number of steps executed so
+    far. start_index: the index of the step at which the group begins. block_visits: how often each block was executed.
+    last_progress: the number of executed steps when the execution last found something new. active: the threads that
+    execute the current step; None where all do. diverged_groups: the groups that diverged from this one and are not
+    executed yet. cta_barriers: the numbers of the barriers of the whole CTA that the group has passed.
+    granted_requests: whether requests for the work of another cluster were granted, by their response.
+    """
+
+    def __init__(
+        self,
+        code: ExecutableCode,
+        scenario: Scenario,
+        tids: tuple[int, ...],
+        terms: SymbolicValueTable,
+        exchange: LaneExchange,
+        pointers: frozenset[tuple[str, int]],
+    ) -> None:
+        self.code = code
+        self.scenario = scenario
+        self.tids = tids
+        self.symbolic_values = terms
+        self.window = SharedWindow(scenario.rank)
+        self.operations = SymbolicOps(terms, self.window)
+        self.exchange = exchange
+        self.pointers = pointers
+        self.registers = RegisterFile()
+        self.private_memory = PrivateMemory(terms)
+        self.frames: list[CallFrame] = []
+        self.trace = GroupTrace(tids)
+        self.step: Step = code.program.steps[0]
+        self.visit = 0
+        self.executed_steps = 0
+        self.cta_barriers: list[GroupValue] = []
+        self.special_registers = SpecialRegisters(scenario.launch, scenario.rank, tids)
+        self.diverged_groups: list[GroupState] = []
+        self.start_index = 0
+        self._is_partial: bool | None = None
+        self.last_progress = 0
+        self.block_visits: dict[Hashable, int] = {}
+        self.active: tuple[bool, ...] | None = None
+        self.granted_requests: dict[GroupValue, int] = {}
+        self._pending_polls: dict[Step, GroupValue | None] = {}
+        self._side_counts: dict[tuple[Step, bool], int] = {}
+        self.trace_prefix: TracePrefix | None = None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a warp has diverged, so that some of its lanes are in other groups."""
+        if self._is_partial is None:
+            warps = Counter(tid // WARP_SIZE for tid in self.tids)
+            threads = self.scenario.launch.threads
+            self._is_partial = any(count < min(WARP_SIZE, threads - WARP_SIZE * warp) for warp, count in warps.items())
+        return self._is_partial
+
+    @property
+    def first_active(self) -> int:
+        """The index of the first thread that executes the current step."""
+        return 0 if self.active is None else self.active.index(True)
+
+    @property
+    def second_active(self) -> int | None:
+        """The index of the second thread that executes the current step; None where there is none."""
+        after = self.first_active + 1
+        if self.active is None:
+            return after if after < len(self.tids) else None
+        return self.active.index(True, after) if any(self.active[after:]) else None
+
+    def active_lanes_of_warp(self, lanes: int) -> list[int]:
+        """The indices of the threads that execute the current step among the first `lanes` lanes of the first one's
+        warp."""
+        warp = self.tids[self.first_active] // WARP_SIZE
+        begin, end = bisect_left(self.tids, warp * WARP_SIZE), bisect_left(self.tids, warp * WARP_SIZE + lanes)
+        return [index for index in range(begin, end) if self.active is None or self.active[index]]
+
+    @property
+    def guaranteed_threads(self) -> list[int]:
+        """The indices of the threads that execute the current step in every launch: a CTA always has its first
+        thread."""
+        active = [index for index in range(len(self.tids)) if self.active is None or self.active[index]]
+        return active if self.scenario.launch.is_exact else active[: not self.tids[active[0]]]
+
+    # ------------------------------------------------------------------------------------ guards, divergence
+
+    def evaluate_guard(self, register: str, negated: bool, orders: bool, leaves: bool) -> bool:
+        """Whether some thread executes a guarded step; `active` says which ones, where not all do.
+
+        An unknown is decided once for each condition. A register that was never written may hold any value: either side
+        is a feasible path, not a guess. Threads that change control differently diverge.
+        """
+        value = self.registers.get(register)
+        if value is None:
+            return self._choose_side(self.symbolic_values.intern(("undefined", register))) != negated
+        if not isinstance(value, LaneValues):
+            return self._is_true(value, orders) != negated
+        truths = value.predicate_values or self._sides_of_threads(value.values, orders)
+        sides = tuple([truth != negated for truth in truths])
+        if all(sides):
+            return True
+        if not any(sides):
+            return False
+        if leaves:
+            self.diverge(sides)
+            return sides[0]
+        self.active = sides
+        return True
+
+    def _sides_of_threads(self, values: list[Value], orders: bool) -> list[bool]:
+        """The side of each thread. A new guess is made once for all threads of the group."""
+        scenario, key_of = self.scenario, self.symbolic_values.key_of
+        decisions, asked, implications = scenario.decisions, scenario.branch_of_condition, scenario.implications
+        guess: bool | None = None
+        taken = [0, 0]
+        sides: list[bool] = []
+        for value in values:
+            if not isinstance(value, SymbolicValue):
+                sides.append(bool(value & 1))
+                continue
+            if orders:
+                scenario.flippable_conditions.setdefault(value)
+            side = decisions.get(value)
+            if side is None:
+                implied = implications.implied_side(key_of(value))
+                if implied is not None:
+                    sides.append(implied)
+                    guess = implied
+                    continue
+                side = decisions[value] = self._preferred_side() if guess is None else guess
+            if value not in asked:
+                asked[value] = self.step
+                implications.note(key_of(value), side)
+            taken[side] += 1
+            sides.append(side)
+            guess = side
+        if guess is not None:
+            self.note_guess()
+        for known in (False, True):
+            self._side_counts[(self.step, known)] = self._side_counts.get((self.step, known), 0) + taken[known]
+        return sides
+
+    def _is_true(self, value: Value, orders: bool) -> bool:
+        if isinstance(value, SymbolicValue):
+            if orders:
+                self.scenario.flippable_conditions.setdefault(value)
+            return self.decide(value)
+        return bool(value & 1)
+
+    def diverge(self, sides: Sequence[object]) -> None:
+        """Continues with the threads on the first one's side. The others execute this step again as a group of their
+        own."""
+        stay = [index for index, side in enumerate(sides) if side == sides[0]]
+        away = [index for index, side in enumerate(sides) if side != sides[0]]
+        if away:
+            self.diverged_groups.append(self._fork(away))
+            self._restrict_to(stay)
+
+    def _fork(self, indices: list[int]) -> GroupState:
+        """The state of a part of the group, immediately before the current step."""
+        tids = tuple(self.tids[index] for index in indices)
+        other = GroupState(self.code, self.scenario, tids, self.symbolic_values, self.exchange, self.pointers)
+        other.registers = self.registers.subset(indices)
+        other.private_memory = self.private_memory.subset(indices)
+        other.frames = [frame.subset(indices) for frame in self.frames]
+        other.trace = self.trace.fork(indices)
+        other.trace_prefix = TracePrefix(self.trace.events, self.trace.first_guess, indices, self.trace_prefix)
+        other.start_index, other.executed_steps, other.last_progress = (
+            self.step.index,
+            self.executed_steps,
+            self.last_progress,
+        )
+        other.block_visits, other._side_counts = dict(self.block_visits), dict(self._side_counts)
+        other.granted_requests = {
+            select_lanes(response, indices): granted for response, granted in self.granted_requests.items()
+        }
+        other._pending_polls = {
+            s: None if at is None else select_lanes(at, indices) for s, at in self._pending_polls.items()
+        }
+        other.cta_barriers = list(self.cta_barriers)
+        return other
+
+    def _restrict_to(self, indices: list[int]) -> None:
+        part = self._fork(indices)
+        self.tids, self.special_registers, self._is_partial = part.tids, part.special_registers, None
+        self.registers, self.private_memory, self.frames = part.registers, part.private_memory, part.frames
+        self.granted_requests = part.granted_requests
+        trace = self.trace
+        trace.tids, trace.events, trace.first_guess = part.trace.tids, part.trace.events, part.trace.first_guess
+        self.trace_prefix = part.trace_prefix
+
+    # ------------------------------------------------------------------------------------ guesses
+
+    def decide(self, condition: SymbolicValue) -> bool:
+        """The side guessed for an unknown condition."""
+        self.note_guess()
+        return self._choose_side(condition)
+
+    def prefer_side(self, condition: SymbolicValue, side: bool) -> None:
+        """Sets the side to try first; the other side should be explored as well."""
+        self.scenario.decisions.setdefault(condition, side)
+        self.scenario.flippable_conditions.setdefault(condition)
+
+    def _choose_side(self, condition: SymbolicValue) -> bool:
+        """The side taken before for the same condition, or implied by decisions on the same unknown; else the less
+        frequent one.
+
+        An implied side is not a decision that could be flipped.
+        """
+        implied = self._implied_side(condition)
+        if implied is not None:
+            return implied
+        known = self.scenario.decisions.get(condition)
+        if known is None:
+            known = self.scenario.decisions[condition] = self._preferred_side()
+        if condition not in self.scenario.branch_of_condition:
+            self.scenario.branch_of_condition[condition] = self.step
+            self.scenario.implications.note(self.symbolic_values.key_of(condition), known)
+        self._side_counts[(self.step, known)] = self._side_counts.get((self.step, known), 0) + 1
+        return known
+
+    def _preferred_side(self) -> bool:
+        """The side of the current step that was taken less often, but never one that leads to a trap."""
+        trap = self.code.trap_side(self.step)
+        if trap is not None:
+            return not trap
+        yes, no = self._side_counts.get((self.step, True), 0), self._side_counts.get((self.step, False), 0)
+        return yes < no or (yes == no and self._prefers_true())
+
+    def _implied_side(self, condition: SymbolicValue) -> bool | None:
+        """The side that earlier decisions imply for a condition that was not itself decided."""
+        if condition in self.scenario.decisions:
+            return None
+        return self.scenario.implications.implied_side(self.symbolic_values.key_of(condition))
+
+    def _prefers_true(self) -> bool:
+        """Whether the true side is tried first: a branch first falls through, and a guarded instruction is first
+        executed."""
+        guard, match = self.step.instruction.guard, self.step.match
+        leaves = match is not None and any(isinstance(effect, Control) for effect in match.effects)
+        return leaves == (guard is not None and guard.negated)
+
+    def note_guess(self) -> None:
+        """Notes that the path from this point on is a guess."""
+        if self.trace.first_guess is None:
+            self.trace.first_guess = len(self.trace.events)
+
+    # ------------------------------------------------------------------------------------ what actions do
+
+    def write_register(self, register: str, value: GroupValue) -> None:
+        """Writes a register for the threads that execute the current step."""
+        if self.active is not None:
+            value = self._merge(self.registers.get(register), value, register)
+        self.registers.set(register, value)
+
+    def store_private(self, space: str, place: GroupValue, value: GroupValue, size: int) -> None:
+        """Writes a cell of the threads' private memory."""
+        if self.active is not None:
+            value = self._merge(self.private_memory.load(space, place, size), value, space)
+        self.private_memory.store(space, place, value, size)
+
+    def _merge(self, before: GroupValue | None, value: GroupValue, name: str) -> GroupValue:
+        """Selects the new value for threads that execute the current step, and the previous value for the others."""
+        assert self.active is not None
+        old = self.symbolic_values.intern(("undefined", name)) if before is None else before
+        return lift(lambda active, new, kept: new if active else kept, group_value_of(self.active), value, old)
+
+    def record(self, effect: Effect, *fields: GroupValue | None, unless: GroupValue | None = None) -> None:
+        """Adds an event to the trace. Threads in which `unless` is 1 do not take part."""
+        who = self.active
+        if isinstance(unless, LaneValues):
+            others = who or (True,) * len(self.tids)
+            who = tuple(active and own != 1 for active, own in zip(others, unless.values, strict=True))
+            if not any(who):
+                return
+        elif unless == 1:
+            return
+        if self._pending_polls and isinstance(effect, MbarrierArrive):
+            self._note_unwaited_arrival(fields[0])
+        self.trace.events.append(make_event(self.step, self.visit, effect, fields, who))
+
+    def record_unknown_call(self) -> None:
+        """Notes a call at this step whose effects are not known."""
+        self.trace.events.append(UnknownCall(self.step, self.visit))
+        self.trace.has_unknown_call = True
+
+    def is_second_poll(self, step: Step, barrier: GroupValue | None) -> bool:
+        """Whether a wait is executed for the second time since it last returned true, without an arrival of the threads
+        at the mbarrier in between: then the code does wait. Code that arrives after a false result continues without
+        waiting."""
+        if step in self._pending_polls:
+            del self._pending_polls[step]
+            return True
+        self._pending_polls[step] = barrier
+        return False
+
+    def _note_unwaited_arrival(self, barrier: GroupValue | None) -> None:
+        """Notes an arrival at an mbarrier that the threads have polled but not waited for."""
+        for step in [step for step, asked in self._pending_polls.items() if asked == barrier]:
+            del self._pending_polls[step]
+            self.trace.polled_arrivals.add((self.step, self.visit))
+
+    def fresh_symbol(self, what: str) -> SymbolicValue:
+        """An unknown that belongs to this execution of the current step."""
+        return self.symbolic_values.intern((what, self.step, self.visit, self.tids[0]))
+
+    # ------------------------------------------------------------------------------------ calls
+
+    def return_or_exit(self) -> int:
+        """Returns from a call, or ends the execution."""
+        if not self.frames:
+            return END_INDEX
+        frame = self.frames.pop()
+        for callee_name, caller_name in frame.results:
+            self._pass_argument(callee_name, caller_name, frame.registers)
+        self.code, self.registers = frame.code, frame.registers
+        return frame.return_index
+
+    def enter_function(
+        self, name: str, back: int, results: tuple[str, ...], arguments: tuple[Operand, ...]
+    ) -> int | None:
+        """Enters the callee of a call if its body is available. Otherwise it records an unknown call, except for system
+        functions, which order nothing."""
+        callee = self.code.callee(name)
+        if callee is None or len(self.frames) >= MAX_CALL_DEPTH or self._shares_locals(callee):
+            if self.step.is_opaque_call:
+                self.record_unknown_call()
+            if arguments:  # they may be addresses of the threads' own variables
+                self.private_memory.clear("local")
+            for result in results:
+                self.registers.set(result, self.fresh_symbol("result"))
+                self.private_memory.clear(result)
+            return None
+        function = callee.program.function
+        formals = [d.name for parameter in function.parameters for d in parameter.declarators]
+        returned = [d.name for result in function.results for d in result.declarators]
+        inner = self.registers.copy()
+        for formal, argument in zip(formals, arguments, strict=False):
+            if isinstance(argument, Name):
+                self._pass_argument(argument.text, formal, inner)
+        self.frames.append(CallFrame(self.code, back, self.registers, tuple(zip(returned, results, strict=False))))
+        self.code, self.registers = callee, inner
+        return 0
+
+    def _shares_locals(self, callee: ExecutableCode) -> bool:
+        """Whether the callee is already in progress and has locals, so that both executions would share their
+        addresses."""
+        return any(code is callee for code in (self.code, *(each.code for each in self.frames))) and (
+            callee.program.has_locals
+        )
+
+    def _pass_argument(self, source: str, target: str, registers: RegisterFile) -> None:
+        """Copies a parameter variable or register from one side of a call to the other."""
+        self.private_memory.copy(source, target)
+        held = self.registers.get(source)
+        if held is not None:
+            registers.set(target, held)

@@ -1,0 +1,61 @@
+"""Checks of names, element types, alignments and shapes that all declarations have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, get_args
+
+from ptxkit.build.errors import BuildTypeError, BuildValueError
+from ptxkit.kernel_model.scalar_types import Scalar, pred
+from ptxkit.limits import MAX_CTA_THREADS
+
+_IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
+
+
+def check_identifier(name: str, what: str) -> str:
+    """The name; BuildValueError where PTX takes no such name."""
+    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+        raise BuildValueError(f"{what} needs a PTX identifier for its name, not {name!r}")
+    return name
+
+
+def check_element(scalar: object) -> None:
+    """BuildTypeError where memory cannot hold elements of that type."""
+    if not (isinstance(scalar, type) and issubclass(scalar, Scalar)) or scalar is pred:
+        raise BuildTypeError(f"elements have a type that memory holds, such as f32, not {scalar!r}")
+
+
+def resolve_alignment(align: int | None, element: type[Scalar]) -> int:
+    """The alignment asked for, at least that of an element."""
+    if align is None:
+        return element.size()
+    if not isinstance(align, int) or align <= 0 or align & (align - 1):
+        raise BuildValueError(f"an alignment is a power of two, not {align!r}")
+    return max(align, element.size())
+
+
+def cta_shape(threads: int | Iterable[int] | None) -> tuple[int, int, int] | None:
+    """The three extents of a CTA; BuildValueError where there are more than `MAX_CTA_THREADS`."""
+    return shape_of(threads, MAX_CTA_THREADS, "a CTA", "threads")
+
+
+def shape_of(extents: int | Iterable[int] | None, most: int, what: str, parts: str) -> tuple[int, int, int] | None:
+    """One to three extents, the others 1; None for none."""
+    if extents is None:
+        return None
+    given = (extents,) if isinstance(extents, int) else tuple(extents)
+    if not 1 <= len(given) <= 3 or any(not isinstance(extent, int) or extent < 1 for extent in given):
+        raise BuildValueError(f"{what} has one to three extents of at least 1, not {extents!r}")
+    x, y, z = (*given, 1, 1)[:3]
+    if x * y * z > most:
+        raise BuildValueError(f"{what} has at most {most} {parts}, not {x * y * z}")
+    return x, y, z
+
+
+def element_of(form: Any) -> type[Scalar]:
+    """The elements that an address type names."""
+    arguments = get_args(form)
+    if len(arguments) != 1 or not isinstance(arguments[0], type) or not issubclass(arguments[0], Scalar):
+        raise BuildTypeError(f"an address type names its elements, like Global[f32], not {form!r}")
+    return arguments[0]

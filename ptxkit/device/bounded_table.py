@@ -1,0 +1,19 @@
+"""Tables of launches, whose size is bounded."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ptxkit.device.limits import MAX_CACHED_LAUNCHES
+
+_ValueT = TypeVar("_ValueT")
+
+
+def insert_bounded(table: dict[Any, _ValueT], key: Any, value: _ValueT) -> _ValueT:
+    """Puts a value into a table of bounded size, and gives it."""
+    if len(table) >= MAX_CACHED_LAUNCHES:
+        with suppress(StopIteration, RuntimeError):  # another thread may change the table meanwhile
+            table.pop(next(iter(table)), None)
+    table[key] = value
+    return value

@@ -1,0 +1,255 @@
+"""PTX2xx: addresses, state spaces and values."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics.code import DiagnosticCode, Severity
+from ptxkit.diagnostics.message import MessageTemplate
+
+GENERIC_ADDRESS_IN_SPACE = DiagnosticCode("PTX201", "generic-address-in-space", sections=("Generic Addressing", "cvta"))
+GENERIC_ADDRESS_USED = MessageTemplate(
+    GENERIC_ADDRESS_IN_SPACE,
+    "0x{address:x} is a generic address, not an address in {space} memory: see `cvta.to.{space}`",
+)
+GENERIC_ADDRESS_IN_OPERAND = MessageTemplate(
+    GENERIC_ADDRESS_IN_SPACE, "uses a generic address where an address in .{space} is needed"
+)
+USE_ADDRESS_OF_SPACE = MessageTemplate(
+    GENERIC_ADDRESS_IN_SPACE,
+    (
+        "use the address from before its `cvta`, convert it back with `cvta.to.{space}`, or drop the state "
+        "space from the instruction"
+    ),
+)
+WRONG_KIND_ON_SOME_PATH = MessageTemplate(
+    GENERIC_ADDRESS_IN_SPACE,
+    "the address is of the wrong kind on a path that depends on data, and may be of the right kind on others",
+)
+
+SPACE_OFFSET_AS_GENERIC = DiagnosticCode("PTX202", "space-offset-as-generic", sections=("Generic Addressing", "cvta"))
+GENERIC_ADDRESS_MAY_BE_OFFSET = MessageTemplate(
+    SPACE_OFFSET_AS_GENERIC,
+    (
+        "0x{address:x} is not in any memory: it may be an offset in shared memory, which `cvta.shared` "
+        "converts into a generic address"
+    ),
+)
+OFFSET_IN_GENERIC_OPERAND = MessageTemplate(SPACE_OFFSET_AS_GENERIC, "uses an offset in .{origin} as a generic address")
+NAME_SPACE_OR_CONVERT = MessageTemplate(
+    SPACE_OFFSET_AS_GENERIC, "name the state space in the instruction, or convert the address with `cvta.{origin}`"
+)
+
+SYMBOL_IN_WRONG_SPACE = DiagnosticCode("PTX203", "symbol-in-wrong-space")
+SYMBOL_OF_WRONG_SPACE = MessageTemplate(SYMBOL_IN_WRONG_SPACE, "operand {operand} of `{opcode}` {reason}{symbol}")
+SYMBOL_TOLERATED = MessageTemplate(SYMBOL_IN_WRONG_SPACE, "operand {operand} of `{opcode}` {reason}{tolerance}")
+
+MISALIGNED_OFFSET = DiagnosticCode("PTX204", "misaligned-offset", Severity.WARNING)
+OFFSET_NOT_ALIGNED = MessageTemplate(
+    MISALIGNED_OFFSET,
+    (
+        "operand {operand} of `{opcode}` is {offset} bytes from `{name}`, which begins at a multiple of "
+        "{known}: no address that is aligned to {needed} bytes"
+    ),
+)
+
+MISALIGNED_ADDRESS = DiagnosticCode(
+    "PTX205",
+    "misaligned-address",
+    sections=("Addresses as Operands", "Alignment", "Size and alignment of mbarrier object"),
+)
+ADDRESS_NOT_ALIGNED = MessageTemplate(
+    MISALIGNED_ADDRESS,
+    "the address 0x{address:x} of an access of {size} bytes is misaligned: it must be a multiple of {size}",
+)
+TILE_NOT_ALIGNED = MessageTemplate(
+    MISALIGNED_ADDRESS, "the address 0x{address:x} of a tensor tile is misaligned: it must be a multiple of {multiple}"
+)
+MISALIGNED_IN_SOME_THREADS = MessageTemplate(
+    MISALIGNED_ADDRESS, "misaligned in some threads, if these execute it: that depends on arguments or data"
+)
+UNNAMED_VARIABLE = MessageTemplate(MISALIGNED_ADDRESS, "the .{space} variable")
+NEEDS_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "needs an address that is a multiple of {required}")
+DECLARATION_PROMISES_LESS = MessageTemplate(
+    MISALIGNED_ADDRESS, "{needs}, and the declaration of {variable} guarantees a multiple of {alignment} only"
+)
+DECLARE_ALIGNMENT = MessageTemplate(MISALIGNED_ADDRESS, "declare {variable} with `.align {required}`")
+THIS_THREAD = MessageTemplate(MISALIGNED_ADDRESS, "this one")
+OTHER_THREAD = MessageTemplate(MISALIGNED_ADDRESS, "that of thread {thread}")
+ADDRESS_OFF_ALIGNMENT = MessageTemplate(
+    MISALIGNED_ADDRESS, "{needs}, and {whose} is {rest} bytes past a multiple of {step}"
+)
+MOVE_TO_MULTIPLE = MessageTemplate(
+    MISALIGNED_ADDRESS, "move it to a multiple of {required} in {variable}, or use an access that needs less"
+)
+ADDRESSES_OFF_EACH_OTHER = MessageTemplate(
+    MISALIGNED_ADDRESS,
+    (
+        "needs an address that is a multiple of {required}, as line {1} does; but the two are {distance} "
+        "bytes off such a distance, so that one is misaligned"
+    ),
+)
+ADDRESS_BY_SAME_POINTER = MessageTemplate(MISALIGNED_ADDRESS, "an address by the same pointer")
+ALIGN_DISTANCE = MessageTemplate(
+    MISALIGNED_ADDRESS, "make the distance of the two addresses a multiple of what both need"
+)
+
+NUMBER_OUT_OF_RANGE = DiagnosticCode(
+    "PTX206", "number-out-of-range", sections=("cp.async.bulk", "cp.async", "Contents of the mbarrier object")
+)
+NO_SUCH_BARRIER = MessageTemplate(NUMBER_OUT_OF_RANGE, "there is no barrier {number}: they are 0 to {last}")
+INVALID_BARRIER_THREAD_COUNT = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "{threads} is not a valid number of threads for a barrier: it must be a multiple of {multiple}"
+)
+COPY_READS_TOO_MUCH = MessageTemplate(NUMBER_OUT_OF_RANGE, "the copy of {size} bytes is given {read} bytes to read")
+INVALID_COPY_SIZE = MessageTemplate(NUMBER_OUT_OF_RANGE, "a copy of {size} bytes: it must be a multiple of {multiple}")
+INVALID_ARRIVAL_COUNT = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "a phase cannot expect {count} arrivals: the count is 1 to {limit}"
+)
+INVALID_SPARSITY_DESCRIPTOR = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "the descriptor 0x{descriptor:08x} does not name a type of {bits} bits"
+)
+SURFACE_OF_OTHER_GEOMETRY = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "`.{geometry}` does not access a surface that has {shape}"
+)
+INVALID_MMA_DESCRIPTOR = MessageTemplate(NUMBER_OUT_OF_RANGE, "tcgen05.mma: {error}")
+TEXTURE_OF_OTHER_GEOMETRY = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "`.{geometry}` does not read a texture that has {shape}"
+)
+BRANCH_INDEX_TOO_LARGE = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "the index {index} is beyond the {labels} labels of the list"
+)
+MASK_BEYOND_CLUSTER = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "the mask 0x{mask:x} names CTAs beyond the {size} of the cluster"
+)
+INVALID_TENSOR_MAP_FIELD = MessageTemplate(NUMBER_OUT_OF_RANGE, "{error}")
+INVALID_MATRIX_DESCRIPTOR = MessageTemplate(NUMBER_OUT_OF_RANGE, "{error}")
+NO_OBJECT_WITH_HANDLE = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "no object has the handle 0x{handle:x}: pass a {kind} as an argument"
+)
+NOT_A_MULTIPLE = MessageTemplate(NUMBER_OUT_OF_RANGE, "{value} in `{role}` is not a multiple of {required}")
+ROUND_TO_MULTIPLE = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "round it to a multiple of {required}; copy the rest by other instructions"
+)
+BREAKS_OPERAND_RULE = MessageTemplate(NUMBER_OUT_OF_RANGE, "{value} in `{role}` violates the rule `{rule}`")
+KEEP_OPERAND_RULE = MessageTemplate(NUMBER_OUT_OF_RANGE, "keep to the rule for every value that the register can have")
+RANK_BEYOND_CLUSTER = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "goes to the shared memory of CTA {value} in a cluster of {required}"
+)
+KEEP_RANK_BELOW_SIZE = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "keep the rank that `mapa` is given below the size of the cluster"
+)
+MASK_NAMES_MISSING_CTAS = MessageTemplate(
+    NUMBER_OUT_OF_RANGE, "the mask {value:#x} names CTAs that a cluster of {required} does not have"
+)
+KEEP_MASK_BELOW = MessageTemplate(NUMBER_OUT_OF_RANGE, "keep the mask below 1 << {required}")
+BEYOND_OPERAND_LIMIT = MessageTemplate(NUMBER_OUT_OF_RANGE, "{value} is {beyond} {required}, the limit of `{role}`")
+KEEP_WITHIN_LIMIT = MessageTemplate(NUMBER_OUT_OF_RANGE, "keep within the limit, or split the work over several phases")
+
+OUT_OF_BOUNDS = DiagnosticCode(
+    "PTX207", "out-of-bounds", sections=("Variable Declarations", "Array Declarations", "Addresses as Operands")
+)
+COPY_BEYOND_ALLOCATION = MessageTemplate(
+    OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} go beyond {name}, which has {available}"
+)
+OUTSIDE_SURFACE = MessageTemplate(OUT_OF_BOUNDS, "coordinates are outside of a surface of {extents} elements")
+NO_FUNCTION_AT_ADDRESS = MessageTemplate(OUT_OF_BOUNDS, "there is no function at 0x{address:x}")
+OUTSIDE_LAUNCH_MEMORY = MessageTemplate(
+    OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} are outside all that the launch has in {space} memory{nearest}"
+)
+NEAREST_ALLOCATION = MessageTemplate(
+    OUT_OF_BOUNDS, "; {name} before it has {size} bytes, and this is byte {distance} from its start"
+)
+OUTSIDE_LOCAL_MEMORY = MessageTemplate(
+    OUT_OF_BOUNDS, "{size} bytes at 0x{address:x} are outside the thread's local memory of {available} bytes"
+)
+NO_MEMORY_AT_ADDRESS = MessageTemplate(OUT_OF_BOUNDS, "0x{address:x} is not in any memory")
+OUTSIDE_SHARED_MEMORY = MessageTemplate(
+    OUT_OF_BOUNDS,
+    "{size} bytes at 0x{address:x} are outside the CTA's shared memory, which is 0x{start:x} to 0x{end:x}{cluster}",
+)
+CLUSTER_ADDRESSES = MessageTemplate(OUT_OF_BOUNDS, " (of {ctas} CTAs, the rank in the bits from {bit} on)")
+VARIABLE_OF_SPACE = MessageTemplate(OUT_OF_BOUNDS, "a .{space} variable")
+BEGINS_BEFORE = MessageTemplate(OUT_OF_BOUNDS, "begins {distance} before {variable}")
+PAST_END_BY = MessageTemplate(OUT_OF_BOUNDS, "{distance} after the end of")
+AT_END = MessageTemplate(OUT_OF_BOUNDS, "at the end of")
+BEGINS_PAST_END = MessageTemplate(OUT_OF_BOUNDS, "begins {place} {variable}, which has {size}")
+RUNS_PAST_END = MessageTemplate(OUT_OF_BOUNDS, "runs {distance} past the end of {variable}, which has {size}")
+ACCESS_OUTSIDE_VARIABLE = MessageTemplate(OUT_OF_BOUNDS, "uses {size} from byte {start} on: {reason}")
+KEEP_WITHIN_VARIABLE = MessageTemplate(OUT_OF_BOUNDS, "keep the {size} within {variable}, or declare it larger")
+
+ADDRESS_OF_ANOTHER_SPACE = DiagnosticCode(
+    "PTX208", "address-of-another-space", sections=("State Spaces", "Generic Addressing", "Shared State Space")
+)
+TENSOR_MAP_IN_WRONG_SPACE = MessageTemplate(
+    ADDRESS_OF_ANOTHER_SPACE,
+    "the tensor map is in {space} memory: a copy takes one in global, constant or parameter memory",
+)
+ADDRESS_IN_OTHER_SPACE = MessageTemplate(
+    ADDRESS_OF_ANOTHER_SPACE, "0x{address:x} is in {actual} memory, and not in {space} memory"
+)
+REMOTE_SHARED_ADDRESS = MessageTemplate(
+    ADDRESS_OF_ANOTHER_SPACE,
+    "uses an address in another CTA's shared memory where the own CTA's is meant: `.shared` alone is `.shared::cta`",
+)
+NAME_SHARED_CLUSTER = MessageTemplate(
+    ADDRESS_OF_ANOTHER_SPACE,
+    "name `.shared::cluster` in the instruction where it has that form, or use the address before `mapa`",
+)
+ADDRESS_OF_OTHER_SPACE = MessageTemplate(
+    ADDRESS_OF_ANOTHER_SPACE, "uses an address in .{origin} where one in .{space} is needed"
+)
+NAME_SPACE_OF_ADDRESS = MessageTemplate(
+    ADDRESS_OF_ANOTHER_SPACE, "name .{origin} in the instruction, or pass the address of what is meant in .{space}"
+)
+
+OUTSIDE_THE_WINDOW = DiagnosticCode("PTX209", "outside-the-window", sections=("Generic Addressing", "cvta", "isspacep"))
+MBARRIER_OUTSIDE_SHARED = MessageTemplate(
+    OUTSIDE_THE_WINDOW, "an mbarrier object is in shared memory, and 0x{address:x} is an address of {space} memory"
+)
+CONVERSION_OUTSIDE_WINDOW = MessageTemplate(
+    OUTSIDE_THE_WINDOW, "uses what `{conversion}` at line {1} made of an address that is {space}: that is undefined"
+)
+ADDRESS_SPACE_LABEL = MessageTemplate(OUTSIDE_THE_WINDOW, "the address is {space}")
+CONVERT_ONLY_IN_SPACE = MessageTemplate(
+    OUTSIDE_THE_WINDOW,
+    "convert only generic addresses in that state space; where there are others too, test them with `isspacep` first",
+)
+GENERIC_ADDRESS_OUTSIDE_WINDOW = MessageTemplate(
+    OUTSIDE_THE_WINDOW, "takes a generic address in {expected}, and this one is {actual}"
+)
+PASS_ADDRESS_IN_WINDOW = MessageTemplate(
+    OUTSIDE_THE_WINDOW, "pass an address in {expected}, or use an instruction that works {actual}"
+)
+
+OTHER_HOME = DiagnosticCode(
+    "PTX210", "other-home", sections=("cp.async.bulk", "cp.async.bulk.tensor", "st.async", "red.async")
+)
+NO_CTA_PAIR = MessageTemplate(OTHER_HOME, "the CTA has no peer in its cluster to form a pair with")
+DATA_FOR_OTHER_CTA = MessageTemplate(
+    OTHER_HOME, "the data is for CTA {rank} of the cluster, and its mbarrier is in CTA {home}"
+)
+DESTINATION_IN_OWN_CTA = MessageTemplate(
+    OTHER_HOME, "the destination must be the shared memory of another CTA of the cluster"
+)
+ADDRESS_IN_OWN_CTA = MessageTemplate(
+    OTHER_HOME, "needs an address in another CTA's shared memory, and this one is in the own CTA's"
+)
+MAP_ADDRESS_TO_OTHER_CTA = MessageTemplate(
+    OTHER_HOME, "map the address to another CTA with `mapa`; within one CTA use an instruction that is for that"
+)
+MBARRIER_IN_OTHER_CTA = MessageTemplate(
+    OTHER_HOME, "the mbarrier is in the shared memory of another CTA than the destination: both must be in the same"
+)
+MAP_BOTH_TO_ONE_CTA = MessageTemplate(
+    OTHER_HOME, "map the addresses of the destination and of the mbarrier to the same CTA with `mapa`"
+)
+
+MULTIMEM_ADDRESS = DiagnosticCode(
+    "PTX211", "multimem-address", sections=("Multimem Addresses", "multimem.ld_reduce, multimem.st, multimem.red")
+)
+MULTIMEM_ADDRESS_ACCESSED = MessageTemplate(
+    MULTIMEM_ADDRESS, "accesses a multimem address, which only `multimem` instructions may access"
+)
+MULTIMEM_ACCESS_LABEL = MessageTemplate(MULTIMEM_ADDRESS, "`multimem` access to the same bytes, by the same pointer")
+USE_UNICAST_ADDRESS = MessageTemplate(
+    MULTIMEM_ADDRESS, "use the address that this device's own location has, or a `multimem` instruction"
+)

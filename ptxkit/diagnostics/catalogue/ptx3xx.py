@@ -1,0 +1,275 @@
+"""PTX3xx: asynchronous groups: cp.async, bulk copies, wgmma."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics.code import DiagnosticCode
+from ptxkit.diagnostics.message import MessageTemplate
+
+NOT_REACHED = DiagnosticCode("PTX300", "not-reached")
+NO_PATH_REACHES = MessageTemplate(NOT_REACHED, "instruction not reached by symbolic execution")
+DECLARES_TOO_MUCH_SHARED = MessageTemplate(NOT_REACHED, "the kernel declares more shared memory than a CTA can have")
+USES_TOO_MUCH_SHARED = MessageTemplate(NOT_REACHED, "the kernel uses more shared memory than a CTA can have")
+KERNEL_TOO_LARGE = MessageTemplate(NOT_REACHED, "the kernel is too large to be analysed completely")
+UNKNOWN_EFFECT = MessageTemplate(NOT_REACHED, "the effect is unknown: {cause}")
+DEPENDS_ON_UNKNOWN_CODE = MessageTemplate(NOT_REACHED, "depends on code that is unknown: {cause}")
+CLUSTER_SIZE_NOT_KNOWN = MessageTemplate(NOT_REACHED, "cluster size unknown")
+BLOCK_SIZE_NOT_KNOWN = MessageTemplate(NOT_REACHED, "block size unknown; the kernel is correct for some sizes")
+IN_CTA_OF_CLUSTER = MessageTemplate(NOT_REACHED, " in CTA {rank} of the cluster")
+DEPENDS_ON_LAUNCH_OR_DATA = MessageTemplate(NOT_REACHED, "holds or fails depending on launch parameters or data")
+LOOP_CUT_SHORT = MessageTemplate(
+    NOT_REACHED, "the exploration of a long loop was cut short: whether its threads order this instruction is unknown"
+)
+
+GROUP_NEVER_COMMITTED = DiagnosticCode(
+    "PTX301", "group-never-committed", sections=("cp.async.commit_group", "cp.async.bulk.commit_group")
+)
+COPY_NOT_COMMITTED = MessageTemplate(
+    GROUP_NEVER_COMMITTED, "`{operation}` belongs to no group: its thread ends without a commit"
+)
+WAITS_FOR_COMMITTED_ONLY = MessageTemplate(GROUP_NEVER_COMMITTED, "waits for committed groups only")
+LAST_COMMIT = MessageTemplate(GROUP_NEVER_COMMITTED, "the last commit is before the copy")
+WAIT_DOES_NOT_COVER_COPY = MessageTemplate(GROUP_NEVER_COMMITTED, "the wait at line {1} does not cover it")
+NOTHING_CAN_WAIT = MessageTemplate(GROUP_NEVER_COMMITTED, "nothing can wait for it")
+COPY_WITHOUT_COMMIT = MessageTemplate(GROUP_NEVER_COMMITTED, "this copy is never committed to a group: {consequence}")
+ADD_COMMIT = MessageTemplate(
+    GROUP_NEVER_COMMITTED, "add `{commit};` after the copies of a stage, in the thread that issues them"
+)
+
+READ_BEFORE_WAIT = DiagnosticCode(
+    "PTX302",
+    "read-before-wait",
+    sections=("cp.async.wait_group / cp.async.wait_all", "Completion Mechanisms for Asynchronous Copy Operations"),
+)
+ACCESS_OF_BYTES_BEING_WRITTEN = MessageTemplate(
+    READ_BEFORE_WAIT,
+    "`{action}` {access} bytes that `{operation}` at line {line} may still write",
+    missing="a wait by which the thread observes the completion of the copy",
+)
+COPY_READS_TARGET = MessageTemplate(
+    READ_BEFORE_WAIT,
+    "`{action}` reads bytes that `{operation}` at line {line} may still write",
+    missing="a wait for the earlier copy, between the two",
+)
+COMPLETION_NOT_KNOWN = MessageTemplate(
+    READ_BEFORE_WAIT,
+    (
+        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: this thread "
+        "has not observed its completion"
+    ),
+    missing="a wait by the thread that issued it, and a barrier after that",
+)
+BLOCK_SIZE_MAY_BE_ONE_WARP = MessageTemplate(READ_BEFORE_WAIT, "block size unknown; the block may be one warp")
+COPY_INTO_THESE_BYTES = MessageTemplate(READ_BEFORE_WAIT, "asynchronous copy into these bytes")
+NO_WAIT_ON_MBARRIER = MessageTemplate(READ_BEFORE_WAIT, "no thread waits on the mbarrier that the copy completes on")
+WAIT_FOR_MBARRIER_PHASE = MessageTemplate(
+    READ_BEFORE_WAIT, "wait for the phase of that mbarrier (`mbarrier.try_wait.parity`, in a loop) before the read"
+)
+GROUP_NOT_COMMITTED = MessageTemplate(READ_BEFORE_WAIT, "the copy was not committed to a group")
+COMMIT_BEFORE_WAIT = MessageTemplate(READ_BEFORE_WAIT, "commit the group before the wait")
+COMMIT_AND_WAIT = MessageTemplate(READ_BEFORE_WAIT, "commit the group, and wait for it before the read")
+WAIT_LEAVES_GROUP_PENDING = MessageTemplate(READ_BEFORE_WAIT, "the wait leaves its group pending")
+LOWER_WAIT_COUNT = MessageTemplate(READ_BEFORE_WAIT, "lower the count of the wait at line {2}")
+MAY_LEAVE_GROUP_UNFINISHED = MessageTemplate(READ_BEFORE_WAIT, "may leave this copy's group unfinished")
+NOTHING_WAITS = MessageTemplate(READ_BEFORE_WAIT, "nothing waits for it")
+ADD_WAIT_AND_BARRIER = MessageTemplate(READ_BEFORE_WAIT, "add `{group}.wait_group 0;` and a barrier before the read")
+WAIT_TOO_LATE = MessageTemplate(READ_BEFORE_WAIT, "the wait comes too late")
+WAIT_EARLIER = MessageTemplate(READ_BEFORE_WAIT, "wait for the copy's group before the read, not only at line {2}")
+FIRST_COVERING_WAIT = MessageTemplate(READ_BEFORE_WAIT, "the first wait that covers the copy")
+BY_ANOTHER_THREAD = MessageTemplate(READ_BEFORE_WAIT, " by another thread")
+READ_DURING_COPY = MessageTemplate(
+    READ_BEFORE_WAIT, "reads {variable}, which the copy at line {1}{issuer} may still be writing: {reason}"
+)
+ONLY_ISSUER_WAITED = MessageTemplate(READ_BEFORE_WAIT, "only the issuing thread has waited for it")
+WAIT_OF_ISSUER = MessageTemplate(READ_BEFORE_WAIT, "the issuing thread's wait for it")
+HANDOVER_BEFORE_WAIT = MessageTemplate(READ_BEFORE_WAIT, "releases before the wait")
+WAIT_AFTER_HANDOVER = MessageTemplate(READ_BEFORE_WAIT, "its wait comes after the release")
+MOVE_WAIT_BEFORE_HANDOVER = MessageTemplate(READ_BEFORE_WAIT, "move the wait before line {3}")
+BETWEEN_WAIT_AND_READ = MessageTemplate(READ_BEFORE_WAIT, "between the wait and the read")
+WAIT_IN_ISSUING_THREADS = MessageTemplate(
+    READ_BEFORE_WAIT, "wait for the copy in the threads that issue it, then add a barrier"
+)
+NOT_ORDERED = MessageTemplate(READ_BEFORE_WAIT, "nothing orders the two")
+READ_DURING_COPY_OF_OTHER_THREAD = MessageTemplate(
+    READ_BEFORE_WAIT, "reads {variable}, which the copy at line {1} by another thread may still be writing: {reason}"
+)
+READ_DURING_COPY_OF_OTHER_CTA = MessageTemplate(
+    READ_BEFORE_WAIT,
+    (
+        "reads {variable}, which CTA {rank} of the cluster may still be writing at line {1}: no thread has "
+        "waited for the phase of the mbarrier that it completes on"
+    ),
+)
+COPY_INTO_BYTES_OF_OTHER_CTA = MessageTemplate(READ_BEFORE_WAIT, "asynchronous copy into these bytes of another CTA")
+ONLY_ISSUER_WAITED_AND_RELAXED = MessageTemplate(
+    READ_BEFORE_WAIT, "only the issuing thread has waited for it, and the arrival at line {3} is relaxed"
+)
+
+SOURCE_REUSED_IN_FLIGHT = DiagnosticCode(
+    "PTX303",
+    "source-reused-in-flight",
+    sections=("Completion Mechanisms for Asynchronous Copy Operations", "cp.async.bulk.wait_group"),
+)
+COPY_READS_EXITED_CTA = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "`{operation}` may still read the shared memory of its CTA, which exits"
+)
+COPY_IN_FLIGHT_AT_EXIT = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "`{operation}` is still in flight, and no thread waits for it, while its CTA exits"
+)
+ACCESS_OF_BYTES_BEING_READ = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT,
+    "`{action}` {access} bytes that `{operation}` at line {line} may still read",
+    missing="a wait by which the thread observes the completion of the copy",
+)
+COPY_OVERWRITES_SOURCE = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT,
+    "`{action}` writes bytes that `{operation}` at line {line} may still read",
+    missing="a wait for the earlier copy, between the two",
+)
+COPY_OUT_OF_THESE_BYTES = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "bulk copy out of these bytes")
+WAIT_OF_ITS_THREAD = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "its thread's wait for it")
+WRITE_DURING_COPY = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "writes {variable}, which the bulk copy at line {1} may still be reading"
+)
+BETWEEN_WAIT_AND_WRITE = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "between the wait in the thread that issued the copy and the write"
+)
+NO_WAIT_COVERS_COPY = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "no wait of its thread covers it")
+THREAD_NEVER_WAITS = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "its thread never waits for it")
+EXIT_DURING_COPY = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT,
+    "the CTA may exit while this bulk copy still reads its shared memory, which another CTA may then use: {reason}",
+)
+WAIT_BEFORE_EXIT = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT,
+    "wait with `cp.async.bulk.wait_group.read 0;` in the thread that issued it, before it exits",
+)
+THEN_BARRIER_BEFORE_WRITE = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "{wait}, and then a barrier, before the write")
+WRITE_INTO_TARGET_OF_COPY = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "writes shared memory that the asynchronous copy at line {1} may still be writing"
+)
+WAIT_BEFORE_STORE = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "wait for the copy before the store, or store before the copy starts"
+)
+THE_WAIT_FOR_IT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "the wait for it")
+WAIT_IN_ISSUING_THREAD = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "wait with `cp.async.bulk.wait_group.read` in the thread that issued the copy"
+)
+DOES_NOT_COVER_IT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "does not cover it")
+LOWER_COUNT_OR_WAIT_AGAIN = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "lower the count of the wait at line {2}, or wait again in the thread that issued the copy"
+)
+COMES_BEFORE_COMMIT = MessageTemplate(SOURCE_REUSED_IN_FLIGHT, "comes before its group is committed")
+COMMIT_BEFORE_THIS_WAIT = MessageTemplate(
+    SOURCE_REUSED_IN_FLIGHT, "commit the copy's group before the wait at line {2}"
+)
+
+OVERLAPPING_COPIES = DiagnosticCode("PTX304", "overlapping-copies", sections=("cp.async.commit_group", "cp.async"))
+COPIES_OVERLAP = MessageTemplate(
+    OVERLAPPING_COPIES,
+    "`{action}` writes bytes that `{operation}` at line {line} may still write",
+    missing="a wait for the earlier copy, between the two",
+)
+IN_EARLIER_ROUND = MessageTemplate(OVERLAPPING_COPIES, "in an earlier round")
+AT_LABELLED_LINE = MessageTemplate(OVERLAPPING_COPIES, "at line {1}")
+COPIES_OF_GROUP_OVERLAP = MessageTemplate(
+    OVERLAPPING_COPIES,
+    "copies into bytes of {variable} that the copy {place} of the same group writes, too: nothing orders the two",
+)
+WRITES_SAME_BYTES = MessageTemplate(OVERLAPPING_COPIES, "writes these bytes in the same group")
+GIVE_COPIES_OWN_BYTES = MessageTemplate(
+    OVERLAPPING_COPIES, "give each copy of a group bytes of its own, or wait for the first before the second"
+)
+
+REGISTERS_IN_FLIGHT = DiagnosticCode("PTX311", "registers-in-flight", sections=("wgmma.wait_group", "wgmma.mma_async"))
+REGISTERS_TOUCHED_IN_FLIGHT = MessageTemplate(
+    REGISTERS_IN_FLIGHT,
+    "`{action}` touches {registers} of the asynchronous operation at line {line}, which may be in flight",
+    missing="a wait for the group of that operation, before this",
+)
+MAY_USE_REGISTER = MessageTemplate(REGISTERS_IN_FLIGHT, "may use the register until its group is waited for")
+COMMIT_AND_WAIT_FOR_GROUP = MessageTemplate(
+    REGISTERS_IN_FLIGHT, "close the group with `wgmma.commit_group.sync.aligned;` and wait for it before line {0}"
+)
+LEAVES_GROUP_PENDING = MessageTemplate(REGISTERS_IN_FLIGHT, "leaves its group pending")
+LOWER_COUNT_OF_WAIT = MessageTemplate(
+    REGISTERS_IN_FLIGHT, "lower the count of the wait at line {2}, so that it covers the multiplication"
+)
+ADD_WGMMA_WAIT = MessageTemplate(REGISTERS_IN_FLIGHT, "add `wgmma.wait_group.sync.aligned 0;` before line {0}")
+ACCUMULATOR = MessageTemplate(REGISTERS_IN_FLIGHT, "an accumulator")
+FRAGMENT_OF_A = MessageTemplate(REGISTERS_IN_FLIGHT, "the fragment of A")
+REGISTER_TOUCHED_IN_FLIGHT = MessageTemplate(
+    REGISTERS_IN_FLIGHT, "touches {registers} of the asynchronous multiplication at line {1}, which may be in flight"
+)
+
+MISSING_REGISTER_FENCE = DiagnosticCode("PTX312", "missing-register-fence", sections=("wgmma.fence",))
+NO_REGISTER_FENCE = MessageTemplate(
+    MISSING_REGISTER_FENCE,
+    "`{action}` uses registers without a preceding `wgmma.fence`",
+    missing="`wgmma.fence` after the last access to the registers",
+)
+NO_REGISTER_FENCE_SINCE_ACCESS = MessageTemplate(
+    MISSING_REGISTER_FENCE,
+    "`{action}` uses a register that was accessed before, with no `wgmma.fence` between",
+    missing="`wgmma.fence` after the last access to the registers",
+)
+NO_FENCE_BEFORE_MULTIPLICATION = MessageTemplate(
+    MISSING_REGISTER_FENCE, "no `wgmma.fence` comes before this multiplication"
+)
+ADD_FENCE_AFTER_LAST_ACCESS = MessageTemplate(
+    MISSING_REGISTER_FENCE, "add `wgmma.fence.sync.aligned;` before line {0}, after the last access to its registers"
+)
+NO_FENCE_AFTER_ACCESS = MessageTemplate(
+    MISSING_REGISTER_FENCE, "uses a register that line {1} accesses, with no `wgmma.fence` between"
+)
+ACCESS_TO_REGISTER = MessageTemplate(MISSING_REGISTER_FENCE, "access to the register")
+ADD_FENCE_AFTER_THIS_ACCESS = MessageTemplate(
+    MISSING_REGISTER_FENCE, "add `wgmma.fence.sync.aligned;` before line {0}, after that access"
+)
+
+OPERANDS_REUSED = DiagnosticCode(
+    "PTX314", "operands-reused", sections=("wgmma.wait_group", "Async Proxy", "tcgen05.commit")
+)
+OPERAND_READ_NOT_KNOWN = MessageTemplate(
+    OPERANDS_REUSED,
+    (
+        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: this thread "
+        "has not observed that the multiplication has read it"
+    ),
+    missing="`wgmma.wait_group`, and a release and acquire after it",
+)
+READS_UNTIL_COMPLETE = MessageTemplate(OPERANDS_REUSED, "reads these bytes until it is complete")
+NEXT_WAIT = MessageTemplate(OPERANDS_REUSED, "the next wait")
+WAIT_BEFORE_RELEASE = MessageTemplate(
+    OPERANDS_REUSED,
+    "wait for its group (`wgmma.wait_group.sync.aligned`) before releasing the bytes to the copying thread",
+)
+COMMIT_TO_MBARRIER = MessageTemplate(
+    OPERANDS_REUSED, "let `tcgen05.commit` arrive on the mbarrier that the copying thread waits on"
+)
+FILL_DURING_MULTIPLICATION = MessageTemplate(
+    OPERANDS_REUSED, "fills {variable}, which the multiplication at line {1} may still be reading"
+)
+
+PART_OF_A_WARPGROUP = DiagnosticCode(
+    "PTX315", "part-of-a-warpgroup", sections=("Warpgroup", "wgmma.mma_async", "wgmma.fence")
+)
+ONE_OF_THE_THREADS = MessageTemplate(PART_OF_A_WARPGROUP, " (thread {thread} among them)")
+WARPGROUP_DID_NOT_COMMIT = MessageTemplate(
+    PART_OF_A_WARPGROUP, "{threads} threads of its warpgroup{first} to commit their multiplications"
+)
+DOES_NOT = MessageTemplate(PART_OF_A_WARPGROUP, "does not")
+DOES_SO_TIMES = MessageTemplate(PART_OF_A_WARPGROUP, "does so {count} times")
+TIMES = MessageTemplate(PART_OF_A_WARPGROUP, " {count} times")
+WARPGROUP_DIVERGES = MessageTemplate(
+    PART_OF_A_WARPGROUP,
+    "all threads of a warpgroup must execute this together: thread {thread} does{times}, thread {other} {often}",
+)
+BRANCH_UNIFORMLY_IN_WARPGROUP = MessageTemplate(
+    PART_OF_A_WARPGROUP, "branch on what is the same for all 128 threads of the warpgroup, and put no predicate on it"
+)
+INCOMPLETE_WARPGROUP = MessageTemplate(
+    PART_OF_A_WARPGROUP, "needs a whole warpgroup of 128 threads, and the last one of the block has {threads}"
+)
+LAUNCH_WHOLE_WARPGROUPS = MessageTemplate(
+    PART_OF_A_WARPGROUP, "launch a multiple of 128 threads, or keep the rest of them out of it"
+)

@@ -1,0 +1,311 @@
+"""PTX5xx: mbarriers."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics.code import DiagnosticCode
+from ptxkit.diagnostics.message import MessageTemplate
+
+MBARRIER_USE_BEFORE_INIT = DiagnosticCode(
+    "PTX501", "mbarrier-use-before-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
+)
+NO_MBARRIER_AT_ADDRESS = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "no mbarrier object is initialised at shared 0x{offset:x}"
+)
+INIT_NOT_ORDERED = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT,
+    "uses {barrier}, which thread {thread}{cta} initialises: nothing orders the two",
+    missing="a barrier between the initialisation and the first use by another thread",
+)
+CTA_OF_CLUSTER = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "CTA {rank} of the cluster")
+THIS_KERNEL = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "this kernel")
+MBARRIER_NEVER_INITIALISED = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "uses an mbarrier that no thread of {where} initialises"
+)
+INITIALISE_IN_ONE_THREAD = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT,
+    "initialise it in one thread (`mbarrier.init.shared::cta.b64 [bar], count;`), then `bar.sync` before this",
+)
+MBARRIER_USED_BEFORE_INIT = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier before the initialisation at line {1}"
+)
+MOVE_INIT_BEFORE_USE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "move the initialisation before line {0}")
+MBARRIER_INIT_UNORDERED = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "{use} an mbarrier that another thread initialises at line {1}: nothing orders the two"
+)
+ADD_BARRIER_AFTER_INIT = MessageTemplate(
+    MBARRIER_USE_BEFORE_INIT, "add `bar.sync 0;` after the initialisation, before any other thread's use"
+)
+INITIALISED_HERE = MessageTemplate(MBARRIER_USE_BEFORE_INIT, "initialised here")
+
+MBARRIER_DOUBLE_INIT = DiagnosticCode(
+    "PTX502", "mbarrier-double-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
+)
+LIVE_MBARRIER_INITIALISED = MessageTemplate(MBARRIER_DOUBLE_INIT, "{barrier} is initialised again while it is valid")
+LIVE_MBARRIER_OVERWRITTEN = MessageTemplate(
+    MBARRIER_DOUBLE_INIT, "`{action}` overwrites {barrier}, which is valid: only mbarrier operations may access it"
+)
+SEVERAL_THREADS_INITIALISE = MessageTemplate(MBARRIER_DOUBLE_INIT, "several threads initialise this mbarrier")
+INITIALISE_IN_ONE_THREAD_ONLY = MessageTemplate(
+    MBARRIER_DOUBLE_INIT, "initialise it in one thread only, and let a barrier follow"
+)
+LIVE_MBARRIER_REINITIALISED = MessageTemplate(MBARRIER_DOUBLE_INIT, "initialises an mbarrier that is already valid")
+INITIALISE_ONCE = MessageTemplate(
+    MBARRIER_DOUBLE_INIT, "initialise it once, or invalidate it with `mbarrier.inval` when no thread uses it any more"
+)
+
+MBARRIER_EXPECTED_BYTES = DiagnosticCode(
+    "PTX503",
+    "mbarrier-expected-bytes",
+    sections=("Tracking asynchronous operations by the mbarrier object", "mbarrier.expect_tx"),
+)
+TX_COUNT_OVERFLOW = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    (
+        "phase {phase} of {barrier} expects {expected} bytes and has received {completed}: the difference "
+        "exceeds the limit of {limit}"
+    ),
+)
+PHASE_BYTES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "; {expected} bytes expected, {completed} received")
+BYTES_NOT_KNOWN = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "the number of bytes of a copy is unknown: a tensor map decides it"
+)
+FLAG_MAY_DECIDE_PHASE = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "a flag in memory may decide for which phase the thread expects the bytes"
+)
+MORE_BYTES_THAN_COME = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "more bytes are expected than copied, and it is unknown whether a thread waits for that phase",
+)
+COMPLETES_THERE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "completes there")
+WAITS_FOR_PHASE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "waits for the phase")
+WAIT_WITHOUT_ARRIVALS = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "waits for a phase of an mbarrier{where} at which no thread arrives: the wait never ends"
+)
+ARRIVE_AT_MBARRIER = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy",
+)
+EXPECT_WITHOUT_ARRIVALS = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expects bytes on an mbarrier{where} at which no thread arrives"
+)
+MAKE_EXPECT_AN_ARRIVAL = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "make it an arrival too: `mbarrier.arrive.expect_tx`; expect_tx alone does not arrive"
+)
+COPIES_NOT_EXPECTED = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "the copies complete {copied} bytes on an mbarrier{where} that expects none"
+)
+EXPECT_BYTES_OF_COPIES = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expect the {copied} bytes with `mbarrier.arrive.expect_tx` instead of a plain arrival"
+)
+IN_ALL = MessageTemplate(MBARRIER_EXPECTED_BYTES, " in all")
+EXPECTED_BYTES_DIFFER = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "expects {expected} bytes{total} on an mbarrier{where}, but the copies complete {copied} there",
+)
+EXPECT_OR_COPY = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect {copied} bytes, or copy {expected}")
+EXPECTS_TOO = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expects bytes, too")
+ARRIVALS_IN_UNREACHED_CODE = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "some arrivals are in code that symbolic execution does not reach"
+)
+EXPECTED_BYTES_DIFFER_BETWEEN_COPIES = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "expects {expected} bytes, but copies by the same tensor maps are expected with {usual} elsewhere",
+)
+COMPLETES_HERE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "completes here")
+EXPECT_ALL_BOXES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect the bytes of all boxes that are copied")
+EXPECT_USUAL_BYTES = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expect {usual} bytes, in all expect_tx operations for these copies together"
+)
+ARRIVAL_EXPECTS_NOTHING = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the arrival expects no bytes")
+COPY_NOT_EXPECTED = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "the copy completes{amount} bytes on an mbarrier that expects none"
+)
+EXPECT_BYTES_OF_COPY = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expect the{amount} bytes with `mbarrier.arrive.expect_tx` instead of the plain arrival"
+)
+EXPECTED_WITHOUT_COPY = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expects {expected} bytes on an mbarrier that no copy completes on: its phase never ends"
+)
+EXPECT_NOTHING = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect no bytes, or start the copy that completes them")
+PHASE_NEVER_ENDS = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the phase never ends")
+PHASE_ENDS_TOO_EARLY = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the phase ends before all the data has arrived")
+STARTED_BYTES_DIFFER = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expects {expected} bytes, but the copies complete {started}: {effect}"
+)
+EXPECT_STARTED_BYTES = MessageTemplate(MBARRIER_EXPECTED_BYTES, "expect {started} bytes")
+TX_COUNT_BEYOND_LIMIT = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "may leave {due} bytes pending on an mbarrier in one phase; its limit is {limit}"
+)
+EXPECT_FEWER_BYTES = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expect fewer bytes in a phase; usually, one thread expects the bytes of all copies"
+)
+BRINGS_LAST_BYTES = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "completes the last of the bytes that were expected by then"
+)
+EXPECT_BEFORE_COPY = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "expect the bytes before the copy is started: `mbarrier.arrive.expect_tx` with the bytes of all copies",
+)
+ONLY_ARRIVAL_OF_PHASE = MessageTemplate(MBARRIER_EXPECTED_BYTES, "the only arrival that the phase needs")
+EXPECT_BEFORE_ARRIVAL = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expect the bytes before the arrival, or with it: `mbarrier.arrive.expect_tx`"
+)
+EXPECT_AFTER_END_OF_PHASE = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "expects bytes after the {what} at line {1}, which may have ended their phase already"
+)
+EXPECT_ONLY_AND_WAIT = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "expects bytes on an mbarrier at which no thread arrives: the wait at line {1} never ends",
+)
+WAIT_WITHOUT_ANY_ARRIVAL = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "waits for a phase of an mbarrier at which no thread arrives: the wait never ends"
+)
+
+MBARRIER_MISSING_ARRIVALS = DiagnosticCode(
+    "PTX504", "mbarrier-missing-arrivals", sections=("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive")
+)
+PHASE_INCOMPLETE = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "phase {phase} of {barrier}: {expected} arrivals expected, {seen} seen{bytes}"
+)
+NEEDS_ARRIVALS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "each phase needs {count} arrivals")
+NO_ARRIVAL_IS = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "no arrival is")
+SOME_ARRIVALS_ARE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "{arrived} of its {count} arrivals are")
+WAIT_FOR_INCOMPLETE_PHASE = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "waits{where} for a phase that never ends: {arrivals} made in phase {phase}"
+)
+CORRECT_INIT_COUNT = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS,
+    "make the count of `mbarrier.init` {arrived}, or let as many threads arrive in each phase as the count requires",
+)
+LET_OTHER_THREAD_ARRIVE = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "let a thread arrive that does not itself wait for what follows this wait"
+)
+WAIT_FOR_PARITY_OF_NO_PHASE = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "waits{where} for parity {parity}, but phase {last} is the last to end"
+)
+WAIT_FOR_PHASE_THAT_ENDS = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS,
+    "wait for a phase that ends, or let the arriving threads iterate as often as the waiting ones",
+)
+WAIT_PASSES_BEFORE_FIRST_PHASE = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS,
+    "waits for parity 0 of a fresh mbarrier, whose first phase does not end before this wait passes",
+)
+WAITS_SINCE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "never returns")
+BEGIN_WITH_PARITY_1 = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS,
+    "begin with parity 1: a fresh mbarrier behaves as if the phase before its first had ended",
+)
+WAITS_FOR_PARITY_FIRST = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "waits for parity {parity} first")
+BEGIN_WITH_PARITY = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "begin with parity {parity} at line {line}")
+WAIT_FOR_PARITY_0 = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "wait for parity 0 first")
+ARRIVES = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "arrives")
+
+MBARRIER_EXCESS_ARRIVALS = DiagnosticCode(
+    "PTX505", "mbarrier-excess-arrivals", sections=("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive")
+)
+ARRIVAL_BEFORE_PHASE_OBSERVED = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS,
+    "an arrival at {barrier} for phase {phase}, while no thread has observed that phase {previous} is complete",
+)
+MORE_ARRIVALS_THAN_PENDING = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS, "{arrivals} arrivals at {barrier}, whose phase {phase} has {pending} left of {count}"
+)
+NO_COMPLETE_COMPLETES = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS, "an arrival with .noComplete would complete phase {phase} of {barrier}"
+)
+PENDING_ARRIVALS = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "{pending} arrivals")
+ARRIVALS_OVERFLOW = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS, "{barrier} would expect {arrivals} arrivals, more than its limit"
+)
+CORRECT_ARRIVAL_COUNT = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS, "make the count of `mbarrier.init` {count}, or let {threads} threads arrive in each phase"
+)
+ARRIVES_IN_PHASE_BEFORE = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives in the phase before")
+ARRIVES_TOO = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "arrives too")
+HAS_ROOM_FOR = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "each phase has room for {count}")
+PHASE_NUMBER = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, "phase {phase}{mbarrier}")
+OF_AN_MBARRIER = MessageTemplate(MBARRIER_EXCESS_ARRIVALS, " of an mbarrier{where}")
+ARRIVAL_BEFORE_PHASE_END_OBSERVED = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase} before any thread has observed the end of phase {previous}"
+)
+WAIT_BEFORE_NEXT_ARRIVAL = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS,
+    "wait for the phase before arriving in the next one; or count all arrivals of a phase in `mbarrier.init`",
+)
+ARRIVAL_IN_FULL_PHASE = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS, "arrives in {phase}, which has all of its {count} arrivals already"
+)
+WAIT_BEFORE_ARRIVING_AGAIN = MessageTemplate(
+    MBARRIER_EXCESS_ARRIVALS,
+    "wait for the phase before arriving again; or count all arrivals of a phase in `mbarrier.init`",
+)
+
+HANDOVER_WITHOUT_ORDER = DiagnosticCode(
+    "PTX506",
+    "handover-without-order",
+    sections=("mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order"),
+)
+HANDOVER_DOES_NOT_ORDER = MessageTemplate(
+    HANDOVER_WITHOUT_ORDER,
+    (
+        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: the mbarrier "
+        "between them does not order the two"
+    ),
+    missing="`.release.cluster` on the arrival and `.acquire.cluster` on the wait",
+)
+AT_SCOPE_CTA = MessageTemplate(HANDOVER_WITHOUT_ORDER, ", at scope .cta")
+WHICH_IS_RELAXED = MessageTemplate(HANDOVER_WITHOUT_ORDER, ", which is relaxed")
+RELEASE_AT_CLUSTER = MessageTemplate(HANDOVER_WITHOUT_ORDER, "`.release.cluster` on the arrival at line {2}")
+ACQUIRE_AT_CLUSTER = MessageTemplate(HANDOVER_WITHOUT_ORDER, "`.acquire.cluster` on the wait at line {3}")
+HANDOVER_WITHOUT_CLUSTER_SCOPE = MessageTemplate(
+    HANDOVER_WITHOUT_ORDER,
+    "{access} shared memory that another CTA {earlier} at line {1}: the mbarrier between them does not order the two",
+)
+ACCESS_OF_OTHER_CTA = MessageTemplate(HANDOVER_WITHOUT_ORDER, "{access} by a thread of another CTA")
+ARRIVAL_AT_THIS_CTA = MessageTemplate(HANDOVER_WITHOUT_ORDER, "its arrival at this CTA's mbarrier{scope}")
+WAIT_FOR_ARRIVAL = MessageTemplate(HANDOVER_WITHOUT_ORDER, "the wait for it{scope}")
+WRITE_ONE = MessageTemplate(HANDOVER_WITHOUT_ORDER, "write {order}")
+WRITE_BOTH = MessageTemplate(HANDOVER_WITHOUT_ORDER, "write {first} and {second}")
+
+MBARRIER_ENDED_IN_USE = DiagnosticCode(
+    "PTX507", "mbarrier-ended-in-use", sections=("mbarrier.inval", "Lifecycle of the mbarrier object")
+)
+MBARRIER_USED_AFTER_INVAL = MessageTemplate(MBARRIER_ENDED_IN_USE, "{barrier} is used after `mbarrier.inval`")
+INVAL_NOT_ORDERED = MessageTemplate(
+    MBARRIER_ENDED_IN_USE, "invalidates {barrier}, and the last use by thread {thread} is not ordered before this"
+)
+BYTES_AFTER_INVAL = MessageTemplate(
+    MBARRIER_ENDED_IN_USE, "{count} bytes complete on {barrier}, which has been invalidated"
+)
+ARRIVAL_AFTER_INVAL = MessageTemplate(
+    MBARRIER_ENDED_IN_USE, "an asynchronous arrival reaches {barrier}, which has been invalidated"
+)
+INVAL_OF_NO_MBARRIER = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates an mbarrier that is not valid, or no longer")
+INVALIDATES_TOO = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidates it, too")
+INVALIDATE_ONCE = MessageTemplate(MBARRIER_ENDED_IN_USE, "invalidate each mbarrier once, in one thread")
+INVAL_DURING_WAIT = MessageTemplate(
+    MBARRIER_ENDED_IN_USE, "invalidates an mbarrier on which another thread may still wait at line {1}"
+)
+OTHER_THREAD_WAITS = MessageTemplate(MBARRIER_ENDED_IN_USE, "another thread waits on it")
+BETWEEN_WAIT_AND_INVAL = MessageTemplate(MBARRIER_ENDED_IN_USE, "between the wait and line {0}")
+OTHER_THREADS_WAIT = MessageTemplate(MBARRIER_ENDED_IN_USE, "other threads wait on it")
+ANSWER_LEADS_HERE = MessageTemplate(MBARRIER_ENDED_IN_USE, "its result leads here")
+INVAL_AFTER_UNRELEASED_WAIT = MessageTemplate(
+    MBARRIER_ENDED_IN_USE,
+    (
+        "invalidates an mbarrier on which another thread may still wait at line {1}: no release is between "
+        "the wait and the atomic at line {2}"
+    ),
+)
+ADD_FENCE_BEFORE_ATOMIC = MessageTemplate(MBARRIER_ENDED_IN_USE, "add `{fence}` before line {2}")
+INVAL_AFTER_UNORDERED_LANES = MessageTemplate(
+    MBARRIER_ENDED_IN_USE,
+    (
+        "invalidates an mbarrier on which another thread may still wait at line {1}: one lane executes the "
+        "atomic at line {2} for its warp, and nothing orders the other lanes before it"
+    ),
+)
+ADD_WARP_BARRIER_BEFORE_ATOMIC = MessageTemplate(
+    MBARRIER_ENDED_IN_USE, "add `{statements}` between line {1} and line {2}, where all lanes of the warp execute it"
+)

@@ -1,0 +1,430 @@
+"""PTX6xx: barriers, clusters, races, and what only runs show."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics.code import DiagnosticCode, Severity
+from ptxkit.diagnostics.message import MessageTemplate
+
+BARRIER_NEVER_OPENS = DiagnosticCode("PTX601", "barrier-never-opens", sections=("bar, barrier", "barrier.cluster"))
+CLUSTER_BARRIER_INCOMPLETE = MessageTemplate(
+    BARRIER_NEVER_OPENS, "the barrier of the cluster, at which {missing} have not arrived"
+)
+BARRIER_LACKS_ARRIVALS = MessageTemplate(
+    BARRIER_NEVER_OPENS, "barrier {number}, at which {arrived} of {expected} threads have arrived"
+)
+BARRIER_LACKS_THREADS = MessageTemplate(
+    BARRIER_NEVER_OPENS, "barrier {number}, which {missing} threads have not reached (threads {threads})"
+)
+LANES_NOT_ARRIVED = MessageTemplate(
+    BARRIER_NEVER_OPENS, "lanes 0x{lanes:08x} of warp {warp}, which the member mask 0x{mask:08x} names"
+)
+DEADLOCK = MessageTemplate(BARRIER_NEVER_OPENS, "deadlock: {threads} of CTA {cta} wait for {awaited}")
+ONE_THREAD = MessageTemplate(BARRIER_NEVER_OPENS, "thread {thread}")
+SEVERAL_THREADS = MessageTemplate(BARRIER_NEVER_OPENS, "{count} threads from {first}")
+OF_ALL_CTAS = MessageTemplate(BARRIER_NEVER_OPENS, " of all CTAs")
+THREADS_COME = MessageTemplate(BARRIER_NEVER_OPENS, "{arrived} of {expected} threads{where} arrive")
+BARRIER_DEADLOCK = MessageTemplate(BARRIER_NEVER_OPENS, "deadlock at a barrier: {threads}")
+OTHERS_WAIT_HERE = MessageTemplate(BARRIER_NEVER_OPENS, "other threads wait here")
+EXECUTE_BARRIER_EQUALLY = MessageTemplate(
+    BARRIER_NEVER_OPENS, "let all threads that the barrier counts execute it equally often"
+)
+
+BARRIER_UNEVEN_COUNTS = DiagnosticCode("PTX602", "barrier-uneven-counts", sections=("bar, barrier",))
+BARRIER_COUNTS_DIFFER = MessageTemplate(
+    BARRIER_UNEVEN_COUNTS, "barrier {number} is used with {threads}, and earlier with {before}"
+)
+BARRIER_ARRIVED_TWICE = MessageTemplate(
+    BARRIER_UNEVEN_COUNTS, "threads arrive at barrier {number} again before it completes"
+)
+BARRIER_TOO_MANY_ARRIVALS = MessageTemplate(
+    BARRIER_UNEVEN_COUNTS, "{arrived} threads arrive at barrier {number}, which completes with {expected}"
+)
+BARRIER_COUNT_DIFFERS = MessageTemplate(
+    BARRIER_UNEVEN_COUNTS, "names {count} threads at a barrier where others name {other} in the same phase"
+)
+COUNTS_THREADS = MessageTemplate(BARRIER_UNEVEN_COUNTS, "names {count}")
+NAME_SAME_COUNT = MessageTemplate(BARRIER_UNEVEN_COUNTS, "name the same number of threads wherever they meet")
+
+BARRIER_PART_OF_A_WARP = DiagnosticCode(
+    "PTX603", "barrier-part-of-a-warp", sections=("bar, barrier", "barrier.cluster", "tensormap.cp_fenceproxy")
+)
+WARP_NAMES_SEVERAL_BARRIERS = MessageTemplate(BARRIER_PART_OF_A_WARP, "threads of one warp name different barriers")
+WARP_AT_DIFFERENT_BARRIERS = MessageTemplate(
+    BARRIER_PART_OF_A_WARP, "warp {warp} reaches aligned barrier {number} from different instructions"
+)
+WARP_LANE_EXITED = MessageTemplate(
+    BARRIER_PART_OF_A_WARP,
+    (
+        "only some lanes of warp {warp} execute this barrier, which requires all lanes of a warp: thread "
+        "{thread} has exited"
+    ),
+)
+BARRIER_LACKS_LANES = MessageTemplate(
+    BARRIER_PART_OF_A_WARP,
+    "barrier {number}, which only some lanes of warp {warp} have reached: it requires all lanes of a warp",
+)
+LANES_DIVERGE = MessageTemplate(
+    BARRIER_PART_OF_A_WARP,
+    (
+        "all lanes of a warp must execute this together: thread {thread} does, and thread {other} does not, "
+        "or less often"
+    ),
+)
+EXECUTE_WITH_WHOLE_WARP = MessageTemplate(
+    BARRIER_PART_OF_A_WARP, "let all lanes of the warp execute it, with the same addresses"
+)
+BARRIER_OF_PART_OF_WARP = MessageTemplate(
+    BARRIER_PART_OF_A_WARP,
+    "an aligned barrier that {lanes} lanes of a warp execute, and the others do not, or less often",
+)
+EXECUTE_WITH_WHOLE_WARP_OR_UNALIGNED = MessageTemplate(
+    BARRIER_PART_OF_A_WARP, "let all lanes of the warp execute it, or use `barrier.sync`, which is not aligned"
+)
+
+READ_BEFORE_GRID_WAIT = DiagnosticCode(
+    "PTX604", "read-before-grid-wait", Severity.WARNING, sections=("griddepcontrol",)
+)
+READ_BEFORE_GRID_WAIT_SEEN = MessageTemplate(
+    READ_BEFORE_GRID_WAIT,
+    (
+        "`{action}` reads before `griddepcontrol.wait` what is read again after it at line {line}: an "
+        "earlier grid may not have written it yet"
+    ),
+    missing="the wait before the read, or no other read where no earlier grid writes it",
+)
+READ_AGAIN_AFTER_GRID_WAIT = MessageTemplate(
+    READ_BEFORE_GRID_WAIT,
+    (
+        "reads before `griddepcontrol.wait` what line {1} reads again after it; an earlier grid may not have "
+        "written it yet"
+    ),
+)
+READS_SAME_LOCATION = MessageTemplate(READ_BEFORE_GRID_WAIT, "reads the same location, after a wait")
+WAITS_FOR_GRIDS = MessageTemplate(READ_BEFORE_GRID_WAIT, "waits for the grids that this one depends on")
+READ_ON_ONE_SIDE_OF_WAIT = MessageTemplate(
+    READ_BEFORE_GRID_WAIT, "read it only after the wait, or only before it where no earlier grid writes it"
+)
+
+REGISTER_COUNTS = DiagnosticCode("PTX605", "register-counts", sections=("setmaxnreg", "Performance-Tuning Directives"))
+REGISTER_CHANGE_BACKWARDS = MessageTemplate(
+    REGISTER_COUNTS, "{change} to {wanted} registers, and the thread has {current}"
+)
+REGISTERS_SET_AGAIN = MessageTemplate(
+    REGISTER_COUNTS, "sets the number of registers again without a synchronisation of the warpgroup between"
+)
+TOO_MANY_REGISTERS = MessageTemplate(
+    REGISTER_COUNTS,
+    "threads request {total} registers together, and start with {limit} each at most: deadlock at an increase",
+)
+TEAM_NOT_WHOLE = MessageTemplate(REGISTER_COUNTS, "{team} has 128 threads, and that of thread {thread} is not whole")
+TEAM_DIVERGES = MessageTemplate(
+    REGISTER_COUNTS,
+    "all threads of {team} execute this together: thread {thread} does, and thread {other} does not, or less often",
+)
+AT_MOST = MessageTemplate(REGISTER_COUNTS, "at most ")
+SETMAXNREG_BACKWARDS = MessageTemplate(
+    REGISTER_COUNTS, "`setmaxnreg{direction}` to {count} registers, and the thread has {registers}{has}"
+)
+USE_OTHER_DIRECTION = MessageTemplate(REGISTER_COUNTS, "use {other}, or another number")
+SETS_REGISTERS = MessageTemplate(REGISTER_COUNTS, "sets {count} registers")
+SETMAXNREG_WITHOUT_SYNC = MessageTemplate(
+    REGISTER_COUNTS, "`setmaxnreg` after that of line {1} without a synchronisation of the warpgroup between"
+)
+ADD_WARPGROUP_BARRIER = MessageTemplate(
+    REGISTER_COUNTS, "add a `bar.sync` of the warpgroup's 128 threads, with a number of its own, before line {0}"
+)
+REGISTER_POOL_TOO_SMALL = MessageTemplate(
+    REGISTER_COUNTS,
+    (
+        "deadlock: threads start with {initial} registers at most, and what other warpgroups release is not "
+        "enough for all requests; {count} are requested here"
+    ),
+)
+ASK_FOR_FEWER_REGISTERS = MessageTemplate(
+    REGISTER_COUNTS, "request {fitting} registers at most, or let other warpgroups have fewer"
+)
+BRANCH_UNIFORMLY = MessageTemplate(REGISTER_COUNTS, "branch on what is the same for all 128 threads of the warpgroup")
+WARPS_OF_WARPGROUP_DIVERGE = MessageTemplate(
+    REGISTER_COUNTS, "all warps of a warpgroup must execute `setmaxnreg`: thread {thread} does, {other} does not"
+)
+WARPS_SET_DIFFERENT_COUNTS = MessageTemplate(
+    REGISTER_COUNTS,
+    "the warps of a warpgroup set different numbers of registers, and should execute the same `setmaxnreg`",
+)
+SET_SAME_COUNT = MessageTemplate(REGISTER_COUNTS, "let all four warps of the warpgroup set the same number")
+INITIAL_REGISTERS_NOT_KNOWN = MessageTemplate(
+    REGISTER_COUNTS, "no directive specifies how many registers a thread starts with, so that this may have no effect"
+)
+DECLARE_REGISTERS = MessageTemplate(
+    REGISTER_COUNTS, "declare the kernel `.maxnreg`, or `.minnctapersm 1` with `.maxntid` or `.reqntid`"
+)
+
+LANE_NOT_IN_ITS_MASK = DiagnosticCode(
+    "PTX607",
+    "lane-not-in-its-mask",
+    sections=("bar.warp.sync", "shfl.sync", "vote.sync", "match.sync", "redux.sync", "elect.sync"),
+)
+LANE_OUTSIDE_ITS_MASK = MessageTemplate(
+    LANE_NOT_IN_ITS_MASK, "a lane executes this with a member mask that does not name it"
+)
+LANE_NOT_IN_MASK = MessageTemplate(
+    LANE_NOT_IN_ITS_MASK, "lane {lane} executes this, and is not in its member mask {mask:#010x}"
+)
+ADD_LANE_TO_MASK = MessageTemplate(LANE_NOT_IN_ITS_MASK, "add {bit:#x} to the mask, or exclude the lane by a branch")
+
+REMOTE_ACCESS_TOO_EARLY = DiagnosticCode(
+    "PTX611", "remote-access-too-early", sections=("Distributed Shared Memory", "barrier.cluster", "membar / fence")
+)
+ACCESS_BEFORE_CTA_START = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY, "a {access} of the shared memory of CTA {cta}, which may not have started"
+)
+REMOTE_CTA_MAY_NOT_HAVE_STARTED = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY, "accesses the shared memory of CTA {rank} of the cluster, which may not have started"
+)
+MEET_BEFORE_ACCESS = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY,
+    (
+        "synchronise all threads of the cluster before: `barrier.cluster.arrive.release.aligned;` and then "
+        "`barrier.cluster.wait.acquire.aligned;`"
+    ),
+)
+NO_BARRIER_BEFORE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "no barrier before")
+RELAXED_ARRIVAL = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "a relaxed arrival publishes nothing")
+ADD_INIT_FENCE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "add `fence.mbarrier_init.release.cluster;` after line {1}")
+REMOTE_MBARRIER_NOT_PUBLISHED = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY,
+    "signals an mbarrier of another CTA, whose initialisation at line {1} is not published to the cluster",
+)
+MBARRIER_MADE_HERE = MessageTemplate(REMOTE_ACCESS_TOO_EARLY, "initialised here")
+ADD_INIT_FENCE_AND_BARRIER = MessageTemplate(
+    REMOTE_ACCESS_TOO_EARLY,
+    "add `fence.mbarrier_init.release.cluster;` after line {1}, and then synchronise the cluster by `barrier.cluster`",
+)
+
+EXIT_TOO_EARLY = DiagnosticCode(
+    "PTX612", "exit-too-early", sections=("Cluster of Cooperative Thread Arrays", "barrier.cluster")
+)
+ACCESS_OF_EXITED_CTA = MessageTemplate(EXIT_TOO_EARLY, "a {access} of the shared memory of CTA {cta}, which has exited")
+CTA_EXITS_DURING_ACCESS = MessageTemplate(
+    EXIT_TOO_EARLY, "{access} the shared memory of CTA {cta}, which exits without observing that this is done"
+)
+SHARED_OF_EXITED_CTA = MessageTemplate(EXIT_TOO_EARLY, "shared memory of CTA {cta} of the cluster, which has exited")
+CTA_EXITS_DURING_COPY = MessageTemplate(
+    EXIT_TOO_EARLY, "`{operation}` may still {access} shared memory of CTA {cta}, which exits"
+)
+COPY_FROM_CTA_THAT_MAY_EXIT = MessageTemplate(
+    EXIT_TOO_EARLY,
+    "copies out of shared memory of a CTA that may exit before: it does not observe the completion of the copy",
+)
+ACCESS_OF_CTA_THAT_MAY_EXIT = MessageTemplate(
+    EXIT_TOO_EARLY, "accesses the shared memory of CTA {rank} of the cluster, which may have exited by then"
+)
+MEET_BEFORE_EXIT = MessageTemplate(
+    EXIT_TOO_EARLY,
+    (
+        "synchronise the cluster before it exits: `barrier.cluster.arrive.release.aligned;` and then "
+        "`barrier.cluster.wait.acquire.aligned;`"
+    ),
+)
+
+CLUSTER_BARRIER_HALVES = DiagnosticCode("PTX613", "cluster-barrier-halves", sections=("barrier.cluster",))
+ARRIVAL_WITHOUT_WAIT = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "threads arrive at the cluster's barrier twice without a wait between"
+)
+WAIT_WITHOUT_ARRIVAL = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "threads wait for the cluster's barrier without having arrived"
+)
+ARRIVES_AGAIN_WITHOUT_WAIT = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "arrives at the cluster's barrier again, without having waited since line {1}"
+)
+ARRIVES_AGAIN_ITSELF = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "arrives at the cluster's barrier again, without having waited since its own last execution"
+)
+HAS_ARRIVED_HERE = MessageTemplate(CLUSTER_BARRIER_HALVES, "has arrived here")
+ADD_CLUSTER_WAIT = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "add `barrier.cluster.wait.acquire.aligned;` before line {0}"
+)
+WAITS_WITHOUT_ARRIVAL = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "waits at the cluster's barrier without having arrived: it waits for itself"
+)
+ADD_CLUSTER_ARRIVE = MessageTemplate(
+    CLUSTER_BARRIER_HALVES, "add `barrier.cluster.arrive.release.aligned;` before line {0}"
+)
+
+CANCELLATION_AFTER_REFUSAL = DiagnosticCode(
+    "PTX614",
+    "cancellation-after-refusal",
+    sections=("clusterlaunchcontrol.try_cancel", "clusterlaunchcontrol.query_cancel"),
+)
+REQUEST_AFTER_REFUSAL = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL, "issues `try_cancel` after this thread observed that an earlier request failed"
+)
+QUERY_OF_REFUSAL = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL,
+    "the response indicates failure, and this thread has not tested it: it contains no CTA id",
+)
+REQUEST_MAY_FOLLOW_REFUSAL = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL,
+    "issues `try_cancel` after an earlier request may have failed (line {1})",
+)
+TESTS_WHETHER_GRANTED_BEFORE = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL, "tests whether the earlier request succeeded"
+)
+LEAVE_LOOP_AFTER_REFUSAL = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL,
+    "leave the loop, in every thread that issues requests, where the predicate of line {1} is false",
+)
+TESTS_WHETHER_GRANTED = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "tests whether the request succeeded")
+PREDICATE_OF_LINE = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "the predicate of line {1}")
+PREDICATE_OF_QUERY = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL, "that of `clusterlaunchcontrol.query_cancel.is_canceled`"
+)
+RESPONSE_MAY_BE_REFUSAL = MessageTemplate(
+    CANCELLATION_AFTER_REFUSAL, "reads the CTA id of a response that may indicate failure"
+)
+EXECUTE_IF_GRANTED = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "execute it only where {predicate} is true")
+
+SHARED_MEMORY_RACE = DiagnosticCode(
+    "PTX621", "shared-memory-race", sections=("Conflict and Data-Races", "Causality Order", "bar / barrier")
+)
+ACCESSES_UNORDERED = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: nothing orders the two",
+    missing="a barrier, or a release by one thread and an acquire by the other, between the two",
+)
+BLOCK_MAY_BE_ONE_WARP = MessageTemplate(SHARED_MEMORY_RACE, "block size unknown; the block may be one warp")
+BOX_SIZE_NOT_KNOWN = MessageTemplate(
+    SHARED_MEMORY_RACE, "whether a tensor copy's box is so large that it touches these bytes"
+)
+LANE_OF_THE_WARP = MessageTemplate(SHARED_MEMORY_RACE, "lane of the warp")
+STORE_INTO_COPY_TARGET = MessageTemplate(
+    SHARED_MEMORY_RACE, "stores to {variable}, which copies of other threads write at line {1}: nothing orders the two"
+)
+COPY_BY_ANOTHER = MessageTemplate(SHARED_MEMORY_RACE, "copy into the same bytes, by another {who}")
+WAIT_FOR_COPIES_FIRST = MessageTemplate(
+    SHARED_MEMORY_RACE, "wait for the copies in the threads that issued them, then add a barrier, before the store"
+)
+ADD_BARRIER_BEFORE_COPIES = MessageTemplate(SHARED_MEMORY_RACE, "add a barrier between the store and the copies")
+COPIES_INTO = MessageTemplate(SHARED_MEMORY_RACE, "copies into")
+WRITE_DURING_READ = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    "{access} {variable}, which other threads may still be reading at line {1}: nothing orders the two",
+)
+READ_BY_ANOTHER = MessageTemplate(SHARED_MEMORY_RACE, "read of the old contents, by another {who}")
+BETWEEN_READ_AND_WRITE = MessageTemplate(SHARED_MEMORY_RACE, "between the read and the next write of these bytes")
+READ_DURING_WRITE = MessageTemplate(
+    SHARED_MEMORY_RACE, "reads {variable}, which other threads write at line {1}: nothing orders the two"
+)
+WRITE_BY_ANOTHER = MessageTemplate(SHARED_MEMORY_RACE, "write by another {who}")
+BETWEEN_WRITE_AND_READ = MessageTemplate(SHARED_MEMORY_RACE, "between the write and the read")
+EQUAL_VALUES_STORED = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    (
+        "formally a race: threads store equal values to {variable} at line {1}, and read them here with "
+        "nothing that orders the threads"
+    ),
+)
+ALL_STORE_SAME_VALUE = MessageTemplate(SHARED_MEMORY_RACE, "every thread stores the same value here")
+RELAXED_RELEASE = MessageTemplate(SHARED_MEMORY_RACE, "relaxed: it orders nothing before it")
+RELEASE_BY_ONE_LANE = MessageTemplate(SHARED_MEMORY_RACE, "one lane releases here for its warp")
+MAKE_ARRIVAL_RELEASE = MessageTemplate(
+    SHARED_MEMORY_RACE, "make the arrival at line {release} a release, and the wait for it an acquire"
+)
+ADD_BARRIER_BEFORE_RELEASE = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    (
+        "add `{barrier}` between line {earlier} and line {release}: one lane releases there for its warp, "
+        "whose other lanes may still be at line {earlier}"
+    ),
+)
+ARRIVE_AND_WAIT_AT_MBARRIER = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    (
+        "let the {threads} arrive at an mbarrier after line {earlier}, and wait for its phase before line "
+        "{0}: no location between the two is common to both"
+    ),
+)
+ADD_SPLIT_BARRIER = MessageTemplate(
+    SHARED_MEMORY_RACE,
+    (
+        "add `{barrier}` after line {earlier} and before line {0}: {threads} threads execute both, and no "
+        "location between them is common to all"
+    ),
+)
+ADD_BARRIER_OF_SOME_THREADS = MessageTemplate(
+    SHARED_MEMORY_RACE, "add `{barrier}` {place}: {threads} threads execute it, not the whole CTA"
+)
+ADD_ORDERING_BARRIER = MessageTemplate(SHARED_MEMORY_RACE, "add `{barrier}` {place}")
+
+NARROW_UPDATE = DiagnosticCode(
+    "PTX622", "narrow-update", sections=("Conflict and Data-Races", "Morally strong operations", "Scope")
+)
+SCOPE_TOO_NARROW = MessageTemplate(
+    NARROW_UPDATE,
+    (
+        "{access} {size} bytes of {space} memory that thread {thread} {earlier}{too}{location}: the scope of "
+        "one of them does not include both threads"
+    ),
+    missing="a scope that includes all threads that use it: `.cluster`, or `.gpu`",
+)
+NAME_WIDER_SCOPE = MessageTemplate(
+    NARROW_UPDATE, "name a scope that includes the other CTAs: `.gpu`, or `.cluster` where the grid is one cluster"
+)
+UPDATE_AT_CTA_SCOPE = MessageTemplate(
+    NARROW_UPDATE, "updates a word that all CTAs of the grid update, and is atomic within its own CTA only"
+)
+POLL_AT_CTA_SCOPE = MessageTemplate(
+    NARROW_UPDATE, "waits for a word that all CTAs of the grid update at line {1}, and its scope is its own CTA only"
+)
+UPDATE_BY_EACH_CTA = MessageTemplate(NARROW_UPDATE, "update of the word, by each CTA")
+
+LAST_COMER = DiagnosticCode(
+    "PTX623",
+    "last-comer",
+    sections=("Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races"),
+)
+NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC = MessageTemplate(
+    LAST_COMER,
+    (
+        "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronise with "
+        "them, since no fence is between the store and the atomic"
+    ),
+)
+ATOMIC_LEADS_HERE = MessageTemplate(LAST_COMER, "its result leads here")
+STORE_IN_EACH_CTA = MessageTemplate(LAST_COMER, "store, in each CTA")
+ADD_FENCES_AROUND_ATOMIC = MessageTemplate(
+    LAST_COMER, "add `{fence}` between line {2} and line {1}, and another one after the atomic"
+)
+NO_FENCE_AFTER_LAST_BLOCK_ATOMIC = MessageTemplate(
+    LAST_COMER,
+    (
+        "unordered read of other CTAs' stores (line {2}): the atomic at line {1} does not synchronise with "
+        "them, since no fence is between the atomic and the read"
+    ),
+)
+ADD_FENCE_AFTER_ATOMIC = MessageTemplate(LAST_COMER, "add `{fence}` after line {1}")
+
+STOPPED_ITSELF = DiagnosticCode("PTX650", "stopped-itself")
+BREAKPOINT_EXECUTED = MessageTemplate(STOPPED_ITSELF, "the kernel executed `brkpt`, and no debugger is attached")
+TRAP_EXECUTED = MessageTemplate(STOPPED_ITSELF, "the kernel executed `trap`")
+STACK_TOO_SMALL = MessageTemplate(STOPPED_ITSELF, "the stack of a thread needs {size} bytes, and has {limit} at most")
+ASSERTION_FAILED = MessageTemplate(STOPPED_ITSELF, "{file}:{line}: {function}: assertion `{assertion}` failed")
+
+DEPENDS_ON_UNWRITTEN = DiagnosticCode("PTX651", "depends-on-unwritten", Severity.WARNING)
+FINDING_DEPENDS = MessageTemplate(DEPENDS_ON_UNWRITTEN, "whether this happens depends on it: {message}")
+LOCATION_DEPENDS = MessageTemplate(DEPENDS_ON_UNWRITTEN, "{location} depends on it")
+UNWRITTEN_REGISTER_READ = MessageTemplate(
+    DEPENDS_ON_UNWRITTEN,
+    "reads {name}, which this thread has not written, and {effect}",
+    missing="a value for the register on every path to this instruction",
+)
+UNWRITTEN_DATA_DECIDES = MessageTemplate(
+    DEPENDS_ON_UNWRITTEN,
+    "data that was never written decides whether this happens: {message}",
+    missing="a store to what is read, before it is read",
+)
+UNWRITTEN_DATA_STORED = MessageTemplate(
+    DEPENDS_ON_UNWRITTEN,
+    "stores to {location} a value that depends on memory or registers that were never written",
+    missing="a store to what is read, before it is read",
+)

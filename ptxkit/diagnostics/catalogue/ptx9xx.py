@@ -1,0 +1,67 @@
+"""PTX9xx: performance and style: notes, on request."""
+
+from __future__ import annotations
+
+from ptxkit.diagnostics.code import DiagnosticCode, Severity
+from ptxkit.diagnostics.message import MessageTemplate
+from ptxkit.fast_dataclasses import dataclass
+
+NEEDLESS_PROXY_FENCE = DiagnosticCode(
+    "PTX901", "needless-proxy-fence", Severity.NOTE, sections=("Async Proxy", "membar / fence")
+)
+FENCE_ORDERS_NOTHING = MessageTemplate(
+    NEEDLESS_PROXY_FENCE,
+    "this fence orders nothing: no generic access of shared memory precedes it, or no async one follows",
+)
+REMOVE_FENCE = MessageTemplate(NEEDLESS_PROXY_FENCE, "remove it")
+
+WAIT_FOR_NOTHING = DiagnosticCode(
+    "PTX902",
+    "wait-for-nothing",
+    Severity.NOTE,
+    sections=("cp.async.wait_group / cp.async.wait_all", "cp.async.bulk.wait_group", "wgmma.wait_group"),
+)
+WAIT_FOR_NO_GROUP = MessageTemplate(WAIT_FOR_NOTHING, "this wait is redundant: no group is pending here")
+REMOVE_WAIT = MessageTemplate(WAIT_FOR_NOTHING, "remove it, or wait for the kind of group that is pending")
+
+TWICE_IN_A_ROW = DiagnosticCode(
+    "PTX903", "twice-in-a-row", Severity.NOTE, sections=("membar / fence", "bar / barrier", "wgmma.fence")
+)
+SYNC_REPEATED = MessageTemplate(TWICE_IN_A_ROW, "this {kind} repeats the one at line {1}, with only arithmetic between")
+SAME_OR_MORE = MessageTemplate(TWICE_IN_A_ROW, "the same, or more")
+REMOVE_SYNC = MessageTemplate(TWICE_IN_A_ROW, "remove it")
+
+EMPTY_GROUP = DiagnosticCode(
+    "PTX904",
+    "empty-group",
+    Severity.NOTE,
+    sections=("cp.async.commit_group", "cp.async.bulk.commit_group", "wgmma.commit_group"),
+)
+GROUP_ALWAYS_EMPTY = MessageTemplate(
+    EMPTY_GROUP, "this group is always empty: no operation of its kind was started since the last commit"
+)
+REMOVE_OR_MOVE_COMMIT = MessageTemplate(EMPTY_GROUP, "remove it, or move it after the operation that it is for")
+
+WIDE_PROXY_FENCE = DiagnosticCode(
+    "PTX905", "wide-proxy-fence", Severity.NOTE, sections=("membar / fence", "Async Proxy")
+)
+FENCE_FOR_ALL_MEMORY = MessageTemplate(
+    WIDE_PROXY_FENCE, "this fence is for all memory, and only accesses of shared memory need it"
+)
+WRITE_STATEMENT = MessageTemplate(WIDE_PROXY_FENCE, "write `{statement}`")
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedStatement:
+    """A statement to write in the place of the one that is reported."""
+
+    text: str
+
+
+SLOW_MULTICAST = DiagnosticCode(
+    "PTX906", "slow-multicast", Severity.NOTE, sections=("cp.async.bulk", "cp.async.bulk.tensor")
+)
+MULTICAST_MAY_BE_SLOW = MessageTemplate(
+    SLOW_MULTICAST, "copies to several CTAs, which may be much slower when compiled for {target}"
+)
+COMPILE_FOR_FEATURES = MessageTemplate(SLOW_MULTICAST, "compile for {target}a where the kernel runs there only")

@@ -1,0 +1,89 @@
+"""The state machine of the barrier of a cluster: arriving and waiting are two instructions, which alternate.
+
+Sets of threads are the bits of an integer; a caller gives each thread of the cluster a bit of its own.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: barrier.cluster".
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class ClusterBarrierOutcome(Enum):
+    """What became of an operation on the barrier of a cluster."""
+
+    PENDING = "pending"
+    """The phase that the operation is about is not complete."""
+    PHASE_COMPLETE = "phase complete"
+    """The phase is complete: the current one, which the operation completes, or the one that threads wait for."""
+    REPEATED_ARRIVAL = "repeated arrival"
+    """Threads arrive twice without a wait between; none of them arrives again."""
+    WAIT_WITHOUT_ARRIVAL = "wait without arrival"
+    """Threads wait without having arrived."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the operation breaks a rule."""
+        return self not in _VALID_OUTCOMES
+
+
+_VALID_OUTCOMES = (ClusterBarrierOutcome.PENDING, ClusterBarrierOutcome.PHASE_COMPLETE)
+
+
+class ClusterBarrierState:
+    """The state of the barrier of a cluster.
+
+    members: the threads of the cluster that have not exited. arrived: those that have arrived in the current phase,
+    exited ones included. unwaited: those that have arrived in some phase and not waited for it. completed_phases: the
+    number of complete phases. counts_exited: whether the arrival of a thread that then exited stands for that of any
+    other; if not, each member has to arrive itself.
+    """
+
+    __slots__ = ("arrived", "completed_phases", "counts_exited", "members", "unwaited")
+
+    def __init__(self, members: int, *, counts_exited: bool = False) -> None:
+        self.members, self.counts_exited = members, counts_exited
+        self.arrived = self.unwaited = self.completed_phases = 0
+
+    @property
+    def arrived_count(self) -> int:
+        """The number of threads that have arrived in the current phase."""
+        return self.arrived.bit_count()
+
+    @property
+    def expected_count(self) -> int:
+        """The number of threads that the current phase waits for."""
+        return self.members.bit_count()
+
+    def arrive(self, threads: int) -> ClusterBarrierOutcome:
+        """Notes the arrival of threads. It completes no phase by itself."""
+        if self.unwaited & threads:
+            return ClusterBarrierOutcome.REPEATED_ARRIVAL
+        self.arrived |= threads
+        self.unwaited |= threads
+        return ClusterBarrierOutcome.PENDING
+
+    def wait(self, threads: int) -> ClusterBarrierOutcome:
+        """Waits for the phases in which threads arrived. Where one is not complete, they wait again later."""
+        if threads & ~self.unwaited:
+            return ClusterBarrierOutcome.WAIT_WITHOUT_ARRIVAL
+        if threads & self.arrived:
+            return ClusterBarrierOutcome.PENDING
+        self.unwaited &= ~threads
+        return ClusterBarrierOutcome.PHASE_COMPLETE
+
+    def exit(self, threads: int) -> None:
+        """Notes that threads have exited: the barrier waits for them no longer."""
+        self.members &= ~threads
+
+    def complete_if_ready(self) -> ClusterBarrierOutcome:
+        """Completes the current phase if all threads that it waits for have arrived."""
+        is_missing = (
+            self.arrived_count < self.expected_count if self.counts_exited else bool(self.members & ~self.arrived)
+        )
+        if not self.arrived or is_missing:
+            return ClusterBarrierOutcome.PENDING
+        self.arrived = 0
+        self.completed_phases += 1
+        return ClusterBarrierOutcome.PHASE_COMPLETE

@@ -1,0 +1,187 @@
+"""Runs examples in supervised processes: what hangs or ends one is recorded, and another continues after it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from queue import Queue
+
+from ptxkit.device import Cubin, NoDeviceError
+from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.processes.supervised_process import ProcessLostError, ProcessTimeoutError, SupervisedProcess
+from ptxkit.testing.corpus.examples import Example
+from ptxkit.testing.fuzz.campaign_kinds import FuzzCampaign, find_kind
+from ptxkit.testing.fuzz.worker import (
+    ExampleFailed,
+    ExampleStarted,
+    LaunchRequest,
+    TargetRequest,
+    UnitDone,
+    WorkerMessage,
+    serve,
+)
+from ptxkit.testing.limits import FUZZER_START_SECONDS, HANG_SECONDS, MINIMIZE_SECONDS
+from ptxkit.testing.oracles.device_process import DeviceLaunch, DeviceProcess, DeviceResult
+
+_STACK_FRAME = re.compile(r'File ".*[/\\](\w+\.py)", line \d+ in (\w+)')
+
+IsNew = Callable[[str], bool]
+"""Whether a cause has not been seen; asked once for each failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzWorkUnit:
+    """Some examples of a campaign, which are done together. number: which share of the campaign."""
+
+    campaign: FuzzCampaign
+    number: int
+    numbers: range
+
+
+@dataclass(slots=True)
+class FuzzUnitResult:
+    """What came of a share. failures: (number, example), with causes. reason: why some were skipped."""
+
+    unit: FuzzWorkUnit
+    run_count: int = 0
+    skip_count: int = 0
+    reason: str = ""
+    failures: list[tuple[int, Example]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class GpuPool:
+    """The processes with GPUs, one each, for all callers; none is begun before it is needed."""
+
+    def __init__(self, processes: Sequence[DeviceProcess]) -> None:
+        self._processes = tuple(processes)
+        self._free: Queue[DeviceProcess] = Queue()
+        for each in processes:
+            self._free.put(each)
+
+    def run(self, cubin: Cubin | None, launches: Sequence[DeviceLaunch]) -> list[DeviceResult]:
+        """The answers of the GPU that is free next. Raises NoDeviceError."""
+        process = self._free.get()
+        try:
+            return process.run(cubin, launches)
+        finally:
+            self._free.put(process)
+
+    @property
+    def target(self) -> str:
+        """What code is compiled for: that of the first GPU, as those of one machine are the same. Raises
+        NoDeviceError."""
+        if not self._processes:
+            raise NoDeviceError("no GPU is used")
+        return self._processes[0].target
+
+    def end(self) -> None:
+        """Ends the processes."""
+        for each in self._processes:
+            each.end()
+
+
+class _ExampleLostError(Exception):
+    """The process hangs or is gone. at: the example; why: in a few words, and the place."""
+
+    def __init__(self, at: int, why: str) -> None:
+        super().__init__(why)
+        self.at, self.why = at, why
+
+
+class SupervisedFuzzer:
+    """One such process at a time. seconds: how long an example may take; shrinking: how long one that fails is made
+    smaller. Use it in a `with`."""
+
+    def __init__(self, gpus: GpuPool, seconds: float = HANG_SECONDS, shrinking: float = MINIMIZE_SECONDS) -> None:
+        self._gpus = gpus
+        self._seconds = seconds
+        self._minimize_seconds = shrinking
+        self._process: SupervisedProcess | None = None
+
+    def __enter__(self) -> SupervisedFuzzer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def run(self, share: FuzzWorkUnit, is_new: IsNew) -> FuzzUnitResult:
+        """Tests all of a share."""
+        outcome = FuzzUnitResult(share)
+        waiting = [share.numbers]
+        while waiting:
+            numbers = waiting.pop()
+            if not numbers:
+                continue
+            before = outcome.run_count
+            try:
+                self._run(share.campaign, numbers, outcome, is_new)
+            except _ExampleLostError as lost:
+                self.end()
+                done = outcome.run_count - before
+                if all(number != lost.at for number, _ in outcome.failures):  # otherwise it was made smaller
+                    outcome.failures.append((lost.at, self._lost_example(share.campaign, lost, is_new)))
+                    outcome.run_count += 1
+                waiting += [range(lost.at + 1, numbers.stop), range(numbers.start + done, lost.at)]
+        return outcome
+
+    def _run(self, campaign: FuzzCampaign, numbers: range, outcome: FuzzUnitResult, is_new: IsNew) -> None:
+        process = self._process = self._process or SupervisedProcess(serve, self._minimize_seconds)
+        asked, skipped = outcome.run_count, outcome.skip_count
+        for message in self._messages(process, campaign, numbers):
+            match message:
+                case ExampleStarted(_, count, passed_over, reason, _) | UnitDone(count, passed_over, reason):
+                    outcome.run_count, outcome.skip_count = asked + count, skipped + passed_over
+                    outcome.reason = reason or outcome.reason
+                case ExampleFailed(number, example):
+                    if outcome.failures and outcome.failures[-1][0] == number:
+                        outcome.failures[-1] = (number, example)  # made smaller
+                        continue
+                    outcome.failures.append((number, example))
+                    process.send(is_new(example.cause))
+                case LaunchRequest(cubin, launches):
+                    process.send(self._gpus.run(cubin, launches))
+                case TargetRequest():
+                    process.send(self._gpus.target)
+
+    def _messages(self, process: SupervisedProcess, campaign: FuzzCampaign, numbers: range) -> Iterator[WorkerMessage]:
+        """The messages of the process until all numbers are done. Raises _ExampleLostError."""
+        at, seconds = numbers.start, FUZZER_START_SECONDS
+        try:
+            process.send((campaign, numbers))
+            while True:
+                with process.time_limit(seconds):
+                    message: WorkerMessage = process.receive()
+                yield message
+                if isinstance(message, UnitDone):
+                    return
+                if isinstance(message, ExampleStarted):
+                    at, seconds = message.number, self._seconds * message.time_factor
+        except ProcessTimeoutError as lost:
+            raise _ExampleLostError(at, f"hangs{_innermost_call(lost.errors)}") from None
+        except ProcessLostError as lost:
+            sys.stderr.write(lost.errors)
+            raise _ExampleLostError(at, f"the process ends with {lost}") from None
+
+    def _lost_example(self, campaign: FuzzCampaign, lost: _ExampleLostError, is_new: IsNew) -> Example:
+        """The example that was lost, made in this process: making it is what might hang, but where a cause is new."""
+        example = Example("", ())
+        if is_new(lost.why):
+            try:
+                example = find_kind(campaign.oracle).make(campaign, lost.at)
+            except Exception as error:  # then there is nothing to keep but the number
+                example = Example("", (), options={"number": lost.at, "not made": str(error)})
+        return Example(example.oracle, example.texts, example.launch, example.options, lost.why, lost.why)
+
+    def end(self) -> None:
+        """Ends the process; the next share starts another."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+
+def _innermost_call(errors: str) -> str:
+    """Where the main thread was at the end; empty where the process did not report it."""
+    place = _STACK_FRAME.search(errors.rpartition("most recent call first")[2])
+    return f" at {place[1]}:{place[2]}" if place else ""

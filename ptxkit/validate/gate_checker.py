@@ -1,0 +1,51 @@
+"""Whether the `.version` and `.target` of a module allow something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptxkit.diagnostics.catalogue import ptx8xx
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.isa import table
+from ptxkit.isa.forms import Gate
+from ptxkit.isa.module_forms import ModuleForms
+from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
+from ptxkit.validate.problem import Problem, WordLocation
+
+
+@dataclass(frozen=True, slots=True)
+class GateChecker:
+    """The module's version and target, of None what it does not say."""
+
+    version: tuple[int, int] | None
+    target: Target | None
+
+    def check(
+        self, gates: Iterable[Gate], what: str, start: int, word: str | None = None, section: str | None = None
+    ) -> Iterator[Problem]:
+        """The finding of something that the module's version or target lacks."""
+        closed = unmet_gates(tuple(gates), self.version, self.target)
+        if closed:
+            needed = suggest_target(closed, self.version, self.target)
+            message = ptx8xx.NEEDS_HEADING_FOR(what=what, needed=needed, have=target_words(self.version, self.target))
+            yield Problem(
+                message,
+                WordLocation(start, word),
+                help=f"change the module to {needed}",
+                section=section,
+                payload=needed,
+            )
+
+    def has_feature(self, name: str) -> bool:
+        """Whether the module's version and target have a feature of the table."""
+        return next(self.check_feature(name, 0), None) is None
+
+    def check_feature(self, name: str, start: int, word: str | None = None) -> Iterator[Problem]:
+        """The finding of a feature of the table that the module's version or target lacks."""
+        found = next(each for each in module_forms().features if each.name == name)
+        yield from self.check(found.gates, found.description, start, word, found.section)
+
+
+def module_forms() -> ModuleForms:
+    """What the table says of modules."""
+    return table().module

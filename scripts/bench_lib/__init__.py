@@ -1,0 +1,1 @@
+"""What the commands of `scripts/bench` measure, one module for each."""

@@ -1,0 +1,1 @@
+"""What several scripts share: the environment, and what they generate."""

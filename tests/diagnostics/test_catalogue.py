@@ -1,0 +1,124 @@
+"""The catalogue holds each code once, and all others name codes by its constants."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+from ptxkit.diagnostics import MessageTemplate, Severity
+from ptxkit.diagnostics.catalogue import ptx2xx, ptx4xx
+from ptxkit.diagnostics.catalogue.index import CODES, GROUPS
+from ptxkit.rules import RULES
+from ptxkit.rules.docs_index import all_pages
+
+PACKAGE = Path(__file__).resolve().parents[2] / "ptxkit"
+CODE = re.compile(r"PTX\d{3}")
+
+
+def string_literals(path: Path) -> Iterator[ast.Constant]:
+    """The strings of a module that are no docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    documentation = {
+        id(statement.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for statement in node.body
+        if isinstance(statement, ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node
+
+
+def test_no_code_is_written_out_but_in_the_catalogue() -> None:
+    modules = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "diagnostics" not in path.parents]
+    assert len(modules) > 700
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value[:60]}"
+        for path in modules
+        for node in string_literals(path)
+        if CODE.search(node.value)
+    ]
+    assert wrong == []
+
+
+def test_codes_and_names_are_unique_and_in_order() -> None:
+    assert len(CODES) == 80
+    assert list(CODES) == sorted(CODES)
+    assert len({*CODES}) == len({code.name for code in CODES}) == len(CODES)
+
+
+def test_a_code_is_defined_in_the_module_of_its_group_by_a_constant_of_its_name() -> None:
+    for code in CODES:
+        assert CODE.fullmatch(code)
+        group = GROUPS[int(code[3]) - 1]
+        assert group.__name__.endswith(f"ptx{code[3]}xx")
+        assert getattr(group, code.name.upper().replace("-", "_")) is code
+
+
+def test_each_code_has_a_page_and_each_rule_its_own_code() -> None:
+    assert [(page.code, page.name) for page in all_pages()] == [(code, code.name) for code in CODES]
+    assert len({rule.code for rule in RULES}) == len(RULES)
+
+
+def test_rules_name_the_sections_that_findings_break() -> None:
+    assert all(rule.code.sections for rule in RULES)
+
+
+def test_notes_on_request_are_notes() -> None:
+    assert {rule.code for rule in RULES if rule.on_request} == {
+        code for code in CODES if code.severity is Severity.NOTE
+    }
+
+
+def test_a_code_is_its_string() -> None:
+    code = ptx4xx.MISSING_PROXY_FENCE
+    assert code == "PTX401"
+    assert {code: 1}["PTX401"] == 1
+    assert f"{code} {code!r}" == "PTX401 'PTX401'"
+    assert (code.name, code.severity) == ("missing-proxy-fence", Severity.ERROR)
+    assert type(pickle.loads(pickle.dumps(code))) is str
+
+
+def test_messages_are_given_the_fields_that_their_templates_name() -> None:
+    """Each call of a template names fields of its text; `with_fields` may add the others."""
+    templates = {
+        (group.__name__.rpartition(".")[2], name): each
+        for group in GROUPS
+        for name, each in vars(group).items()
+        if isinstance(each, MessageTemplate)
+    }
+    assert len(templates) > 100
+    called = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (module, name) in templates:
+                    fields = {field for _, field, _, _ in Formatter().parse(templates[module, name].text) if field}
+                    given = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
+                    assert node.args == []
+                    assert given <= fields, f"{path}:{node.lineno}: {given - fields}"
+                case ast.Attribute(value=ast.Name(id=module), attr=name) if (module, name) in templates:
+                    called.add((module, name))
+    assert templates.keys() == called
+
+
+def test_the_fields_of_templates_have_names_or_are_lines_of_labels() -> None:
+    for group in GROUPS:
+        for each in vars(group).values():
+            if isinstance(each, MessageTemplate):
+                assert all(
+                    field is None or field.isidentifier() or field.isdecimal()
+                    for _, field, _, _ in Formatter().parse(each.text)
+                )
+
+
+def test_a_message_is_its_template_with_values() -> None:
+    message = ptx2xx.ADDRESS_NOT_ALIGNED(address=18, size=16)
+    assert str(message) == "the address 0x12 of an access of 16 bytes is misaligned: it must be a multiple of 16"
+    assert message.code == "PTX205"
+    assert message.under(ptx4xx.MISSING_PROXY_FENCE).code == "PTX401"

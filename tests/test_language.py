@@ -1,0 +1,215 @@
+"""The English of the project: words that its documentation, its messages and its names do not use.
+
+The models are the documentation of rustc, ruff and LLVM: whole sentences, the field's terms, no figures of speech.
+Documentation is docstrings, docstrings of attributes, comments, and the texts beside the code. Messages are all other
+strings of more than one word. What is between backticks is code and is not looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXTS = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs")
+
+FORBIDDEN = {
+    r"mend(s|ed|ing)?": "`fix`: the word of rustc and ruff for a change that settles a finding",
+    r"in vain": "`redundant`, `has no effect`, or what does not come",
+    r"for ?ever": "`deadlock`, `never ends`, `endless`",
+    r"tell(s|ing)?|told": "data tells nobody anything: `states`, `determines`, `is given`, `is reported`",
+    r"hears?|heard": "`receives`, `learns`, `is notified`",
+    r"sa(id|ying)": "`stated`, `specified`, `reported`: by whom matters",
+    r"speaks?|spoken": "`mentions`, `names`, `is about`",
+    r"asks": "`tests`, `requests`, `requires`, `queries`",
+    r"answered": "`decided`, `returned`: for a question say what decides it",
+    r"givers?|takers?": "`releasing thread`, `acquiring thread`",
+    r"rehears(e|es|ed|al|als)": "`simulation`, `simulated schedule`",
+    r"walk(s|ed|er|ers|ing)?": "`execution`, `trace` of a kernel; `traverse`, `visit` for a tree",
+    r"worlds?": "`scenario`",
+    r"(no|some|every|any)body": "name who it is: no thread, no instruction, a caller, other users",
+    r"who(m|)ever": "name who it is: the thread, the caller, the reader that ...",
+    r"behind": "`after` in a program or a text, `at` an address, `by means of`",
+    r"beside": "`next to`, `with`, `in addition to`, `compared with`",
+    r"(give|gives|gave|given|giving) back": "`return`; `deallocate`, `free`, `release` for a resource",
+    r"hand(s|ed|ing)? (on|over|out|down)": "`pass`, `transfer`, `forward`",
+    r"(take|takes|took|taken|taking) (over|away)": "`acquire`, `remove`",
+    r"stands?(?! for)|stood": "`is`, `is written`, `occurs`, `remains`",
+    r"(go|goes|going|went|gone) on": "`continue`",
+    r"(under|on (its|the|their)) way": "`pending`, `in flight`, `between`",
+    r"(the|a|each|every|what|which|no|one|two) ways? (to|out|through|past|round|into|from|by|led)": "`path`",
+    r"anew": "`again`",
+    r"alike": "`the same`, `equally`",
+    r"at hand|by hand": "`current`; `manually`",
+    r"as above": "repeat the term, or name the place",
+    r"what is what|so to speak|as it were|as need be|well enough": "say it, or leave it out",
+    r"aught|na?ught|lest|hence|whence|whereof|therein|thereof|herein|thereby|thither|begets?|begotten": "plain words",
+    r"shall|ought|must needs|save for|save that": "`must`, `should`, `except`",
+    r"door|farewell|mates?|folk|kin|dwells?|abides?|bids?|heeds?|beholds?": "figures of speech",
+    r"clean bill": "`no finding`",
+    r"comes? to (its|their) ends?": "`ends`, `returns`",
+    r"(is|are|was|were) found out": "`is detected`",
+    r"hast[ey]|hasty|plainest|fruitless": "plain words",
+}
+"""Words, as regular expressions, and what is written in their place."""
+
+FORBIDDEN_NAMES = {
+    *("told", "said", "heard", "vain", "giver", "taker", "mend", "mends", "mended", "rehearsal", "rehearse"),
+    *("world", "worlds", "walked", "walker", "behind", "beside", "nobody", "somebody", "way", "ways", "doubts"),
+}
+"""Parts of names of functions, classes, attributes, parameters and variables that are not used either."""
+
+DOCUMENTATION_LEFT: dict[str, int] = {
+    "scripts": 1,
+}
+"""How many of the words each package's documentation may still have: numbers that only become smaller."""
+
+MESSAGES_LEFT: dict[str, int] = {
+    "ptxkit": 2,
+    "ptxkit/analysis/inventory": 2,
+    "ptxkit/batch": 2,
+    "ptxkit/cli": 8,
+    "ptxkit/inputs": 2,
+    "ptxkit/isa": 5,
+    "ptxkit/lsp": 2,
+    "ptxkit/report": 14,
+    "ptxkit/rules": 16,
+    "ptxkit/settings": 1,
+    "ptxkit/syntax": 10,
+    "ptxkit/testing": 18,
+    "ptxkit/validate": 4,
+    "ptxkit/verifier": 3,
+    "scripts": 10,
+}
+"""How many of the words each package's strings may still have: numbers that only become smaller."""
+
+NAMES_LEFT: dict[str, int] = {
+    "ptxkit/isa": 1,
+    "scripts": 16,
+}
+"""How many names each package may still have: numbers that only become smaller."""
+
+WORD = re.compile("|".join(rf"\b(?:{words})\b" for words in FORBIDDEN), re.IGNORECASE)
+PLAIN_NAME = re.compile(r"(one|half|both)_ways?")
+CODE = re.compile(r"`[^`\n]+`|```.*?```", re.DOTALL)
+
+
+class Prose(NamedTuple):
+    """A piece of English, and where it begins."""
+
+    path: str
+    line: int
+    text: str
+
+    def forbidden(self) -> Iterator[tuple[int, str]]:
+        """Yields the line and the word of each use of a forbidden word."""
+        text = CODE.sub(lambda code: re.sub(r"[^\n]", "`", code[0]), self.text)
+        for match in WORD.finditer(text):
+            yield self.line + text.count("\n", 0, match.start()), match[0]
+
+
+@cache
+def python_files() -> list[Path]:
+    scripts = [path for path in (ROOT / "scripts").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    python = [path for path in scripts if path.suffix == ".py" or path.read_bytes()[:30].find(b"python") > 0]
+    return sorted([*(ROOT / "ptxkit").rglob("*.py"), *python])
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
+def package_of(path: str) -> str:
+    """The package that a file counts for: `ptxkit/rules`, `ptxkit/analysis/sync`, `ptxkit`, `scripts` or a text."""
+    parts = path.split("/")[:-1]
+    if not parts or parts[0] != "ptxkit":
+        return path if not parts else parts[0]
+    return "/".join(parts[: 3 if parts[1:2] == ["analysis"] else 2])
+
+
+def documentation() -> Iterator[Prose]:
+    for path in python_files():
+        name = path.relative_to(ROOT).as_posix()
+        source = path.read_text("utf-8")
+        for node in ast.walk(tree_of(path)):
+            if (
+                isinstance(node, ast.Expr)
+                and isinstance(node.value, ast.Constant)
+                and isinstance(node.value.value, str)
+            ):
+                yield Prose(name, node.lineno, node.value.value)
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                yield Prose(name, token.start[0], token.string)
+    for text in TEXTS:
+        files = sorted((ROOT / text).rglob("*.md")) if (ROOT / text).is_dir() else [ROOT / text]
+        for path in files:
+            yield Prose(path.relative_to(ROOT).as_posix(), 1, path.read_text("utf-8"))
+
+
+def messages() -> Iterator[Prose]:
+    for path in python_files():
+        tree = tree_of(path)
+        documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in documented:
+                continue
+            if " " in node.value.strip():
+                yield Prose(path.relative_to(ROOT).as_posix(), node.lineno, node.value)
+
+
+def names() -> Iterator[Prose]:
+    """Yields the names that files define, with their parts as words."""
+    for path in python_files():
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = node.name
+            elif isinstance(node, ast.arg):
+                name = node.arg
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = node.id
+            else:
+                continue
+            words = PLAIN_NAME.sub("", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()).split("_")
+            if FORBIDDEN_NAMES.intersection(words):
+                yield Prose(path.relative_to(ROOT).as_posix(), node.lineno, name)
+
+
+def assert_at_most(allowed: dict[str, int], uses: list[tuple[str, str]]) -> None:
+    """`uses` are paths with a description; no package has more of them than it is allowed."""
+    counts = Counter(package_of(path) for path, _ in uses)
+    over = {package for package, count in counts.items() if count > allowed.get(package, 0)}
+    shown = [text for path, text in uses if package_of(path) in over]
+    assert not over, f"{ {package: counts[package] for package in sorted(over)} }\n" + "\n".join(shown[:200])
+
+
+def test_documentation_is_in_plain_english() -> None:
+    uses = [
+        (prose.path, f"{prose.path}:{line}: {word}") for prose in documentation() for line, word in prose.forbidden()
+    ]
+    assert_at_most(DOCUMENTATION_LEFT, uses)
+
+
+def test_messages_are_in_plain_english() -> None:
+    uses = [(prose.path, f"{prose.path}:{line}: {word}") for prose in messages() for line, word in prose.forbidden()]
+    assert_at_most(MESSAGES_LEFT, uses)
+
+
+def test_names_are_terms_of_the_field() -> None:
+    assert_at_most(NAMES_LEFT, [(name.path, f"{name.path}:{name.line}: {name.text}") for name in names()])
+
+
+def test_the_search_finds_words_in_every_kind_of_text() -> None:
+    for words in ("It is mended.", "A wait for ever", "the copy is\nunder way", "Nobody waits"):
+        assert list(Prose("x.py", 1, words).forbidden()), words
+    for words in ("The amendment stands for it.", "`mend` is code", "It is forbidden."):
+        assert not list(Prose("x.py", 1, words).forbidden()), words
+    assert sum(1 for _ in messages()) > 2_000
