@@ -16,6 +16,7 @@ import pytest
 
 from ptxkit.lsp.worker_client import WorkerClient, WorkerError
 from ptxkit.lsp.worker_messages import AnalysisRequest
+from ptxkit.results import FileResult
 from ptxkit.settings.model import DEFAULT
 from tests.cli.support import shell
 from tests.lsp.session import KERNEL
@@ -215,35 +216,35 @@ def test_a_machine_without_pygls_is_told_what_to_install() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are ended otherwise")
-def test_a_process_is_ended_without_asking_whether_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks takes the answer away from asyncio, which then complains on standard error."""
-
-    async def ended() -> int:
-        analyst = WorkerClient()
-        await analyst.start()
-        process = analyst._process
-        assert process is not None
-        with monkeypatch.context() as patched:
-            patched.setattr(subprocess.Popen, "poll", lambda _: pytest.fail("asks whether the process has ended"))
-            analyst.kill()
-        return await process.wait()
-
-    assert asyncio.run(ended()) == -signal.SIGKILL
-
-
-def test_a_process_that_begins_while_the_server_ends_is_waited_for_too() -> None:
-    """Or asyncio says on standard error that nobody is there to hear of its end."""
-
+def test_a_task_that_is_cancelled_ends_the_process_and_the_next_job_gets_another() -> None:
     async def session() -> None:
-        analyst = WorkerClient()
-        beginning = asyncio.create_task(analyst.start())
-        while not analyst.is_busy:
+        client = WorkerClient()
+        first = asyncio.create_task(client.request(AnalysisRequest("check", "a.ptx", KERNEL * 50, DEFAULT)))
+        while client._process is None:
             await asyncio.sleep(0)
-        await analyst.close()
-        assert beginning.done()
-        assert analyst._process is None
-        assert [each.returncode is None for each in analyst._terminating] == [False]
+        process = client._process
+        os.kill(process._process.pid, signal.SIGSTOP)  # It cannot answer before the request is cancelled.
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert isinstance(await client.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT)), FileResult)
+        assert process._process.returncode == -signal.SIGKILL
+        await client.close()
+
+    asyncio.run(session())
+
+
+def test_no_process_is_started_after_the_server_has_ended() -> None:
+    async def session() -> None:
+        client = WorkerClient()
+        await client.start()
+        process = client._process
+        assert process is not None
+        await client.close()
+        assert client._process is None
+        assert process._process.returncode is not None
         with pytest.raises(WorkerError, match="at its end"):
-            await analyst.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT))
+            await client.request(AnalysisRequest("check", "a.ptx", KERNEL, DEFAULT))
 
     asyncio.run(session())
