@@ -43,26 +43,45 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         for step, uneven in compare_executions(facts, _is_collective, WARPGROUP):
             if uneven is None:
                 yield Observation((step, None), number, True)
+            elif not _is_in_every_launch(kernel, facts, uneven):
+                yield OpenObligation(step, ptx3xx.WARPGROUP_MAY_BE_WHOLE(), "block")
             else:
                 exact = uneven.most_frequent.trace.is_certain() and uneven.least_frequent.trace.is_certain()
                 yield Observation((step, None), number, exact, _finding(uneven), 2)
-        yield from _check_incomplete_warpgroups(number, facts)
+        if facts.scenario.launch == kernel.explorer.launch:
+            yield from _check_incomplete_warpgroups(number, facts)
+
+
+def _is_in_every_launch(kernel: KernelFacts, facts: ScenarioFacts, uneven: UnevenExecution) -> bool:
+    """Whether the size of the block has no part in it: where these threads multiply, the first warpgroup is there."""
+    if facts.scenario.launch.is_exact:
+        return True
+    certainty = kernel.explorer.input_independence
+    is_first = uneven.most_frequent.tid < WARPGROUP
+    return is_first and not certainty.depends_on_block(uneven.step)
 
 
 def _is_collective(effect: Effect) -> bool:
     return isinstance(effect, AsyncRegisters | RegisterFence | CommitGroup | WaitGroup) and effect.group == _GROUP
 
 
-def _check_incomplete_warpgroups(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
-    """Multiplications by threads of a warpgroup that the block does not fill."""
+def _check_incomplete_warpgroups(number: int, facts: ScenarioFacts) -> Iterator[Observation | OpenObligation]:
+    """Multiplications by threads of a warpgroup that the block does not fill.
+
+    Where the kernel limits the size of its blocks alone, a smaller one may consist of whole warpgroups.
+    """
     launch = facts.scenario.launch
     whole = launch.threads // WARPGROUP * WARPGROUP
-    if not launch.is_exact or whole == launch.threads:
+    if whole == launch.threads:
         return
     for thread in facts.threads.values():
         if thread.tid >= whole:
             for at, event in thread.positions(AsyncRegisters):
-                if _is_collective(event.effect):
+                if not _is_collective(event.effect):
+                    continue
+                if not launch.is_exact:
+                    yield OpenObligation(event.step, ptx3xx.WARPGROUP_MAY_BE_WHOLE(), "block")
+                else:
                     finding = _too_few_threads(event.step, launch.threads - whole)
                     yield Observation((event.step, None), number, thread.trace.is_certain(at), finding)
 

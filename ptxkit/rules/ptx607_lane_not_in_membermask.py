@@ -35,13 +35,19 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
     """Looks at every mask of lanes that is known by number."""
     certainty = kernel.explorer.input_independence
 
-    def wanted(misfit: OperandViolation) -> bool:
+    def is_decided(misfit: OperandViolation, *, by_block: bool) -> bool:
         step = misfit.step
         if misfit.kind != "member" or step.match is None or not certainty.is_in_function(step):
             return False
-        return certainty.is_input_independent(step, step.match.operand(misfit.role, step.instruction))
+        mask = step.match.operand(misfit.role, step.instruction)
+        in_every_launch = misfit.is_in_every_launch and certainty.is_input_independent(step, mask)
+        if by_block:
+            return not in_every_launch and certainty.is_input_independent(step, mask, given_block=True)
+        return in_every_launch
 
-    yield from observe_operand_violations(kernel, wanted, _finding)
+    yield from observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=False), _finding)
+    for observed in observe_operand_violations(kernel, lambda misfit: is_decided(misfit, by_block=True), _finding):
+        yield OpenObligation(observed.key[0], ptx6xx.LANE_MAY_NOT_EXIST(), "block")
 
 
 def _finding(misfit: OperandViolation) -> Finding:

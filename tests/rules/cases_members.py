@@ -38,7 +38,7 @@ end:""",
         "data decide who comes there",
         "ld.global.u32 %r10, [%rd1]; setp.ge.u32 %p3, %r10, 3; @%p3 bra end; bar.warp.sync 0xffff;\nend:",
     ),
-    Case("a block may have one lane", "bar.warp.sync 1;", bounds=""),
+    Case("blocks of each usual size have a second lane", "bar.warp.sync 1; //? PTX607", bounds=""),
     Case("each block has a first lane", "bar.warp.sync 0xfffffffe; //! PTX607", bounds=""),
     Case(
         "there are sixteen barriers",

@@ -81,3 +81,43 @@ def test_the_summary_names_the_most_frequent_reasons() -> None:
         "3 undecided for other reasons (--show-undecided prints them)",
         "checked 7 files: 0 errors, 0 warnings, 28 undecided",
     ]
+
+
+@pytest.mark.parametrize("name", ["PTX607_bad_half_a_mask", "PTX607_bad_one_lane_too_many"])
+def test_a_lane_outside_its_mask_in_blocks_of_every_size_is_a_warning(name: str) -> None:
+    verdict = lint(without_size(name))
+    assert [(item.code, item.severity) for item in verdict.diagnostics] == [("PTX607", Severity.WARNING)]
+    assert verdict.undecided == ()
+
+
+def test_a_lane_outside_its_mask_in_large_blocks_alone_is_a_question() -> None:
+    """Blocks of one warp skip the exchange."""
+    text = without_size("PTX607_bad_half_a_mask", ".maxntid 64")
+    skip = "mov.u32 %r9, %ntid.x;\n setp.le.u32 %p1, %r9, 32;\n @%p1 bra done;\n"
+    guarded = text.replace("shfl.sync", f"{skip} shfl.sync", 1)
+    verdict = lint(guarded.replace("ret;", "done:\n ret;"))
+    assert verdict.diagnostics == ()
+    assert [(item.code, item.missing) for item in verdict.undecided] == [("PTX607", "block=64")]
+
+
+def test_an_incomplete_warpgroup_in_blocks_of_every_size_is_a_warning() -> None:
+    verdict = lint(without_size("PTX315_bad_three_warps", ".maxntid 96"))
+    assert [(item.code, item.severity) for item in verdict.diagnostics] == [("PTX315", Severity.WARNING)]
+    assert verdict.undecided == ()
+
+
+def test_an_incomplete_warpgroup_in_the_largest_block_alone_is_a_question() -> None:
+    verdict = lint(without_size("PTX315_bad_three_warps", ".maxntid 160"))
+    assert verdict.diagnostics == ()
+    assert [(item.code, item.missing) for item in verdict.undecided] == [("PTX315", "block=160")]
+
+
+def test_half_a_block_that_multiplies_is_no_error_where_the_block_may_be_two_warpgroups() -> None:
+    """In blocks of 256 threads, the lower half is a warpgroup."""
+    text = without_size("PTX315_bad_first_warp_only")
+    compared = "setp.gt.u32 %p4, %r1, 31;"
+    assert compared in text
+    halved = text.replace(compared, "mov.u32 %r9, %ntid.x;\n shr.u32 %r9, %r9, 1;\n setp.ge.u32 %p4, %r1, %r9;")
+    verdict = lint(halved)
+    assert verdict.diagnostics == ()
+    assert "PTX315" in {item.code for item in verdict.undecided}

@@ -36,9 +36,9 @@ class InputIndependence:
     def __init__(self, program: Program, launch: LaunchConfig) -> None:
         self._program = program
         self._sole_variables: dict[tuple[Step, Operand | None], str | None] = {}
-        block = _BLOCK if launch.is_exact else ()
         cluster = _CLUSTER if launch.cluster_size > 1 else ()
-        self._fixed_registers = (*_THREAD_POSITION, *_FIXED_REGISTERS, *block, *cluster)
+        self._fixed_by_block = (*_THREAD_POSITION, *_FIXED_REGISTERS, *_BLOCK, *cluster)
+        self._fixed_registers = tuple(name for name in self._fixed_by_block if launch.is_exact or name not in _BLOCK)
 
     @cached_property
     def cfg(self) -> ControlFlowGraph:
@@ -76,11 +76,24 @@ class InputIndependence:
             self._sole_variables[(step, operand)] = self._find_sole_variable(step, operand)
         return self._sole_variables[(step, operand)]
 
-    def is_input_independent(self, step: Step, operand: Operand | None) -> bool:
-        """Whether neither data nor arguments decide an operand and the path to its step."""
+    def is_input_independent(self, step: Step, operand: Operand | None, *, given_block: bool = False) -> bool:
+        """Whether neither data nor arguments decide an operand and the path to its step.
+
+        given_block: in launches of one block size, also where the kernel declares none.
+        """
         if any(each.match is None for each in self._program.steps):
             return False  # it may assign anything
-        return all(leaf.kind == "variable" or self._is_fixed(leaf) for leaf in self.dependence_sources(step, operand))
+        fixed = self._fixed_by_block if given_block else self._fixed_registers
+        return all(
+            leaf.kind == "variable" or (leaf.kind == "special" and leaf.name.startswith(fixed))
+            for leaf in self.dependence_sources(step, operand)
+        )
+
+    def depends_on_block(self, step: Step) -> bool:
+        """Whether the size of the block may decide that a step is executed."""
+        return any(
+            leaf.kind == "special" and leaf.name.startswith(_BLOCK) for leaf in self.dependence_sources(step, None)
+        )
 
     def _find_sole_variable(self, step: Step, operand: Operand | None) -> str | None:
         if not self.is_input_independent(step, operand):
@@ -133,9 +146,6 @@ class InputIndependence:
                 elif deciding not in passed:
                     passed.add(deciding)
                     waiting.append(deciding)
-
-    def _is_fixed(self, leaf: DependenceSource) -> bool:
-        return leaf.kind == "special" and leaf.name.startswith(self._fixed_registers)
 
     def deciding_operands(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
         """Yields (step, operand or None) for what decides that a step is executed: its own guard, the guards of

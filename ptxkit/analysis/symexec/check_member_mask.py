@@ -41,14 +41,20 @@ def _check(operands: OperandCompiler, role: str) -> Callable[[GroupState], None]
 
     def check(state: GroupState) -> None:
         held = reader(state)
-        if held == _ALL or state.visit >= MAX_CHECKED_MASKS or (step, role) in state.trace.operand_violations:
+        if held == _ALL or state.visit >= MAX_CHECKED_MASKS:
             return
-        for index in state.guaranteed_threads:
+        known = state.trace.operand_violations.get((step, role))
+        if known is not None and known.is_in_every_launch:
+            return
+        guaranteed = state.guaranteed_threads
+        for index in guaranteed if known is not None else dict.fromkeys((*guaranteed, *state.active_threads)):
             mask, lane = value_of_lane(held, index), state.tids[index] % _WARP
             if not isinstance(mask, int):
                 return
             if not mask >> lane & 1:
-                state.trace.operand_violations[(step, role)] = OperandViolation(step, role, lane, "member", mask & _ALL)
+                state.trace.operand_violations[(step, role)] = OperandViolation(
+                    step, role, lane, "member", mask & _ALL, is_in_every_launch=index in guaranteed
+                )
                 return
 
     return check

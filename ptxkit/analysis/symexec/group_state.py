@@ -182,10 +182,15 @@ class GroupState:
         return [index for index in range(begin, end) if self.active is None or self.active[index]]
 
     @property
+    def active_threads(self) -> list[int]:
+        """The indices of the threads that execute the current step."""
+        return [index for index in range(len(self.tids)) if self.active is None or self.active[index]]
+
+    @property
     def guaranteed_threads(self) -> list[int]:
         """The indices of the threads that execute the current step in every launch: a CTA always has its first
         thread."""
-        active = [index for index in range(len(self.tids)) if self.active is None or self.active[index]]
+        active = self.active_threads
         return active if self.scenario.launch.is_exact else active[: not self.tids[active[0]]]
 
     # ------------------------------------------------------------------------------------ guards, divergence

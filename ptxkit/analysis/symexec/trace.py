@@ -123,7 +123,7 @@ class OperandViolation:
     table's `rule`; `home` where an address lies in the own CTA, and must lie in another (`rule` is `other`), or in
     another CTA than that of role `rule`. is_certain: of an alignment, no placement of the variable is valid; otherwise
     the declaration of the variable does not guarantee the alignment. thread: the thread with this address, where that
-    of the first two threads is aligned.
+    of the first two threads is aligned. is_in_every_launch: every launch has the thread, however small its block is.
     """
 
     step: Step
@@ -136,6 +136,7 @@ class OperandViolation:
     rule: str = ""
     other: Step | None = None
     thread: int | None = None
+    is_in_every_launch: bool = True
 
 
 @dataclass(slots=True)

@@ -270,6 +270,9 @@ BRANCH_UNIFORMLY_IN_WARPGROUP = MessageTemplate(
 INCOMPLETE_WARPGROUP = MessageTemplate(
     PART_OF_A_WARPGROUP, "needs a whole warpgroup of 128 threads, and the last one of the block has {threads}"
 )
+WARPGROUP_MAY_BE_WHOLE = MessageTemplate(
+    PART_OF_A_WARPGROUP, "block size unknown; whether all threads of a warpgroup execute this depends on it"
+)
 LAUNCH_WHOLE_WARPGROUPS = MessageTemplate(
     PART_OF_A_WARPGROUP, "launch a multiple of 128 threads, or keep the rest of them out of it"
 )

@@ -170,6 +170,9 @@ LANE_OUTSIDE_ITS_MASK = MessageTemplate(
 LANE_NOT_IN_MASK = MessageTemplate(
     LANE_NOT_IN_ITS_MASK, "lane {lane} executes this, and is not in its member mask {mask:#010x}"
 )
+LANE_MAY_NOT_EXIST = MessageTemplate(
+    LANE_NOT_IN_ITS_MASK, "block size unknown; which lanes execute this, with which mask, depends on it"
+)
 ADD_LANE_TO_MASK = MessageTemplate(LANE_NOT_IN_ITS_MASK, "add {bit:#x} to the mask, or exclude the lane by a branch")
 
 REMOTE_ACCESS_TOO_EARLY = DiagnosticCode(

@@ -48,5 +48,6 @@ def test_a_guard_that_does_not_hold_keeps_a_lane_away() -> None:
 
 
 def test_only_the_first_thread_is_in_every_launch_of_any_size() -> None:
-    assert missing("bar.warp.sync 0xff;", tid=8, bounds="") == []
-    assert missing("bar.warp.sync 0xfe;", tid=0, bounds="") == [(0, 0xFE)]
+    for tid, mask, expected in ((8, 0xFF, (8, False)), (0, 0xFE, (0, True))):
+        trace = walk(module_of(f"bar.warp.sync {mask};", bounds=""), tid).trace
+        assert [(each.value, each.is_in_every_launch) for each in trace.operand_violations.values()] == [expected]
