@@ -50,6 +50,7 @@ MAY_KNOW = {
     "lsp": {
         "syntax",
         "isa",
+        "semantics",
         "validate",
         "analysis",
         "rules",

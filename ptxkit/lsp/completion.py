@@ -16,10 +16,11 @@ from ptxkit.lsp.cursor_context import CursorContext, context_at
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.instructions import target_of
 from ptxkit.lsp.limits import MAX_COMPLETION_ITEMS, MAX_NUMBERED_REGISTERS
+from ptxkit.semantics.symbols import ENTRY, FUNCTION, LABEL
 from ptxkit.source import Span
 from ptxkit.syntax.tree import Module
 from ptxkit.validate.name_problems import describe_class
-from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, NameScope
+from ptxkit.validate.typed_scope import TypedScope
 
 TRIGGERS = [".", "%", "@", "$", ":"]
 """Characters after which an editor requests completions by itself."""
@@ -45,7 +46,7 @@ def completions_at(text: TextSnapshot, position: types.Position) -> types.Comple
         return None
     names = text.tolerant_parse.names
     module = names.module if names is not None else None
-    scope = names.scope_at(written.start) if names is not None else NameScope()
+    scope = names.scope_at(written.start) if names is not None else TypedScope()
     found = [offer for offer in _candidates(written, module, scope) if offer.word.startswith(written.word)]
     place = text.lines.range(Span(written.start, written.end))
     items = [_completion_item(offer, place) for offer in found[:MAX_COMPLETION_ITEMS]]
@@ -64,7 +65,7 @@ def _completion_item(offer: _Candidate, place: types.Range) -> types.CompletionI
     )
 
 
-def _candidates(written: CursorContext, module: Module | None, scope: NameScope) -> Iterator[_Candidate]:
+def _candidates(written: CursorContext, module: Module | None, scope: TypedScope) -> Iterator[_Candidate]:
     match written.kind:
         case "opcode":
             yield from _opcodes()
@@ -102,7 +103,7 @@ def _modifiers(opcode: str, module: Module | None) -> Iterator[_Candidate]:
         yield _Candidate(f".{found.word}", _Kind.EnumMember, detail, min(place, 40) + 50 * bool(closed), forms)
 
 
-def _operands(written: CursorContext, module: Module | None, scope: NameScope) -> Iterator[_Candidate]:
+def _operands(written: CursorContext, module: Module | None, scope: TypedScope) -> Iterator[_Candidate]:
     """The names that may be written there; those of the type that the forms require first."""
     kinds: set[str] = set()
     wanted: set[str] = set()
@@ -132,7 +133,7 @@ def _operands(written: CursorContext, module: Module | None, scope: NameScope) -
 
 
 def _names(
-    written: CursorContext, scope: NameScope, kinds: set[str] | None, wanted: set[str] | None = None
+    written: CursorContext, scope: TypedScope, kinds: set[str] | None, wanted: set[str] | None = None
 ) -> Iterator[_Candidate]:
     """The names that can be used in a scope, of some classes (None: of all)."""
     for name in dict.fromkeys(_visible(scope, written.word)):
@@ -145,12 +146,10 @@ def _names(
 _KINDS = {LABEL: _Kind.Reference, FUNCTION: _Kind.Function, ENTRY: _Kind.Function}
 
 
-def _visible(scope: NameScope, begun: str) -> Iterator[str]:
+def _visible(scope: TypedScope, begun: str) -> Iterator[str]:
     """The names that begin so; of many numbered registers the first ones, and those whose number is begun."""
-    at: NameScope | None = scope
-    while at is not None:
+    for at in scope.enclosing():
         yield from at.names
-        yield from at.labels
         for prefix, (count, _) in at.numbered.items():
             digits = begun.removeprefix(prefix) if begun.startswith(prefix) else ""
             first = int(digits) if digits.isdecimal() and len(digits) < 9 else 0
@@ -158,7 +157,6 @@ def _visible(scope: NameScope, begun: str) -> Iterator[str]:
             if digits:
                 tens = [first * 10 + last for last in range(10)]
                 yield from (f"{prefix}{number}" for number in [first, *tens] if number < count)
-        at = at.outer
 
 
 # ------------------------------------------------------------------------------------------------- directives

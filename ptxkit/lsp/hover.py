@@ -15,11 +15,11 @@ from ptxkit.lsp.instructions import describe_instruction
 from ptxkit.lsp.limits import MAX_HOVER_CHARS
 from ptxkit.lsp.name_index import NameIndex, ResolvedName, SourceWord
 from ptxkit.lsp.register_values import describe_value
+from ptxkit.semantics.symbols import LABEL, is_symbol
 from ptxkit.syntax import statement_spans
 from ptxkit.syntax.tree import Declaration, Function, Instruction
 from ptxkit.untrusted_text import escape_lines, escape_text
 from ptxkit.validate.name_problems import describe_class
-from ptxkit.validate.scopes import LABEL, is_symbol
 
 _MARKDOWN_MARKS = re.compile(r"^```.*\n?|\*\*|`", re.MULTILINE)
 _BACKTICKS = re.compile("`+")

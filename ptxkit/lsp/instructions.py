@@ -12,7 +12,7 @@ from ptxkit.isa.wording import describe_effect, describe_gate, describe_operand
 from ptxkit.lsp.limits import MAX_SHOWN_FORMS
 from ptxkit.syntax.tree import Instruction, Module
 from ptxkit.validate.match_cache import match_cache_for
-from ptxkit.validate.scopes import NameScope
+from ptxkit.validate.typed_scope import TypedScope
 
 
 def target_of(module: Module) -> Target | None:
@@ -21,13 +21,13 @@ def target_of(module: Module) -> Target | None:
     return next((target for target in map(parse_target, names) if target is not None), None)
 
 
-def match_instruction(module: Module, instruction: Instruction, scope: NameScope) -> Match | Mismatch:
+def match_instruction(module: Module, instruction: Instruction, scope: TypedScope) -> Match | Mismatch:
     """The form that the instruction has, given what its operands are; why there is none."""
     found = match_cache_for(module.version, target_of(module)).lookup(instruction, scope).match
     return found if found is not None else table().match(instruction)
 
 
-def describe_instruction(module: Module, instruction: Instruction, scope: NameScope) -> Iterator[str]:
+def describe_instruction(module: Module, instruction: Instruction, scope: TypedScope) -> Iterator[str]:
     """What is known of an instruction, in paragraphs of Markdown."""
     found = match_instruction(module, instruction, scope)
     if isinstance(found, Mismatch):

@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.semantics.symbols import NameBinding, scoped_statements
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_spans, statement_tokens
-from ptxkit.syntax.tree import Block, Body, Function, Item, Module, Section, Statement
-from ptxkit.validate.scopes import LABEL, NameBinding, NameScope, enter_parameters, function_binding, ignore_clashes
+from ptxkit.syntax.tree import Function, Item, Module, Statement
+from ptxkit.validate.typed_scope import TypedScope
 
 if TYPE_CHECKING:
     from ptxkit.lsp.register_values import RegisterValues
@@ -29,7 +30,7 @@ class StatementContext:
 
     start: int
     node: Statement | Item
-    scope: NameScope
+    scope: TypedScope
     function: Function | None
 
 
@@ -58,7 +59,7 @@ class NameIndex:
     def __init__(self, module: Module) -> None:
         self.module = module
         self.source = module.source or SourceFile("<built>", "")
-        self.outer = NameScope()
+        self.outer = TypedScope()
         self.statements: list[StatementContext] = []
         self._values: dict[int, RegisterValues] = {}
         for item, start in module.located():
@@ -72,7 +73,7 @@ class NameIndex:
         index = bisect_right(self._starts, offset) - 1
         return self.statements[index] if index >= 0 else None
 
-    def scope_at(self, offset: int) -> NameScope:
+    def scope_at(self, offset: int) -> TypedScope:
         """The names that can be used at an offset, be it between two statements."""
         place = self.statement_before(offset)
         if place is None:
@@ -103,7 +104,7 @@ class NameIndex:
     def resolve(self, name: str, place: StatementContext) -> ResolvedName | None:
         """What a name stands for in a statement; None for what the machine has, and for what nothing declares."""
         for known in dict.fromkeys((name, name.rpartition(".")[0])):
-            named = self._find_binding(known, place) if known else None
+            named = place.scope.find(known) if known else None
             if named is not None:
                 return ResolvedName(known, named, self.declaration_span(known, named))
         return None
@@ -123,7 +124,7 @@ class NameIndex:
         name = re.escape(meaning.name)
         for found in re.finditer(rf"(?<![%$\w]){name}(?![%$\w])", self.source.text):
             place = self.statement_before(found.start())
-            if place is None or self._find_binding(meaning.name, place) is not meaning.named:
+            if place is None or place.scope.find(meaning.name) is not meaning.named:
                 continue
             if self._is_word(place, found.start()):
                 yield Span(found.start(), found.end())
@@ -131,52 +132,23 @@ class NameIndex:
     def _is_word(self, place: StatementContext, offset: int) -> bool:
         return any(span.start == offset for _, span in statement_tokens(self.source, place.start))
 
-    def _find_binding(self, name: str, place: StatementContext) -> NameBinding | None:
-        """What is declared before the statement counts, from the inside out; then what is declared later."""
-        later = None
-        scope: NameScope | None = place.scope
-        while scope is not None:
-            named = scope.find(name)
-            if named is None:
-                break
-            if named.kind == LABEL or named.start <= place.start:
-                return named
-            later = later or named
-            scope = scope.outer
-        return later
-
     def _text(self, span: Span) -> str:
         return self.source.text[span.start : span.end]
 
     # ------------------------------------------------------------------------------------------ entering
 
     def _index_item(self, item: Item, start: int) -> None:
-        if not isinstance(item, Function):
-            if not isinstance(item, Section):
-                ignore_clashes(self.outer.enter(item, start))
-            self.statements.append(StatementContext(start, item, self.outer, None))
-            return
-        named = self.outer.names.get(item.name)
-        if named is None or item.body is not None:  # a definition counts rather than a declaration
-            self.outer.names[item.name] = function_binding(item, start)
-        scope = NameScope(self.outer)
-        ignore_clashes(enter_parameters(item, scope, start))
-        self.statements.append(StatementContext(start, item, scope, item))
-        if item.body is not None:
-            self._index_body(item.body, scope, item)
-
-    def _index_body(self, body: Body, scope: NameScope, function: Function) -> None:
-        scope.enter_labels(body)
-        for statement, start in body.located():
-            if isinstance(statement, Block):
-                inner = NameScope(scope)
-                self.statements.append(StatementContext(start, statement, inner, function))
-                self._index_body(statement.body, inner, function)
-                continue
-            if isinstance(statement, Function):
-                self.outer.names.setdefault(statement.name, function_binding(statement, start))
-            ignore_clashes(scope.enter(statement, start))
-            self.statements.append(StatementContext(start, statement, scope, function))
+        self.outer.enter(item, start)
+        scope, function = self.outer, None
+        if isinstance(item, Function):
+            scope, function = self.outer.nested(), item
+            scope.enter_parameters(item, start)
+        self.statements.append(StatementContext(start, item, scope, function))
+        if function is not None and function.body is not None:
+            self.statements += [
+                StatementContext(place, statement, inner, function)
+                for statement, place, inner in scoped_statements(function.body, scope)
+            ]
 
     def values(self, function: Function) -> RegisterValues:
         """What the registers of a function hold; made when it is first asked for."""

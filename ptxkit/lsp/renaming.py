@@ -10,7 +10,7 @@ from ptxkit.lsp.definitions import resolve_at
 from ptxkit.lsp.documents import TextSnapshot
 from ptxkit.lsp.edits import workspace_edit
 from ptxkit.source import Span
-from ptxkit.validate.scopes import UNKNOWN
+from ptxkit.validate.typed_scope import UNKNOWN
 
 _NAME = re.compile(r"[A-Za-z][\w$]*|[_$%][\w$]+")
 

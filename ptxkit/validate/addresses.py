@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ptxkit.isa.effects import Access, Control
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
-from ptxkit.validate.scopes import (
+from ptxkit.semantics.symbols import (
     ARGUMENT,
     BRANCH_TARGETS,
     ENTRY,
@@ -23,10 +23,10 @@ from ptxkit.validate.scopes import (
     LABEL,
     OUTPUT,
     PARAMETERS,
-    UNKNOWN,
     is_code,
     is_symbol,
 )
+from ptxkit.validate.typed_scope import UNKNOWN
 from ptxkit.validate.typed_shapes import ARRAY, ELEMENT, OPAQUE, TypedShape
 
 _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})

@@ -14,7 +14,7 @@ from ptxkit.isa.wording import clip_text
 from ptxkit.syntax.tree import Directive, Function
 from ptxkit.validate.problem import Problem, WordLocation
 from ptxkit.validate.redeclarations import prototype_difference
-from ptxkit.validate.scopes import NameScope
+from ptxkit.validate.typed_scope import TypedScope
 
 _SECTION = "Kernel and Function Directives: .alias"
 
@@ -25,7 +25,7 @@ class AliasChecker:
     def __init__(self) -> None:
         self._aliases: dict[str, str] = {}
 
-    def check(self, directive: Directive, start: int, scope: NameScope) -> Iterator[Problem]:
+    def check(self, directive: Directive, start: int, scope: TypedScope) -> Iterator[Problem]:
         """What is wrong with `.alias name, function;`. scope: the names that are declared above it."""
         name, aliased = directive.words
         for word in dict.fromkeys((name, aliased)):
@@ -60,12 +60,12 @@ class AliasChecker:
         )
 
 
-def _function(name: str, scope: NameScope) -> Function | None:
+def _function(name: str, scope: TypedScope) -> Function | None:
     found = scope.find(name)
     return found.node if found is not None and isinstance(found.node, Function) else None
 
 
-def _missing_function(name: str, scope: NameScope) -> tuple[Message, str] | None:
+def _missing_function(name: str, scope: TypedScope) -> tuple[Message, str] | None:
     """Why a name is that of no device function declared so far, and what to do."""
     found = scope.find(name)
     if found is None:

@@ -16,10 +16,11 @@ from ptxkit.isa.forms import Match, OperandForm
 from ptxkit.isa.functions import is_type
 from ptxkit.isa.wording import clip_text
 from ptxkit.semantics.layout import alignment_of, scalar_bytes
+from ptxkit.semantics.symbols import is_code, is_symbol
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Declaration, Element, Instruction, Name, Operand
 from ptxkit.validate.problem import Problem
-from ptxkit.validate.scopes import NameScope, is_code, is_symbol
+from ptxkit.validate.typed_scope import TypedScope
 from ptxkit.validate.typed_shapes import TypedShape
 
 _SECTION = "Addresses as Operands"
@@ -45,7 +46,7 @@ def _required_alignment(form: OperandForm) -> int:
     return value if isinstance(value, int) else 1
 
 
-def misalignment_problems(match: Match, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
+def misalignment_problems(match: Match, instruction: Instruction, scope: TypedScope) -> Iterator[Problem]:
     """A warning for each address that is off the alignment which the instruction requires, wherever the variable is."""
     for index, (form, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
         needed = _required_alignment(form)
@@ -77,7 +78,7 @@ def misalignment_problems(match: Match, instruction: Instruction, scope: NameSco
         )
 
 
-def _variable_offset(operand: Operand, scope: NameScope) -> tuple[Declaration, str, int] | None:
+def _variable_offset(operand: Operand, scope: TypedScope) -> tuple[Declaration, str, int] | None:
     """The variable that an address names, with its name, and the offset from its start; None of anything else."""
     match operand:
         case Address(base=Name(text), offset=moved):

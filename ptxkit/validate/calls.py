@@ -16,22 +16,13 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.symbols import CALL_TARGETS, FUNCTION, PARAMETERS, PROTOTYPE, NameBinding, is_symbol
 from ptxkit.syntax.tree import Arguments, Declaration, Directive, Function, Instruction, Name, Operand, Prototype
 from ptxkit.validate.arguments import argument_mismatch
 from ptxkit.validate.constants import kind_of
 from ptxkit.validate.name_problems import describe_class
 from ptxkit.validate.problem import Problem
-from ptxkit.validate.scopes import (
-    CALL_TARGETS,
-    FUNCTION,
-    PARAMETERS,
-    PROTOTYPE,
-    SPECIAL,
-    UNKNOWN,
-    NameBinding,
-    NameScope,
-    is_symbol,
-)
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
 
 _SECTION = "Control Flow Instructions: call"
 _POINTERS = frozenset({"b32", "u32", "s32", "b64", "u64", "s64"})
@@ -66,7 +57,7 @@ def is_call(match: Match) -> bool:
     return any(isinstance(effect, Control) and effect.kind == "call" for effect in match.effects)
 
 
-def call_problems(match: Match, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
+def call_problems(match: Match, instruction: Instruction, scope: TypedScope) -> Iterator[Problem]:
     """Everything wrong with a call whose names are all declared."""
     target = match.operand("f", instruction)
     listed = match.operand("list", instruction)
@@ -86,7 +77,7 @@ def call_problems(match: Match, instruction: Instruction, scope: NameScope) -> I
             return
 
 
-def _direct_signatures(name: str, place: int, scope: NameScope) -> _SignatureResult:
+def _direct_signatures(name: str, place: int, scope: TypedScope) -> _SignatureResult:
     named = scope.find(name)
     kind = scope.type_of(name)
     if kind == FUNCTION and named is not None:
@@ -101,7 +92,9 @@ def _direct_signatures(name: str, place: int, scope: NameScope) -> _SignatureRes
     return []
 
 
-def _indirect_signatures(name: str, place: int, listed: Operand, list_place: int, scope: NameScope) -> _SignatureResult:
+def _indirect_signatures(
+    name: str, place: int, listed: Operand, list_place: int, scope: TypedScope
+) -> _SignatureResult:
     kind = scope.type_of(name)
     if kind not in _POINTERS and kind != UNKNOWN:
         message = ptx1xx.CALLEE_WITH_PROTOTYPE_NOT_A_REGISTER(name=clip_text(name), kind=describe_class(kind))
@@ -141,7 +134,7 @@ def _related_binding(named: NameBinding | None) -> tuple[NameBinding, str] | Non
 
 
 def _compare_call(
-    match: Match, instruction: Instruction, signature: CallSignature, scope: NameScope
+    match: Match, instruction: Instruction, signature: CallSignature, scope: TypedScope
 ) -> Iterator[Problem]:
     for role, formals, what in (
         ("results", signature.results, "result"),
@@ -195,7 +188,7 @@ def declaration_text(declaration: Declaration) -> str:
     return f".{declaration.space} {alignment}{vector}.{declaration.type} {declarator.name}{dimensions}"
 
 
-def _wrong_argument(formal: Declaration, actual: Operand, scope: NameScope, *, is_result: bool) -> str | None:
+def _wrong_argument(formal: Declaration, actual: Operand, scope: TypedScope, *, is_result: bool) -> str | None:
     if not isinstance(actual, Name):
         constant = kind_of(actual)
         return argument_mismatch(formal, constant=constant) if constant is not None else "must be a name or a constant"

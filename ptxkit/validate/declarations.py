@@ -23,7 +23,7 @@ from ptxkit.validate.gate_checker import GateChecker
 from ptxkit.validate.heading import heading_problems, sampler_problems, texture_mode
 from ptxkit.validate.initialisers import initialiser_problems
 from ptxkit.validate.problem import Problem, WordLocation
-from ptxkit.validate.scopes import NameScope
+from ptxkit.validate.typed_scope import TypedScope
 from ptxkit.validate.unsupported_wrappers import wrong_target_problems
 from ptxkit.validate.variables import parameter_problems, prototype_parameter_problems, variable_problems
 
@@ -44,7 +44,7 @@ class DeclarationChecker:
         yield from heading_problems(self._module, self._gates)
         yield from wrong_target_problems(self._module, self._gates)
 
-    def check_item(self, item: Item, start: int, scope: NameScope) -> Iterator[Problem]:
+    def check_item(self, item: Item, start: int, scope: TypedScope) -> Iterator[Problem]:
         """One item; of a function its header. scope: the names that are declared, those of the item included."""
         match item:
             case Declaration():
@@ -72,7 +72,7 @@ class DeclarationChecker:
             case _:
                 pass
 
-    def check_nested_function(self, function: Function, start: int, scope: NameScope) -> Iterator[Problem]:
+    def check_nested_function(self, function: Function, start: int, scope: TypedScope) -> Iterator[Problem]:
         """A function that is declared in the body of another."""
         message = ptx1xx.NESTED_FUNCTION_TOLERATED()
         yield Problem(
@@ -84,7 +84,7 @@ class DeclarationChecker:
         yield from self.check_item(function, start, scope)
 
     def check_statement(
-        self, statement: Statement, function: Function, start: int, scope: NameScope
+        self, statement: Statement, function: Function, start: int, scope: TypedScope
     ) -> Iterator[Problem]:
         """One statement of a body that is no instruction. scope: the names declared so far."""
         match statement:
@@ -111,7 +111,7 @@ class DeclarationChecker:
             case _:
                 pass
 
-    def _check_variable(self, declaration: Declaration, where: str, start: int, scope: NameScope) -> Iterator[Problem]:
+    def _check_variable(self, declaration: Declaration, where: str, start: int, scope: TypedScope) -> Iterator[Problem]:
         yield from variable_problems(declaration, where, start, self._gates)
         yield from initialiser_problems(declaration, start, scope, self._gates)
         if declaration.declarators:

@@ -16,6 +16,7 @@ from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.symbols import ENTRY, FUNCTION
 from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
     Apply,
@@ -33,7 +34,7 @@ from ptxkit.syntax.tree import (
 )
 from ptxkit.validate.gate_checker import GateChecker
 from ptxkit.validate.problem import Problem, WordLocation
-from ptxkit.validate.scopes import ENTRY, FUNCTION, UNKNOWN, NameScope
+from ptxkit.validate.typed_scope import UNKNOWN, TypedScope
 from ptxkit.validate.variables import data_types
 
 _SECTION = "Initializers"
@@ -52,7 +53,7 @@ class _InitialisedVariable:
     data_type: DataType
     start: int
     gates: GateChecker
-    scope: NameScope
+    scope: TypedScope
 
     def problem(self, message: Message, help_: str | None = None, word: str | None = None) -> Problem:
         nth = 1 if word == self.name else 0
@@ -65,7 +66,7 @@ class _InitialisedVariable:
 
 
 def initialiser_problems(
-    declaration: Declaration, start: int, scope: NameScope, gates: GateChecker
+    declaration: Declaration, start: int, scope: TypedScope, gates: GateChecker
 ) -> Iterator[Problem]:
     """What is wrong with the initial values of a declaration's variables. scope: the names declared so far."""
     data_type = data_types().get(declaration.type)

@@ -10,6 +10,7 @@ from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.symbols import is_symbol
 from ptxkit.syntax.tree import Function, Instruction
 from ptxkit.validate.alignment import misalignment_problems
 from ptxkit.validate.calls import call_problems
@@ -17,8 +18,8 @@ from ptxkit.validate.constants import illegal_constants
 from ptxkit.validate.match_cache import CachedMatch, match_cache_for, tolerance_reason
 from ptxkit.validate.name_problems import describe_class, undeclared_problem
 from ptxkit.validate.problem import Problem
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, NameScope, is_symbol
 from ptxkit.validate.sink_operands import without_sink
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
 from ptxkit.validate.typed_shapes import names_in
 
 
@@ -36,7 +37,7 @@ class InstructionChecker:
         self._is_kernel = function.kind == "entry"
         self._directives = frozenset(directive.name for directive in function.directives)
 
-    def problems(self, instruction: Instruction, scope: NameScope) -> tuple[Problem, ...]:
+    def problems(self, instruction: Instruction, scope: TypedScope) -> tuple[Problem, ...]:
         """Everything wrong with the instruction: nothing, nearly always."""
         answer = self._match_cache.lookup(instruction, scope)
         guard = instruction.guard
@@ -44,11 +45,11 @@ class InstructionChecker:
             return answer.problems
         return (*answer.problems, *self._specific_problems(instruction, scope, answer))
 
-    def is_call(self, instruction: Instruction, scope: NameScope) -> bool:
+    def is_call(self, instruction: Instruction, scope: TypedScope) -> bool:
         """Whether the instruction is a call."""
         return self._match_cache.lookup(instruction, scope).is_call
 
-    def _specific_problems(self, instruction: Instruction, scope: NameScope, answer: CachedMatch) -> Iterator[Problem]:
+    def _specific_problems(self, instruction: Instruction, scope: TypedScope, answer: CachedMatch) -> Iterator[Problem]:
         """What depends on more than the opcode and the operands' classes."""
         if answer.ignores_sink:
             instruction = without_sink(instruction) or instruction
@@ -69,7 +70,7 @@ class InstructionChecker:
         if answer.misplaced is not None and answer.match is not None:
             yield _misplaced_problem(answer.match, answer.misplaced, instruction, scope)
 
-    def _guard_problems(self, name: str, scope: NameScope) -> Iterator[Problem]:
+    def _guard_problems(self, name: str, scope: TypedScope) -> Iterator[Problem]:
         found = scope.type_of(name)
         if found == UNKNOWN:
             yield undeclared_problem(name, scope, role="the guard ")
@@ -78,7 +79,7 @@ class InstructionChecker:
             if register is None or register.type != "pred":
                 yield Problem(ptx1xx.GUARD_NO_PREDICATE(name=clip_text(name), kind=describe_class(found)))
 
-    def _name_problems(self, instruction: Instruction, scope: NameScope) -> Iterator[Problem]:
+    def _name_problems(self, instruction: Instruction, scope: TypedScope) -> Iterator[Problem]:
         """Names that nothing declares, and special registers that the module's version or target lacks: each once."""
         reported: set[str] = set()
         for index, operand in enumerate(instruction.operands):
@@ -118,7 +119,7 @@ def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> I
     yield from _constant_problems(answer.match, instruction, constants)
 
 
-def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: NameScope) -> Problem:
+def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: TypedScope) -> Problem:
     """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
     index, words = wrong
     symbols = [name for name in names_in(instruction.operands[index]) if is_symbol(scope.type_of(name))]

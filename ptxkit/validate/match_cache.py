@@ -27,10 +27,10 @@ from ptxkit.validate.limits import MAX_CACHED_MATCHES
 from ptxkit.validate.operand_types import mismatch_tolerance, tolerated_oddity, type_mismatch
 from ptxkit.validate.problem import Problem
 from ptxkit.validate.register_types import name_mismatch
-from ptxkit.validate.scopes import NameScope
 from ptxkit.validate.sink_operands import without_sink
 from ptxkit.validate.texture_brackets import regroup_brackets
 from ptxkit.validate.tolerated_operands import is_tolerated_operand, manual_deviation
+from ptxkit.validate.typed_scope import TypedScope
 from ptxkit.validate.typed_shapes import TypedShape, has_unresolved_name, typed_shape
 
 
@@ -71,13 +71,13 @@ class MatchCache:
         self._numbers: dict[TypedShape, int] = {}
         self._next = count()
 
-    def lookup(self, instruction: Instruction, scope: NameScope) -> CachedMatch:
+    def lookup(self, instruction: Instruction, scope: TypedScope) -> CachedMatch:
         """What is known of the instruction in this scope."""
         # An operand that is new to the scope has no number yet, and then the key is none.
         answer = self._matches.get((instruction.opcode, *map(scope.shapes.get, map(id, instruction.operands))))
         return self._compute(instruction, scope) if answer is None else answer
 
-    def _compute(self, instruction: Instruction, scope: NameScope) -> CachedMatch:
+    def _compute(self, instruction: Instruction, scope: TypedScope) -> CachedMatch:
         key = (instruction.opcode, *[self._class_number(operand, scope) for operand in instruction.operands])
         answer = self._matches.get(key)
         if answer is None:
@@ -91,7 +91,7 @@ class MatchCache:
             self._matches[key] = answer
         return answer
 
-    def _with_other_brackets(self, instruction: Instruction, scope: NameScope) -> CachedMatch | None:
+    def _with_other_brackets(self, instruction: Instruction, scope: TypedScope) -> CachedMatch | None:
         """The warning about an instruction that would be right with its brackets elsewhere, where assemblers do not
         look for them; None where it would not."""
         for other, candidates in regroup_brackets(instruction, self._table.candidates(instruction.opcode)):
@@ -117,7 +117,7 @@ class MatchCache:
             )
         return None
 
-    def _without_sink(self, instruction: Instruction, scope: NameScope) -> CachedMatch | None:
+    def _without_sink(self, instruction: Instruction, scope: TypedScope) -> CachedMatch | None:
         """The answer for the instruction without a sink next to its result, with a warning; None where that is no
         better, and for calls, which assemblers read in their own way."""
         other = without_sink(instruction)
@@ -130,7 +130,7 @@ class MatchCache:
         warning = Problem(reason, 0, found.match.form, severity=Severity.WARNING)
         return replace(found, problems=(warning, *found.problems), ignores_sink=True, needs_checks=True)
 
-    def _class_number(self, operand: Operand, scope: NameScope) -> int:
+    def _class_number(self, operand: Operand, scope: TypedScope) -> int:
         """The number of the operand's class, kept with the scope: the parser shares equal operands."""
         number = scope.shapes.get(id(operand))
         if number is None:

@@ -19,9 +19,9 @@ from ptxkit.validate.instructions import InstructionChecker
 from ptxkit.validate.name_problems import redeclared_problem
 from ptxkit.validate.nul_characters import nul_diagnostics
 from ptxkit.validate.problem import Problem, WordLocation
-from ptxkit.validate.redeclarations import ModuleScope
-from ptxkit.validate.scopes import NameScope, enter_parameters
+from ptxkit.validate.redeclarations import item_problems
 from ptxkit.validate.target_lists import list_problems
+from ptxkit.validate.typed_scope import TypedScope
 
 # The newest version whose instructions the table describes: beyond it, what has no form may be new.
 NEWEST_VERSION = (9, 5)
@@ -49,7 +49,7 @@ class _ModuleValidation:
         self.checker = InstructionChecker(module.version, target)
         self.declarations = DeclarationChecker(module, GateChecker(module.version, target))
         self.is_newer = (module.version or (1, 0)) > NEWEST_VERSION
-        self.scope = ModuleScope()
+        self.scope = TypedScope()
         self.backslashes = find_backslashes(self.source)
         self.unknown: Counter[str] = Counter()
         self.first_unknown: dict[str, tuple[Problem, int]] = {}
@@ -59,22 +59,22 @@ class _ModuleValidation:
         yield from map(self._diagnostic, self.declarations.check_module())
         scope = self.scope
         for item, start in self.module.located():
-            for problem in scope.enter_item(item, start):
+            for problem in item_problems(item, start, scope):
                 yield self._diagnostic(problem, start)
             yield from map(self._diagnostic, self.declarations.check_item(item, start, scope))
             if isinstance(item, Function) and item.body is not None:
-                yield from self._check_function(item, NameScope(scope), start)
+                yield from self._check_function(item, TypedScope(scope), start)
         for name, (problem, start) in self.first_unknown.items():
             yield self._unknown_opcode_diagnostic(name, problem, start)
 
-    def _check_function(self, function: Function, scope: NameScope, start: int) -> Iterator[Diagnostic]:
-        for clash in enter_parameters(function, scope, start):
+    def _check_function(self, function: Function, scope: TypedScope, start: int) -> Iterator[Diagnostic]:
+        for clash in scope.enter_parameters(function, start):
             yield self._diagnostic(redeclared_problem(clash), start)
         if function.body is not None:
             self.checker.enter(function)
             yield from self._check_body(function.body, scope, function)
 
-    def _check_body(self, body: Body, scope: NameScope, function: Function) -> Iterator[Diagnostic]:
+    def _check_body(self, body: Body, scope: TypedScope, function: Function) -> Iterator[Diagnostic]:
         check = self.checker.problems
         scope.enter_labels(body)
         for statement, start in body.located():
@@ -82,7 +82,7 @@ class _ModuleValidation:
                 for problem in check(statement, scope):
                     yield from self._report(statement, problem, start)
             elif isinstance(statement, Block):
-                yield from self._check_body(statement.body, NameScope(scope), function)
+                yield from self._check_body(statement.body, TypedScope(scope), function)
             elif isinstance(statement, Function):
                 yield from self._check_nested_function(statement, scope, start)
             else:
@@ -98,9 +98,9 @@ class _ModuleValidation:
             is_call = self.checker.is_call(instruction, scope)
             yield backslash_diagnostic(instruction, place, self.source, is_call=is_call)
 
-    def _check_nested_function(self, function: Function, scope: NameScope, start: int) -> Iterator[Diagnostic]:
+    def _check_nested_function(self, function: Function, scope: TypedScope, start: int) -> Iterator[Diagnostic]:
         """A function that is declared in the body of another: its name is one of the module's."""
-        for problem in self.scope.enter_item(function, start):
+        for problem in item_problems(function, start, self.scope):
             yield self._diagnostic(problem, start)
         scope.clear_memo()
         yield from map(self._diagnostic, self.declarations.check_nested_function(function, start, scope))

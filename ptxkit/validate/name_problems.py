@@ -11,8 +11,7 @@ from difflib import get_close_matches
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa import table
 from ptxkit.isa.wording import clip_text
-from ptxkit.validate.problem import Problem
-from ptxkit.validate.scopes import (
+from ptxkit.semantics.symbols import (
     ARGUMENT,
     BRANCH_TARGETS,
     CALL_TARGETS,
@@ -23,11 +22,11 @@ from ptxkit.validate.scopes import (
     LABEL,
     OUTPUT,
     PROTOTYPE,
-    SPECIAL,
     NameClash,
-    NameScope,
     is_symbol,
 )
+from ptxkit.validate.problem import Problem
+from ptxkit.validate.typed_scope import SPECIAL, TypedScope
 
 _NUMBERED = re.compile(r"(.*?[^0-9])[0-9]+")
 
@@ -57,7 +56,7 @@ def describe_class(kind: str) -> str:
     return f"a .{kind[1:]} variable" if is_symbol(kind) else f"a .{kind} register"
 
 
-def undeclared_problem(name: str, scope: NameScope, operand: int | None = None, role: str = "") -> Problem:
+def undeclared_problem(name: str, scope: TypedScope, operand: int | None = None, role: str = "") -> Problem:
     """The problem of a name that nothing declares; the remedy is the nearest name that something does."""
     shown = clip_text(name)
     match = _NUMBERED.fullmatch(name)

@@ -12,9 +12,10 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_declarable, is_narrow, is_type, kind
+from ptxkit.semantics.symbols import ENTRY, FUNCTION, LABEL, is_code, is_symbol
 from ptxkit.validate.constants import INTEGER, INVALID
 from ptxkit.validate.register_types import VECTORS, is_compatible_type, is_too_wide, single_mismatch, wanted_type
-from ptxkit.validate.scopes import ENTRY, FUNCTION, LABEL, SPECIAL, UNKNOWN, is_code, is_symbol
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN
 from ptxkit.validate.typed_shapes import MEMORY, TypedShape
 from ptxkit.validate.vector_elements import (
     element_incoherence,

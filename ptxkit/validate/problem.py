@@ -11,9 +11,9 @@ from functools import lru_cache
 from ptxkit.diagnostics import DiagnosticCode, Message, Severity
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.forms import Form
+from ptxkit.semantics.symbols import NameBinding
 from ptxkit.source import SourceFile, Span
 from ptxkit.syntax import statement_tokens
-from ptxkit.validate.scopes import NameBinding
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Names of a module, and what may be declared again: variables and functions, by the rules of linkage.
+"""What may be declared again in a module: variables and functions, by the rules of linkage.
 
 A declaration may come before its definition, and `.extern` variables any number of times, as long as all agree. What
 agrees, and which linkage may follow which, is as ptxas has it.
@@ -12,58 +12,41 @@ from collections.abc import Iterator
 
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.symbols import NameClash, NameScope
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Item
 from ptxkit.validate.arguments import argument_alignment
 from ptxkit.validate.name_problems import redeclared_problem
 from ptxkit.validate.problem import Problem
-from ptxkit.validate.scopes import NameBinding, NameClash, NameScope, function_binding
 
 _SECTION = "Linking Directives"
 
 
-class ModuleScope(NameScope):
-    """The names outside of functions, from their declaration on."""
-
-    def enter_item(self, item: Item, start: int) -> Iterator[Problem]:
-        """Enter what an item declares; what does not agree with an earlier declaration comes back."""
-        if isinstance(item, Declaration):
-            yield from self._enter_variables(item, start)
-        elif isinstance(item, Function):
-            yield from self._enter_function(item, start)
-
-    def _enter_variables(self, item: Declaration, start: int) -> Iterator[Problem]:
-        clashes = {clash.display_name: clash for clash in self.declare(item, start)}
-        for declarator in item.declarators:
-            numbered = f"{declarator.name}<{declarator.count}>"
-            clash = clashes.get(declarator.name if declarator.count is None else numbered)
-            if clash is None:
-                continue
-            earlier = clash.earlier.node
-            if not isinstance(earlier, Declaration) or declarator.count is not None:
-                yield redeclared_problem(clash)
-                continue
-            first = next((each for each in earlier.declarators if each.name == declarator.name), earlier.declarators[0])
-            wrong = _variable_difference(earlier, first, item, declarator) or _redeclaration_obstacle(earlier, item)
-            if wrong is not None:
-                yield _redeclaration_problem(clash, wrong)
-            elif "extern" in earlier.linkage:
-                self.names[declarator.name] = NameBinding(f"&{item.space}", item, start)
-
-    def _enter_function(self, item: Function, start: int) -> Iterator[Problem]:
-        named = function_binding(item, start)
-        clash = next(self.define(item.name, named), None)
-        if clash is None:
-            if item.body is not None and "extern" in item.linkage:
-                yield _extern_body_problem(item)
-            return
-        earlier = clash.earlier.node
-        if not isinstance(earlier, Function):
+def item_problems(item: Item, start: int, scope: NameScope) -> Iterator[Problem]:
+    """Enter what an item declares into the module's scope; differences from an earlier declaration come back."""
+    clashes = scope.enter(item, start)
+    for clash in clashes:
+        wrong = _difference(clash)
+        if wrong is None:
             yield redeclared_problem(clash)
-            return
-        wrong = _function_difference(earlier, item)
-        if wrong is not None:
+        elif wrong:
             yield _redeclaration_problem(clash, wrong)
-        self.names[item.name] = named
+    if isinstance(item, Function) and not clashes and item.body is not None and "extern" in item.linkage:
+        yield _extern_body_problem(item)
+
+
+def _difference(clash: NameClash) -> str | None:
+    """In what a declaration differs from an earlier one; empty if it does not, None if nothing declares both."""
+    first, second = clash.earlier.node, clash.later.node
+    if isinstance(first, Function) and isinstance(second, Function):
+        return _function_difference(first, second) or ""
+    if not isinstance(first, Declaration) or not isinstance(second, Declaration):
+        return None
+    name = clash.display_name
+    declared = next((each for each in second.declarators if each.name == name), None)
+    if declared is None:  # numbered registers
+        return None
+    one = next((each for each in first.declarators if each.name == name), first.declarators[0])
+    return _variable_difference(first, one, second, declared) or _redeclaration_obstacle(first, second) or ""
 
 
 def _redeclaration_problem(clash: NameClash, wrong: str) -> Problem:

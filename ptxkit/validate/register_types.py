@@ -12,8 +12,9 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_type, kind
+from ptxkit.semantics.symbols import ENTRY, FUNCTION, is_code, is_symbol
 from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
-from ptxkit.validate.scopes import ENTRY, FUNCTION, SPECIAL, UNKNOWN, is_code, is_symbol
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN
 from ptxkit.validate.typed_shapes import TypedShape
 
 EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}

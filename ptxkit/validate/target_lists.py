@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 from ptxkit.diagnostics.catalogue import ptx1xx
 from ptxkit.isa.wording import clip_text
+from ptxkit.semantics.symbols import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL
 from ptxkit.syntax.tree import Body, Directive
 from ptxkit.validate.name_problems import describe_class, undeclared_problem
 from ptxkit.validate.problem import Problem
-from ptxkit.validate.scopes import BRANCH_TARGETS, ENTRY, FUNCTION, LABEL, UNKNOWN, NameScope
+from ptxkit.validate.typed_scope import UNKNOWN, TypedScope
 
 _KINDS = {
     "branchtargets": (
@@ -30,7 +31,7 @@ _KINDS = {
 }
 
 
-def list_problems(body: Body, scope: NameScope) -> Iterator[tuple[Problem, int]]:
+def list_problems(body: Body, scope: TypedScope) -> Iterator[tuple[Problem, int]]:
     """What is wrong in the lists of a body, with the offset of each; blocks inside are left out."""
     for statement, start in body.located():
         if not isinstance(statement, Directive) or statement.name not in _KINDS:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.semantics.symbols import is_code, is_symbol
 from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
 from ptxkit.validate.register_types import wanted_type
-from ptxkit.validate.scopes import SPECIAL, is_code, is_symbol
+from ptxkit.validate.typed_scope import SPECIAL
 from ptxkit.validate.typed_shapes import TypedShape
 from ptxkit.validate.vector_elements import element_mismatch, vector_name_mismatch
 

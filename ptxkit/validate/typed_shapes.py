@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from ptxkit.isa import table
 from ptxkit.isa.functions import bits, is_type, kind
+from ptxkit.semantics.symbols import is_code, is_symbol
 from ptxkit.syntax.tree import (
     Address,
     Apply,
@@ -33,7 +34,7 @@ from ptxkit.syntax.tree import (
     Vector,
 )
 from ptxkit.validate.constants import INTEGER, INVALID, kind_of
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, NameScope, is_code, is_symbol
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
 
 TypedShape: TypeAlias = str | tuple[object, ...]
 
@@ -56,7 +57,7 @@ OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
 """The classes of textures, samplers and surfaces."""
 
 
-def typed_shape(operand: Operand, scope: NameScope) -> TypedShape:
+def typed_shape(operand: Operand, scope: TypedScope) -> TypedShape:
     """The operand's shape with the types of its registers; constants keep no value."""
     if isinstance(operand, Name):  # this is asked for nearly every operand of a module: the common kinds first
         return _name_shape(operand.text, scope)
@@ -83,7 +84,7 @@ def typed_shape(operand: Operand, scope: NameScope) -> TypedShape:
     return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
 
 
-def _element_shape(operand: Operand, scope: NameScope) -> TypedShape:
+def _element_shape(operand: Operand, scope: TypedScope) -> TypedShape:
     """The shape of an element of a vector: the name of a single variable is one of its type there."""
     found = typed_shape(operand, scope)
     if found[0] == "c":  # in parentheses or not
@@ -98,7 +99,7 @@ def _element_shape(operand: Operand, scope: NameScope) -> TypedShape:
     return ("r", named.node.type, MEMORY) if is_single else found
 
 
-def _name_shape(name: str, scope: NameScope) -> TypedShape:
+def _name_shape(name: str, scope: TypedScope) -> TypedShape:
     found = scope.type_of(name)
     if found != SPECIAL:
         return ("r", found, name.rpartition(".")[2]) if "." in name else ("r", found)
@@ -109,7 +110,7 @@ def _name_shape(name: str, scope: NameScope) -> TypedShape:
     return ("s", *[f"{whole}{each}" for each in register.types], *((COMPONENT,) if "." in name else ()))
 
 
-def _sum_shape(operand: Binary, scope: NameScope) -> TypedShape:
+def _sum_shape(operand: Binary, scope: TypedScope) -> TypedShape:
     """A name with integers added to it; no assembler computes with names in any other way."""
     first: Operand = operand
     while isinstance(first, Binary) and first.operator == "+" and kind_of(first.right) == INTEGER:
@@ -122,7 +123,7 @@ def _sum_shape(operand: Binary, scope: NameScope) -> TypedShape:
     return ("+", SPECIAL, *[each for each in found[1:] if each != COMPONENT]) if found[0] == "s" else ("+", found[1])
 
 
-def _base_shape(address: Address, scope: NameScope) -> TypedShape:
+def _base_shape(address: Address, scope: TypedScope) -> TypedShape:
     """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset, `[]`:
     it is an array of textures, samplers or surfaces."""
     base = address.base
@@ -135,7 +136,7 @@ def _base_shape(address: Address, scope: NameScope) -> TypedShape:
     return (*found, "+") if address.offset and isinstance(found, tuple) else found
 
 
-def _wrong_element(array: str, index: Operand, scope: NameScope) -> str | None:
+def _wrong_element(array: str, index: Operand, scope: TypedScope) -> str | None:
     """What keeps `array[index]` from being an element of an array; None where nothing does, or a name is unknown."""
     if scope.type_of(array) == UNKNOWN:
         return None

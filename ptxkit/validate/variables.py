@@ -19,12 +19,12 @@ from ptxkit.isa.functions import is_type
 from ptxkit.isa.module_forms import DataType
 from ptxkit.isa.wording import clip_text
 from ptxkit.semantics.layout import scalar_bits
+from ptxkit.semantics.symbols import OPAQUE_TYPES
 from ptxkit.syntax.tree import Declaration, Declarator, Function, Prototype, Vector
 from ptxkit.validate.directives import attribute_problems, directive_forms, linkage_problems
 from ptxkit.validate.gate_checker import GateChecker, module_forms
 from ptxkit.validate.limits import MAX_ALIGNMENT, MAX_PARAMETER_ALIGNMENT
 from ptxkit.validate.problem import Problem, WordLocation
-from ptxkit.validate.scopes import OPAQUE_TYPES
 
 _VECTOR_BITS = 128
 _LANES = {"v2": 2, "v4": 4}

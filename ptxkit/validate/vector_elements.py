@@ -12,9 +12,10 @@ from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_narrow, is_type, kind
+from ptxkit.semantics.symbols import is_symbol
 from ptxkit.validate.constants import DOUBLE, INTEGER, INVALID, SINGLE
 from ptxkit.validate.register_types import EXAMPLES, VECTORS, name_mismatch, single_mismatch, wanted_type
-from ptxkit.validate.scopes import SPECIAL, UNKNOWN, is_symbol
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN
 from ptxkit.validate.typed_shapes import COMPONENT, TypedShape
 
 _WIDTH_OF_INTEGERS = 64  # bits that an integer constant has to an assembler

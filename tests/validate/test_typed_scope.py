@@ -6,19 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ptxkit.semantics.symbols import FUNCTION, KERNEL_PARAMETER, LABEL, scoped_statements
 from ptxkit.syntax import parse
 from ptxkit.syntax.tree import Block
-from ptxkit.validate.scopes import (
-    FUNCTION,
-    KERNEL_PARAMETER,
-    LABEL,
-    SPECIAL,
-    UNKNOWN,
-    NameScope,
-    function_scope,
-    ignore_clashes,
-    module_scope,
-)
+from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
 from tests.validate.modules import Pair, check, disagreements, in_body
 
 TEXT = """\
@@ -33,18 +24,22 @@ top:
 """
 
 
-@pytest.fixture
-def kernel() -> tuple[NameScope, NameScope]:
+def scopes_of(name: str) -> list[TypedScope]:
+    """The scope of a function of the text above, and those of its nested blocks."""
     module = parse(TEXT)
-    function = module.function("k")
-    scope = function_scope(function, module_scope(module))
+    outer = TypedScope()
+    for item in module.items:
+        outer.enter(item)
+    function = module.function(name)
+    scope = outer.nested()
+    scope.enter_parameters(function)
     assert function.body is not None
-    block = next(statement for statement in function.body.statements if isinstance(statement, Block))
-    inner = NameScope(scope)
-    inner.enter_labels(block.body)
-    for statement in block.body.statements:
-        ignore_clashes(inner.enter(statement))
-    return scope, inner
+    return [scope, *(each for node, _, each in scoped_statements(function.body, scope) if isinstance(node, Block))]
+
+
+@pytest.fixture
+def kernel() -> list[TypedScope]:
+    return scopes_of("k")
 
 
 @pytest.mark.parametrize(
@@ -70,18 +65,17 @@ def kernel() -> tuple[NameScope, NameScope]:
         ("h", UNKNOWN),
     ],
 )
-def test_a_name_in_a_kernel(kernel: tuple[NameScope, NameScope], name: str, found: str) -> None:
+def test_a_name_in_a_kernel(kernel: list[TypedScope], name: str, found: str) -> None:
     assert kernel[0].type_of(name) == found
 
 
 @pytest.mark.parametrize(("name", "found"), [("%r1", "f64"), ("%r2", "b32"), ("h", "b16"), ("tile", "&shared")])
-def test_an_inner_block_hides_outer_names(kernel: tuple[NameScope, NameScope], name: str, found: str) -> None:
+def test_an_inner_block_hides_outer_names(kernel: list[TypedScope], name: str, found: str) -> None:
     assert kernel[1].type_of(name) == found
 
 
 def test_parameters_of_a_function_are_registers() -> None:
-    module = parse(TEXT)
-    scope = function_scope(module.function("helper"), module_scope(module))
+    [scope] = scopes_of("helper")
     assert (scope.type_of("in"), scope.type_of("out")) == ("f32", "b32")
 
 
@@ -94,6 +88,9 @@ DECLARED_BEFORE_USE = [
         "PTX104",
         "must be a .b64 register, and is .b32",
     ),
+    Pair(".reg .b32 a<13>; mov.b32 a12, 1;", ".reg .b32 a1<3>; mov.b32 a12, 1;", "PTX106", "`a12` is not declared"),
+    Pair(".reg .b32 a<13>; mov.b32 a012, 1;", ".reg .b32 a<13>; mov.b32 a013, 1;", "PTX106", "declares `a0` to `a12`"),
+    Pair("L: { bra L; L: }", ".reg .b32 L; { bra L; L: }", "PTX203", "must be a label"),
     Pair(".reg .b32 a<3>; mov.b32 a0, a2;", ".reg .b32 a<3>; mov.b32 a0, a3;", "PTX106", "declares `a0` to `a2`"),
     Pair(
         ".reg .v2 .u32 %tid; mov.u32 %tid.x, 1; { .reg .u32 %ntid; } mov.u32 %tid.y, %ntid.y;",

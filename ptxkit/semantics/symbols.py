@@ -1,0 +1,298 @@
+"""What the names of a module stand for, and from where on: registers, variables, parameters, labels and functions.
+
+Names are looked up from the inside out. A declaration counts from its place on, a label in its whole block. `%r<9>`
+declares `%r0` to `%r8`, and `%r04` is `%r4`; of a prefix that ends in a digit (`%r1<5>`) no register can be named. A
+definition counts rather than a declaration of the same variable or function. The parameters of a function are names of
+its outermost block.
+
+A scope can be filled statement by statement (`NameScope.enter`): then it knows what is declared so far. Or
+`scoped_statements` fills the scopes of a whole body, and gives each statement the scope that counts there.
+
+Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "Labels and Function Names as Operands", "Linking
+Directives"; where names clash and which of two counts is as ptxas has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self, TypeVar
+
+from ptxkit.fast_dataclasses import dataclass
+from ptxkit.semantics.limits import MAX_REGISTER_DIGITS
+from ptxkit.syntax.tree import (
+    Block,
+    Body,
+    Declaration,
+    Directive,
+    Function,
+    Instruction,
+    Item,
+    LabelStatement,
+    Prototype,
+    Statement,
+)
+
+OPAQUE_TYPES = frozenset({"texref", "samplerref", "surfref"})
+
+# Classes of names that are no registers. What has an address or a place in the code begins with `&`.
+LABEL = "&label"
+FUNCTION = "&function"
+ENTRY = "&entry"
+BRANCH_TARGETS = "&branchtargets"
+CALL_TARGETS = "&calltargets"
+PROTOTYPE = "&callprototype"
+KERNEL_PARAMETER = "&param"
+INPUT = "&input"
+OUTPUT = "&output"
+ARGUMENT = "&argument"
+PARAMETERS = frozenset({KERNEL_PARAMETER, INPUT, OUTPUT, ARGUMENT})
+CODE = frozenset({LABEL, FUNCTION, ENTRY, BRANCH_TARGETS, CALL_TARGETS, PROTOTYPE})
+
+_Scope = TypeVar("_Scope", bound="NameScope")
+
+
+def is_symbol(kind: str) -> bool:
+    """Whether a class of names is that of something with an address: no register, and not unknown."""
+    return kind[0] == "&"
+
+
+def is_code(kind: str) -> bool:
+    """Whether the name is that of a function, a label, or a list or prototype with a label."""
+    return kind in CODE
+
+
+@dataclass(frozen=True, slots=True)
+class NameBinding:
+    """What a name stands for. node: what declares it. start: the offset of that statement or item.
+
+    kind: of a register its type (`b32`, `v2.u32`), of anything else its class (`&shared`, `&label`).
+    """
+
+    kind: str
+    node: Statement | Item
+    start: int = 0
+
+    @property
+    def is_register(self) -> bool:
+        return not is_symbol(self.kind)
+
+    def is_array(self, name: str) -> bool:
+        """Whether the declaration makes `name` an array."""
+        declarators = self.node.declarators if isinstance(self.node, Declaration) else ()
+        return any(each.name == name and each.dimensions for each in declarators)
+
+    def is_replaced_by(self, later: NameBinding) -> bool:
+        """Whether a later declaration of the same name counts instead: of an `.extern` variable, or of a function
+        without a body."""
+        first, second = self.node, later.node
+        if isinstance(first, Function) and isinstance(second, Function):
+            return first.body is None
+        if not isinstance(first, Declaration) or not isinstance(second, Declaration):
+            return False
+        return "extern" in first.linkage and (self.kind == later.kind or "extern" in second.linkage)
+
+
+@dataclass(frozen=True, slots=True)
+class NameClash:
+    """A name that is declared twice in one scope. display_name: as declared, `%r<9>` for numbered registers."""
+
+    display_name: str
+    earlier: NameBinding
+    later: NameBinding
+
+
+class NameScope:
+    """The names of one body, or of the module, which is the outermost scope.
+
+    `block` is the scope that a block begins with: this one, unless a declaration in the middle hides an outer name.
+    """
+
+    def __init__(self, outer: Self | None = None) -> None:
+        self.outer = outer
+        self.block = self
+        self.names: dict[str, NameBinding] = {}
+        self.numbered: dict[str, tuple[int, NameBinding]] = {}
+
+    # ------------------------------------------------------------------------------------------ declaring
+
+    def nested(self) -> Self:
+        """A scope inside of this one."""
+        return type(self)(self)
+
+    def enter(self, statement: Statement | Item, start: int = 0) -> list[NameClash]:
+        """Enter what a statement or item declares, if it does; names that were declared before come back."""
+        if isinstance(statement, Declaration):
+            return self._declare(statement, start, ARGUMENT)
+        if isinstance(statement, LabelStatement):
+            return self.block.define(statement.name, NameBinding(LABEL, statement, start))
+        if isinstance(statement, Prototype):
+            return self.define(statement.label, NameBinding(PROTOTYPE, statement, start))
+        if isinstance(statement, Directive) and statement.label is not None:
+            return self.define(statement.label, NameBinding(f"&{statement.name}", statement, start))
+        if isinstance(statement, Function):
+            kind = ENTRY if statement.kind == "entry" else FUNCTION
+            return self.outermost.define(statement.name, NameBinding(kind, statement, start))
+        return []
+
+    def enter_parameters(self, function: Function, start: int = 0) -> list[NameClash]:
+        """Enter the names of a function's parameters; names that were declared before come back."""
+        kind = KERNEL_PARAMETER if function.kind == "entry" else INPUT
+        clashes = [clash for each in function.results for clash in self._declare(each, start, OUTPUT)]
+        return clashes + [clash for each in function.parameters for clash in self._declare(each, start, kind)]
+
+    def define(self, name: str, named: NameBinding) -> list[NameClash]:
+        """Enter one name, unless an earlier declaration counts; that comes back."""
+        earlier = self.names.get(name) or self._find_numbered(name)
+        if earlier is None or earlier.is_replaced_by(named):
+            self.names[name] = named
+            self._note_change(name, named.kind)
+        return [] if earlier is None else [NameClash(name, earlier, named)]
+
+    def _declare(self, declaration: Declaration, start: int, parameter: str) -> list[NameClash]:
+        """Enter the names of a declaration. parameter: the class of a variable of parameter space."""
+        named = NameBinding(_class_of(declaration, parameter), declaration, start)
+        clashes: list[NameClash] = []
+        for declarator in declaration.declarators:
+            if declarator.count is None:
+                clashes += self.define(declarator.name, named)
+                continue
+            earlier = self._numbered_clash(declarator.name, declarator.count)
+            if earlier is not None:
+                clashes.append(NameClash(f"{declarator.name}<{declarator.count}>", earlier, named))
+            else:
+                self.numbered[declarator.name] = (declarator.count, named)
+                self._note_change()
+        return clashes
+
+    def _note_change(self, name: str | None = None, kind: str = "") -> None:
+        """Called when a name stands for something of a class from here on, or several do: for what is remembered."""
+
+    def _numbered_clash(self, prefix: str, count: int) -> NameBinding | None:
+        if prefix in self.numbered:
+            return self.numbered[prefix][1]
+        length = len(prefix)
+        for name, named in self.names.items():
+            rest = name[length:]
+            if name.startswith(prefix) and rest.isdecimal() and str(int(rest)) == rest and int(rest) < count:
+                return named
+        return None
+
+    # ---------------------------------------------------------------------------------------- looking up
+
+    def enclosing(self) -> Iterator[Self]:
+        """This scope and those around it, from the inside out."""
+        scope: Self | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    @property
+    def outermost(self) -> Self:
+        """The scope of the module."""
+        *_, last = self.enclosing()
+        return last
+
+    def locate(self, name: str) -> tuple[Self, NameBinding] | None:
+        """What declares a register or symbol, and in which scope; None for all else: special registers, elements."""
+        scope: Self | None = self
+        split = None
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return scope, found
+            if scope.numbered:
+                split = split or _split_number(name)
+                numbered = scope.numbered.get(split[0])
+                if numbered is not None and split[1] < numbered[0]:
+                    return scope, numbered[1]
+            scope = scope.outer
+        return None
+
+    def find(self, name: str) -> NameBinding | None:
+        """What declares a register or symbol; None for all else: special registers, elements."""
+        located = self.locate(name)
+        return None if located is None else located[1]
+
+    def declared_name(self, name: str) -> str:
+        """The name of a register that this scope declares, as others may spell it, too: `%r4` for `%r04`."""
+        prefix, number = _split_number(name)
+        return name if name in self.names or not prefix else f"{prefix}{number}"
+
+    def numbered_registers(self, prefix: str) -> tuple[int, NameBinding] | None:
+        """How many registers with that prefix are declared, and by what: of the innermost such declaration."""
+        return next((scope.numbered[prefix] for scope in self.enclosing() if prefix in scope.numbered), None)
+
+    def visible_names(self) -> Iterator[str]:
+        """Every name that can be used here, inner ones first; `%r0` and `%r8` stand for the registers of `%r<9>`."""
+        for scope in self.enclosing():
+            yield from scope.names
+            for prefix, (count, _) in scope.numbered.items():
+                if count:
+                    yield f"{prefix}0"
+                    yield f"{prefix}{count - 1}"
+
+    def _find_numbered(self, name: str) -> NameBinding | None:
+        if not self.numbered:
+            return None
+        prefix, number = _split_number(name)
+        found = self.numbered.get(prefix)
+        return found[1] if found is not None and number < found[0] else None
+
+    # ---------------------------------------------------------------------------------------- whole bodies
+
+    def after_declaration(self, statement: Statement) -> Self:
+        """The scope from a declaration on that follows instructions of its block: these keep this scope, in which they
+        see the outer names that the declaration hides, if it hides any."""
+        if self.outer is None or not any(scope._names_any_of(statement) for scope in self.outer.enclosing()):
+            return self
+        following = self.nested()
+        following.block = self.block
+        return following
+
+    def _names_any_of(self, statement: Statement) -> bool:
+        if isinstance(statement, Declaration):
+            return any(
+                self.names.get(each.name) or self._find_numbered(each.name)
+                if each.count is None
+                else self._numbered_clash(each.name, each.count)
+                for each in statement.declarators
+            )
+        return isinstance(statement, Directive | Prototype) and statement.label in self.names
+
+
+def scoped_statements(body: Body, scope: _Scope) -> Iterator[tuple[Statement, int, _Scope]]:
+    """Each statement of a body in the order of the text, with its offset and its scope; nested blocks with the scope
+    inside of them, and then their statements.
+
+    A name that is declared later in a block, and not before, can be found as well: in a valid module only a label.
+    """
+    has_instructions = False
+    for statement, start in body.located():
+        if isinstance(statement, Instruction):
+            has_instructions = True
+        elif isinstance(statement, Block):
+            has_instructions = True
+            inner = scope.nested()
+            yield statement, start, inner
+            yield from scoped_statements(statement.body, inner)
+            continue
+        else:
+            if has_instructions:
+                scope = scope.after_declaration(statement)
+            scope.enter(statement, start)
+        yield statement, start, scope
+
+
+def _split_number(name: str) -> tuple[str, int]:
+    """`%r12` as `%r` and 12; no prefix for a name without a number, or with one that nothing counts to."""
+    prefix = name.rstrip("0123456789")
+    digits = name[len(prefix) :]
+    return (prefix, int(digits)) if 0 < len(digits) <= MAX_REGISTER_DIGITS else ("", 0)
+
+
+def _class_of(declaration: Declaration, parameter: str) -> str:
+    if declaration.space == "reg":
+        return declaration.type if declaration.vector is None else f"{declaration.vector}.{declaration.type}"
+    if declaration.type in OPAQUE_TYPES:
+        return f"&{declaration.type}"
+    return parameter if declaration.space == "param" else f"&{declaration.space}"
