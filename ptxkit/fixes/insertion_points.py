@@ -34,7 +34,7 @@ class FunctionContext:
     def points_before(self, step: Step) -> Iterator[int]:
         """Offsets in front of a step, nearest first: of itself, of its labels, of each branch that leaves it out."""
         yield step.start
-        if step.index in self.program.label_targets and step.index:
+        if step.index in self.program.code.label_names and step.index:
             yield self.end_of(self.program.steps[step.index - 1])
         yield from (
             branch.start
@@ -158,11 +158,8 @@ class FunctionContext:
 
     def branch_target(self, step: Step) -> int | None:
         """The index of the step to which a branch goes."""
-        for effect in step.effects:
-            if isinstance(effect, Control) and effect.kind == "branch" and effect.target and step.match:
-                operand = step.match.operand(effect.target, step.instruction)
-                return step.scope.label(operand.text) if isinstance(operand, Name) else None
-        return None
+        is_branch = any(isinstance(effect, Control) and effect.kind == "branch" for effect in step.effects)
+        return step.targets[0] if is_branch and step.targets else None
 
     def end_of(self, step: Step) -> int:
         """The offset after a statement."""

@@ -7,4 +7,5 @@ orders. A caller decides what it runs (one execution, or an over-approximation) 
 
 `symbols` says which declaration a name stands for at a place, and `layout` gives the sizes and alignments of declared
 variables; the validator and the editor read them, too.
+`linear_code` turns the body of a function into a list of instructions, with labels as indices.
 """

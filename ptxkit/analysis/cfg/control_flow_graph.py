@@ -11,7 +11,6 @@ from ptxkit.analysis.cfg.loops import CfgLoop, LoopForest, reachable_nodes
 from ptxkit.analysis.cfg.reaching_definitions import step_successors
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
-from ptxkit.syntax.tree import Name
 
 
 class ControlFlowGraph:
@@ -22,7 +21,7 @@ class ControlFlowGraph:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        leaders = {0, *program.label_targets}
+        leaders = {0, *program.code.label_names}
         leaders.update(step.index + 1 for step in program.steps if is_control_transfer(step))
         self.block_starts = sorted(leader for leader in leaders if leader < len(program.steps))
 
@@ -129,20 +128,11 @@ class ControlFlowGraph:
             return True
         goes_on = not kinds or step.instruction.guard is not None
         end = len(self._program.steps)
-        return (goes_on and step.index + 1 == end) or end in _branch_targets(step)
+        return (goes_on and step.index + 1 == end) or (is_control_transfer(step) and end in step.targets)
 
     def reachable(self, blocks: Iterable[int]) -> frozenset[int]:
         """The blocks that control may reach from any of these, including these."""
         return reachable_nodes(self.successors, blocks)
-
-
-def _branch_targets(step: Step) -> list[int]:
-    """The possible targets of a branch, including the end of the text."""
-    last = step.instruction.operands[-1] if step.instruction.operands else None
-    if not isinstance(last, Name) or not is_control_transfer(step):
-        return []
-    names = (last.text, *step.scope.branch_targets(last.text))
-    return [target for name in names if (target := step.scope.label(name)) is not None]
 
 
 def is_control_transfer(step: Step) -> bool:

@@ -13,7 +13,6 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
 from ptxkit.analysis.limits import MAX_DEFINITION_SEARCH
 from ptxkit.isa.effects import Control
-from ptxkit.syntax.tree import Name
 
 
 class ReachingDefinitions:
@@ -74,12 +73,4 @@ def step_successors(program: Program, step: Step) -> list[int]:
     if not kinds:
         return following
     found = following if step.instruction.guard is not None else []
-    last = step.instruction.operands[-1] if step.instruction.operands else None
-    if isinstance(last, Name) and "branch" in kinds:
-        names: tuple[str, ...] = (last.text,)
-    elif isinstance(last, Name) and "branch_indexed" in kinds:
-        names = step.scope.branch_targets(last.text)
-    else:
-        names = ()
-    targets = [target for name in names if (target := step.scope.label(name)) is not None]
-    return [*found, *(target for target in targets if target < len(program.steps))]
+    return [*found, *(target for target in step.targets if target < len(program.steps))]

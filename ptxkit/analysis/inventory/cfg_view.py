@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.inventory.async_view import category_of
-from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
 from ptxkit.model.view import BlockView, ControlFlowEdge, EdgeKind, LoopView
@@ -33,7 +32,7 @@ _WITHOUT_WORDS = {"explicitcluster": "given at launch", "blocksareclusters": "ar
 
 def view_blocks(flow: ControlFlowGraph, program: Program, lines: Mapping[Step, int]) -> tuple[BlockView, ...]:
     """The basic blocks in the order of the text."""
-    labels = _label_by_step(program)
+    labels = program.code.label_names
     return tuple(_view_block(flow.steps_of_block(number), lines, labels) for number in range(len(flow.block_starts)))
 
 
@@ -123,17 +122,3 @@ def _count_registers(body: Body, found: Counter[str]) -> None:
 def _control_kinds(step: Step) -> list[str]:
     effects = step.effects
     return [effect.kind for effect in effects if isinstance(effect, Control) and effect.kind != "call"]
-
-
-def _label_by_step(program: Program) -> dict[int, str]:
-    """By the index of a step: the first of the labels before it."""
-    found: dict[int, str] = {}
-    seen: set[int] = set()
-    for step in program.steps:
-        scope: SymbolScope | None = step.scope
-        while scope is not None and id(scope) not in seen:
-            seen.add(id(scope))
-            for label, index in scope.labels.items():
-                found.setdefault(index, label)
-            scope = scope.parent
-    return found

@@ -27,8 +27,6 @@ class SymbolScope:
     registers: set[str] = field(default_factory=set)
     families: dict[str, int] = field(default_factory=dict)
     variables: dict[str, DeclaredVariable] = field(default_factory=dict)
-    labels: dict[str, int] = field(default_factory=dict)
-    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def register_name(self, name: str) -> str:
         """The unique name of a register: registers of a nested block shadow outer ones."""
@@ -63,24 +61,6 @@ class SymbolScope:
                 return scope.variables[name]
             scope = scope.parent
         return None
-
-    def label(self, name: str) -> int | None:
-        """The index of the step that a label precedes."""
-        scope: SymbolScope | None = self
-        while scope is not None:
-            if name in scope.labels:
-                return scope.labels[name]
-            scope = scope.parent
-        return None
-
-    def branch_targets(self, name: str) -> tuple[str, ...]:
-        """The labels of a `.branchtargets` list."""
-        scope: SymbolScope | None = self
-        while scope is not None:
-            if name in scope.targets:
-                return scope.targets[name]
-            scope = scope.parent
-        return ()
 
 
 class VariableLayout:

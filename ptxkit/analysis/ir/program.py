@@ -1,7 +1,7 @@
-"""A function as a list of steps: scopes resolved, labels turned into indices, each instruction with its match.
+"""The linear form of a function, decorated for analyses: each step with its match, its effects and its scope.
 
-Source: PTX ISA, "Variable Declarations", "Labels" (a nested block has a scope of its own for registers, variables and
-labels), "Branching", "Kernel and Function Directives".
+Source: PTX ISA, "Variable Declarations" (a nested block has a scope of its own), "Arrays as Operands", "Kernel and
+Function Directives".
 """
 
 from __future__ import annotations
@@ -19,19 +19,16 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.linear_code import LinearCode, LinearStep, linearize
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
     Binary,
-    Block,
-    Body,
     Declaration,
-    Directive,
     Element,
     Function,
     Instruction,
     Integer,
-    LabelStatement,
     Module,
     Name,
     Operand,
@@ -40,19 +37,34 @@ from ptxkit.syntax.tree import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One instruction at its position. `match` is None where the table has no form for it. start: source offset.
+    """One step of the linear form. `match` is None where the table has no form for the instruction.
 
-    box: the bytes that a tensor copy transfers, where the creator of the module knows them. is_system_call: the callee
-    is a system function that returns and orders nothing.
+    instruction: that of the linear step, with array elements as addresses. box_bytes: the bytes that a tensor copy
+    transfers, where the creator of the module knows them. is_system_call: the callee is a system function that returns
+    and orders nothing.
     """
 
-    index: int
+    linear: LinearStep
     instruction: Instruction
     match: Match | None
     scope: SymbolScope
-    start: int
     box_bytes: int | None = None
     is_system_call: bool = False
+
+    @property
+    def index(self) -> int:
+        """Its position among the steps of the function."""
+        return self.linear.index
+
+    @property
+    def start(self) -> int:
+        """The offset of its statement in the text."""
+        return self.linear.start
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The indices to which it can branch, in the order of its list; none where it is no branch."""
+        return self.linear.targets
 
     @property
     def is_opaque_call(self) -> bool:
@@ -67,7 +79,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A function with a body, prepared for analyses. `scope` is that of its outermost braces.
+    """A function with a body, prepared for analyses. scopes: by the number of the block in the linear form.
 
     callees: the functions that it calls, directly or indirectly, by name; empty where they were not requested. They
     share the same `variables`, each at a distinct address.
@@ -75,21 +87,16 @@ class Program:
 
     function: Function
     module: Module
+    code: LinearCode
     steps: tuple[Step, ...]
-    scope: SymbolScope
+    scopes: tuple[SymbolScope, ...]
     variables: tuple[DeclaredVariable, ...]
     callees: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def label_targets(self) -> frozenset[int]:
-        """The indices of the steps that labels precede."""
-        scopes: dict[int, SymbolScope] = {}
-        for step in self.steps:
-            scope: SymbolScope | None = step.scope
-            while scope is not None and id(scope) not in scopes:
-                scopes[id(scope)] = scope
-                scope = scope.parent
-        return frozenset(index for scope in scopes.values() for index in scope.labels.values())
+    def scope(self) -> SymbolScope:
+        """The scope of its outermost braces."""
+        return self.scopes[0]
 
     @cached_property
     def effectful_steps(self) -> tuple[Step, ...]:
@@ -115,8 +122,7 @@ class Program:
     @property
     def has_locals(self) -> bool:
         """Whether each execution of the function has its own variables."""
-        own = {id(scope): scope for scope in (self.scope, *(step.scope for step in self.steps))}
-        return any(each.space == "local" for scope in own.values() for each in scope.variables.values())
+        return any(each.space == "local" for scope in self.scopes for each in scope.variables.values())
 
     @cached_property
     def multi_variable_spaces(self) -> frozenset[str]:
@@ -182,54 +188,14 @@ def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: Sym
     return replace(instruction, operands=tuple(made))
 
 
-class _Flattener:
-    """Converts statements to steps. defined: the functions that have a body in the module."""
-
-    def __init__(self, layout: VariableLayout, defined: Collection[str] = ()) -> None:
-        self.steps: list[Step] = []
-        self._layout = layout
-        self._defined_functions = defined
-        self._scopes = 0
-
-    def add_body(self, body: Body, scope: SymbolScope) -> None:
-        match = table().match
-        for statement, start in body.located():
-            if isinstance(statement, Instruction):
-                found = match(statement)
-                form = found if isinstance(found, Match) else None
-                whole = (
-                    _with_byte_offsets(statement, form, scope)
-                    if Element in map(type, statement.operands)
-                    else statement
-                )
-                self.steps.append(self._with_callee_facts(Step(len(self.steps), whole, form, scope, start)))
-            elif isinstance(statement, LabelStatement):
-                scope.labels[statement.name] = len(self.steps)
-            elif isinstance(statement, Declaration):
-                self.declare(statement, scope)
-            elif isinstance(statement, Block):
-                self._scopes += 1
-                self.add_body(statement.body, SymbolScope(f"#{self._scopes}", scope))
-            elif isinstance(statement, Directive) and statement.label:
-                scope.targets[statement.label] = statement.words
-
-    def _with_callee_facts(self, step: Step) -> Step:
-        """The step with the known properties of its callee: a function that ends the launch makes the call a trap."""
-        callee = callee_of(step)
-        if callee is None or callee in self._defined_functions or step.match is None:
-            return step
-        if ends_the_launch(callee):
-            return replace(step, match=replace(step.match, effects=(Control("trap"),)))
-        return replace(step, is_system_call=True) if is_system_function(callee) else step
-
-    def declare(self, declaration: Declaration, scope: SymbolScope) -> None:
-        for declarator in declaration.declarators:
-            if declaration.space != "reg":
-                self._layout.place(scope, declaration, declarator)
-            elif declarator.count is None:
-                scope.registers.add(declarator.name)
-            else:
-                scope.families[declarator.name] = declarator.count
+def _declare(declaration: Declaration, scope: SymbolScope, layout: VariableLayout) -> None:
+    for declarator in declaration.declarators:
+        if declaration.space != "reg":
+            layout.place(scope, declaration, declarator)
+        elif declarator.count is None:
+            scope.registers.add(declarator.name)
+        else:
+            scope.families[declarator.name] = declarator.count
 
 
 class ModuleContext:
@@ -285,9 +251,8 @@ class ModuleContext:
     def _lay_out(self, scope: SymbolScope, declarations: Iterable[Declaration]) -> tuple[VariableLayout, SymbolScope]:
         """A scope with further variables, and their layout."""
         layout = VariableLayout()
-        flattener = _Flattener(layout)
         for declaration in declarations:
-            flattener.declare(declaration, scope)
+            _declare(declaration, scope, layout)
         return layout, scope
 
 
@@ -321,7 +286,7 @@ def flatten(
     parts = {function.name: _flatten_function(module, function, layout, outer, outside.functions)}
     waiting = [function.name] if calls and outside.functions.keys() - parts else []
     while waiting:
-        for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][0])):
+        for name in dict.fromkeys(map(callee_of, parts[waiting.pop()][1])):
             if name in outside.functions and name not in parts:
                 parts[name] = _flatten_function(module, outside.functions[name], layout, outer, outside.functions)
                 waiting.append(name)
@@ -339,18 +304,41 @@ def flatten(
 
 def _flatten_function(
     module: Module, function: Function, layout: VariableLayout, outer: SymbolScope, defined: Collection[str]
-) -> tuple[tuple[Step, ...], SymbolScope]:
-    """The steps of one function, and the scope of its outermost braces. defined: the functions that have a body."""
+) -> tuple[LinearCode, tuple[Step, ...], tuple[SymbolScope, ...]]:
+    """The linear form of one function, its steps, and its scopes. defined: the functions that have a body."""
     assert function.body is not None
-    flattener = _Flattener(layout, defined)
-    scope = SymbolScope("", outer)
+    code = linearize(function.body)
+    scopes = [SymbolScope("", outer)]
+    for block in code.blocks[1:]:
+        assert block.parent is not None
+        scopes.append(SymbolScope(f"#{block.number}", scopes[block.parent.number]))
     for parameter in (*function.parameters, *function.results):
-        flattener.declare(parameter, scope)
-    flattener.add_body(function.body, scope)
-    steps = flattener.steps
-    if module.boxes:
-        steps = [replace(step, box_bytes=module.boxes.get(step.start)) for step in steps]
-    return tuple(steps), scope
+        _declare(parameter, scopes[0], layout)
+    steps = []
+    for each in code.items:
+        scope = scopes[each.block.number]
+        if isinstance(each, LinearStep):
+            steps.append(_decorate(each, scope, module.boxes.get(each.start), defined))
+        elif isinstance(each.node, Declaration):
+            _declare(each.node, scope, layout)
+    return code, tuple(steps), tuple(scopes)
+
+
+def _decorate(linear: LinearStep, scope: SymbolScope, box_bytes: int | None, defined: Collection[str]) -> Step:
+    """The step with its match and the known properties of its callee; a function that ends the launch makes the call a
+    trap."""
+    instruction = linear.instruction
+    found = table().match(instruction)
+    match = found if isinstance(found, Match) else None
+    if Element in map(type, instruction.operands):
+        instruction = _with_byte_offsets(instruction, match, scope)
+    step = Step(linear, instruction, match, scope, box_bytes)
+    callee = callee_of(step)
+    if callee is None or callee in defined or match is None:
+        return step
+    if ends_the_launch(callee):
+        return replace(step, match=replace(match, effects=(Control("trap"),)))
+    return replace(step, is_system_call=True) if is_system_function(callee) else step
 
 
 def callee_of(step: Step) -> str | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, partial
 
 from ptxkit.analysis.cfg.reaching_definitions import step_successors
-from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step, flatten
 from ptxkit.analysis.limits import MAX_ALIGNMENT, MAX_TRIAL_STEPS
 from ptxkit.analysis.symexec.block_compiler import CompiledProgram
@@ -164,13 +163,9 @@ class AlignmentTrials:
 
 def with_shifted_variables(program: Program, shift: int) -> Program:
     """The program with each shared variable `shift` bytes after a multiple of 16, if its alignment allows it."""
-    scopes: dict[int, SymbolScope] = {}
-    for step in program.steps:
-        scope: SymbolScope | None = step.scope
-        while scope is not None and id(scope) not in scopes:
-            scopes[id(scope)] = scope
-            scope = scope.parent
-    for scope in scopes.values():
+    outermost = program.scope.parent
+    assert outermost is not None
+    for scope in (outermost, *program.scopes):
         for name, variable in scope.variables.items():
             scope.variables[name] = _shift_variable(variable, shift)
     return replace(program, variables=tuple(_shift_variable(variable, shift) for variable in program.variables))

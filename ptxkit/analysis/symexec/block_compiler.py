@@ -17,7 +17,6 @@ from ptxkit.analysis.symexec.sync_free import sync_free_accesses
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa import effects as fx
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.tree import Name
 
 #: The qualifiers that follow `.ptr` of a parameter that points to global memory.
 _GLOBAL_POINTER = ("global",)
@@ -67,9 +66,8 @@ class CompiledProgram:
         The program asserts the other side: no launch that is meant to succeed takes the branch to the trap.
         """
         if step not in self._trap_sides:
-            guard, operands = step.instruction.guard, step.instruction.operands
-            target = operands[-1] if operands else None
-            there = step.scope.label(target.text) if isinstance(target, Name) and guard is not None else None
+            guard, targets = step.instruction.guard, step.targets
+            there = targets[0] if guard is not None and len(targets) == 1 else None
             traps = there is not None and self._leads_to_trap(there)
             is_asserted = guard is not None and there is not None and traps != self._leads_to_trap(step.index + 1)
             self._trap_sides[step] = (traps != guard.negated) if guard is not None and is_asserted else None
@@ -104,16 +102,12 @@ class CompiledProgram:
     def _bounded_spaces(self) -> frozenset[str]:
         return bounded_spaces(self.program)
 
-    @cached_property
-    def _label_targets(self) -> frozenset[int]:
-        return self.program.label_targets
-
     def _compile_block(self, first: int) -> CompiledBlock:
         steps: list[CompiledStep] = []
         covered: list[Step] = []
         index = first
         for step in self.program.steps[first : first + MAX_BLOCK_STEPS]:
-            if index in self._label_targets and index > first:
+            if index in self.program.code.label_names and index > first:
                 break
             index += 1
             actions = tuple(self._compile_step(step))

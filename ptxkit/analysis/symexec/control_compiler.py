@@ -18,7 +18,7 @@ def compile_control(operands: OperandCompiler, effect: fx.Control) -> StepAction
     """Transfers control to the target of an effect."""
     match effect.kind:
         case "branch":
-            where = _label_index(operands, operands.step.instruction.operands[-1])
+            where = next(iter(operands.step.targets), END_INDEX)
             return lambda _: where
         case "branch_indexed":
             return _compile_indexed_branch(operands)
@@ -37,16 +37,9 @@ def _trap(state: GroupState) -> int:
     return END_INDEX
 
 
-def _label_index(operands: OperandCompiler, operand: Operand) -> int:
-    target = operands.scope.label(operand.text) if isinstance(operand, Name) else None
-    return END_INDEX if target is None else target
-
-
 def _compile_indexed_branch(operands: OperandCompiler) -> StepAction:
-    selector, *_, last = operands.step.instruction.operands
-    index = operands.reader(selector)
-    names = operands.scope.branch_targets(last.text) if isinstance(last, Name) else ()
-    targets = [found for name in names if (found := operands.scope.label(name)) is not None]
+    index = operands.reader(operands.step.instruction.operands[0])
+    targets = operands.step.targets
 
     def jump(state: GroupState) -> int:
         held = index(state)

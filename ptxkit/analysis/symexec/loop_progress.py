@@ -71,9 +71,7 @@ def _written_registers(block: CompiledBlock) -> Iterator[tuple[str, ComparisonRe
 
 def _branch_targets(step: Step, after: int) -> tuple[int, ...] | None:
     kinds = [effect.kind for effect in step.effects if isinstance(effect, fx.Control)]
-    target = step.instruction.operands[-1] if kinds == ["branch"] else None
-    there = step.scope.label(target.text) if isinstance(target, Name) else None
-    return None if there is None else (there, after)
+    return (*step.targets, after) if kinds == ["branch"] and step.targets else None
 
 
 def _comparison_readers(operands: OperandCompiler, effect: fx.Value) -> ComparisonReaders | None:

@@ -219,14 +219,7 @@ class FunctionAnalysis:
 
     def targets(self, step: Step) -> list[int]:
         """Where a branch goes; empty for anything else."""
-        found: list[int] = []
-        for effect in self.effects(step, Control):
-            operand = step.match.operand(effect.target, step.instruction) if step.match and effect.target else None
-            if isinstance(operand, Name):
-                label = step.scope.label(operand.text)
-                listed = [step.scope.label(each) for each in step.scope.branch_targets(operand.text)]
-                found += [each for each in (label, *listed) if each is not None]
-        return found
+        return list(step.targets) if any(effect.target for effect in self.effects(step, Control)) else []
 
     def successors(self, index: int) -> list[int]:
         """The steps that may come next."""

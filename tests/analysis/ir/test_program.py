@@ -55,14 +55,6 @@ def test_a_branch_leaves_its_block_for_a_label_outside() -> None:
     assert (walked["%r8"], walked["%r9"]) == (1, None)
 
 
-def test_a_label_stands_before_the_step_that_follows_it() -> None:
-    program = program_of(module_of("mov.u32 %r1, 0; here: mov.u32 %r2, 0; list: .branchtargets here, there; there:"))
-    assert program.scope.label("here") == 1
-    assert program.scope.label("there") == 2
-    assert program.scope.label("nowhere") is None
-    assert program.scope.branch_targets("nowhere") == ()
-
-
 def test_variables_keep_their_alignment_and_do_not_overlap() -> None:
     declared = ".shared .align 4 .b8 a[6]; .shared .align 128 .b8 b[256]; .shared .b64 c; .shared .v4 .f32 d[2];"
     program = program_of(module_of(declared))

@@ -66,6 +66,14 @@ def test_an_indexed_branch_goes_where_its_number_says() -> None:
     assert walk(module, 1).trace.first_guess is None
 
 
+def test_an_indexed_branch_goes_to_the_labels_of_the_block_that_has_the_list() -> None:
+    body = """mov.u32 %r1, %tid.x; list: .branchtargets one, two;
+    {{ {} brx.idx %r1, list; one: mov.u32 %r9, 3; bra.uni end; }}
+    one: mov.u32 %r9, 1; bra.uni end; two: mov.u32 %r9, 2; end: nanosleep.u32 0;"""
+    assert walk(module_of(body.format("")), 0)["%r9"] == 1
+    assert walk(module_of(body.format("list: .branchtargets one, two;")), 0)["%r9"] == 3
+
+
 def test_an_indexed_branch_on_data_is_a_guess() -> None:
     body = """ld.param.u64 %rd1, [in]; ld.global.u32 %r1, [%rd1]; list: .branchtargets one; brx.idx %r1, list;
     one: bar.sync 0;"""
