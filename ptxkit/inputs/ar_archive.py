@@ -13,7 +13,6 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.inputs.entries import DAMAGED_REMEDY, ContainerProblem
 
 MAGIC = b"!<arch>\n"
-THIN_MAGIC = b"!<thin>\n"
 _HEADER = 60
 _NUMBER = re.compile(rb"\s*(\d+)\s*")
 

@@ -136,6 +136,28 @@ Operand: TypeAlias = (
     Name | Integer | Float | Unary | Binary | Conditional | Apply | Not | Pair | Vector | Address | Element | Arguments
 )
 
+
+def operand_names(operand: Operand | None) -> Iterator[str]:
+    """Every name in an operand, from left to right, but the sink."""
+    match operand:
+        case Name(text) if text != "_":
+            yield text
+        case Not(inner) | Unary(operand=inner) | Apply(argument=inner):
+            yield from operand_names(inner)
+        case Address(base=base, index=index):
+            for part in (base, *index):
+                yield from operand_names(part)
+        case Vector(elements) | Arguments(elements):
+            for part in elements:
+                yield from operand_names(part)
+        case Pair(left, right) | Binary(left=left, right=right) | Element(left, right):
+            yield from operand_names(left)
+            yield from operand_names(right)
+        case Conditional(test, then, otherwise):
+            for part in (test, then, otherwise):
+                yield from operand_names(part)
+
+
 # -------------------------------------------------------------------------------------------- statements
 
 

@@ -11,7 +11,7 @@ from ptxkit.isa.forms import Gate, Match
 from ptxkit.isa.targets import Target, suggest_target, target_words, unmet_gates
 from ptxkit.isa.wording import clip_text
 from ptxkit.semantics.symbols import is_symbol
-from ptxkit.syntax.tree import Function, Instruction
+from ptxkit.syntax.tree import Function, Instruction, operand_names
 from ptxkit.validate.alignment import misalignment_problems
 from ptxkit.validate.calls import call_problems
 from ptxkit.validate.constants import illegal_constants
@@ -20,7 +20,6 @@ from ptxkit.validate.name_problems import describe_class, undeclared_problem
 from ptxkit.validate.problem import Problem
 from ptxkit.validate.sink_operands import without_sink
 from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
-from ptxkit.validate.typed_shapes import names_in
 
 
 class InstructionChecker:
@@ -83,7 +82,7 @@ class InstructionChecker:
         """Names that nothing declares, and special registers that the module's version or target lacks: each once."""
         reported: set[str] = set()
         for index, operand in enumerate(instruction.operands):
-            for name in names_in(operand):
+            for name in operand_names(operand):
                 if name in reported:
                     continue
                 reported.add(name)
@@ -122,7 +121,7 @@ def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> I
 def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: TypedScope) -> Problem:
     """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
     index, words = wrong
-    symbols = [name for name in names_in(instruction.operands[index]) if is_symbol(scope.type_of(name))]
+    symbols = [name for name in operand_names(instruction.operands[index]) if is_symbol(scope.type_of(name))]
     shown = f": `{clip_text(symbols[0])}` is {describe_class(scope.type_of(symbols[0]))}" if symbols else ""
     named = scope.find(symbols[0]) if symbols else None
     return Problem(

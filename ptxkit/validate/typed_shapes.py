@@ -12,7 +12,6 @@ Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; what can be an index is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
 from ptxkit.isa import table
@@ -20,10 +19,8 @@ from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.semantics.symbols import is_code, is_symbol
 from ptxkit.syntax.tree import (
     Address,
-    Apply,
     Arguments,
     Binary,
-    Conditional,
     Declaration,
     Element,
     Name,
@@ -32,6 +29,7 @@ from ptxkit.syntax.tree import (
     Pair,
     Unary,
     Vector,
+    operand_names,
 )
 from ptxkit.validate.constants import INTEGER, INVALID, kind_of
 from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
@@ -80,7 +78,7 @@ def typed_shape(operand: Operand, scope: TypedScope) -> TypedShape:
         return ("m", typed_shape(operand.operand, scope))
     if isinstance(operand, Binary):
         return _sum_shape(operand, scope)
-    kinds = {scope.type_of(name) for name in names_in(operand)}
+    kinds = {scope.type_of(name) for name in operand_names(operand)}
     return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
 
 
@@ -166,24 +164,3 @@ def has_unresolved_name(shapes: tuple[object, ...]) -> bool:
         elif shape == "strange":
             return True
     return False
-
-
-def names_in(operand: Operand) -> Iterator[str]:
-    """Every name that occurs in an operand, from left to right."""
-    match operand:
-        case Name(text):
-            yield text
-        case Not(inner) | Unary(operand=inner) | Apply(argument=inner):
-            yield from names_in(inner)
-        case Address(base=base, index=rest):
-            for part in (base, *rest):
-                yield from names_in(part)
-        case Vector(elements) | Arguments(elements):
-            for part in elements:
-                yield from names_in(part)
-        case Pair(left, right) | Binary(left=left, right=right) | Element(base=left, index=right):
-            yield from names_in(left)
-            yield from names_in(right)
-        case Conditional(test, then, otherwise):
-            for part in (test, then, otherwise):
-                yield from names_in(part)

@@ -11,6 +11,7 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import names_in, registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
@@ -81,14 +82,11 @@ def _is_for_clusters(effect: Effect) -> bool:
 
 def _names_in(program: Program) -> set[str]:
     functions = {each.name: each for each in program.module.functions() if each.body is not None}
-    found: set[str] = set()
-    waiting = [program.function.name]
-    while waiting:
-        body = functions[waiting.pop()].body
-        new = (names_in(body) if body is not None else set()) - found
-        found |= new
-        waiting.extend(name for name in new if name in functions)
-    return found
+    names = Worklist([program.function.name])
+    for name in names:
+        body = functions[name].body if name in functions else None
+        names.add(names_in(body) if body is not None else ())
+    return names.seen
 
 
 def _shares_global_memory(program: Program) -> bool:
@@ -141,19 +139,7 @@ def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence)
     given = result_registers(step)
     ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
     return any(
-        not given.isdisjoint(_value_sources(dependence, end.scope.register_name(end.instruction.guard.predicate)))
+        not given.isdisjoint(dependence.source_registers([end.scope.register_name(end.instruction.guard.predicate)]))
         for end in ends
         if end.instruction.guard is not None
     )
-
-
-def _value_sources(dependence: Dependence, register: str) -> set[str]:
-    """A register, and all that its value is made from."""
-    found: set[str] = set()
-    waiting = [register]
-    while waiting:
-        each = waiting.pop()
-        if each not in found:
-            found.add(each)
-            waiting.extend(dependence.direct_dependences(each)[0])
-    return found

@@ -112,19 +112,13 @@ class SyncDependence:
     @cached_property
     def _controlling_registers(self) -> set[str]:
         """The registers that decide it, and all that they are made from."""
-        waiting: list[str] = []
+        registers: list[str] = []
         for step in self._block_representatives:
             for deciding, own in self._input_independence.deciding_operands(step, set()):
                 guard = deciding.instruction.guard
-                waiting += [deciding.scope.register_name(guard.predicate)] if guard is not None else []
-                waiting += self._input_independence.dependence.operand_dependences(deciding, own)[0]
-        found: set[str] = set()
-        while waiting:
-            register = waiting.pop()
-            if register not in found:
-                found.add(register)
-                waiting.extend(self._input_independence.dependence.direct_dependences(register)[0])
-        return found
+                registers += [deciding.scope.register_name(guard.predicate)] if guard is not None else []
+                registers += self._input_independence.dependence.operand_dependences(deciding, own)[0]
+        return self._input_independence.dependence.source_registers(registers)
 
     @cached_property
     def _comparisons(self) -> dict[str, list[Step]]:

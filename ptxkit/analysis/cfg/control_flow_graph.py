@@ -104,23 +104,6 @@ class ControlFlowGraph:
         """Whether a thread may reach a step more than once."""
         return self.loop_of(step) is not None
 
-    def blocks_until_reconvergence(self, block: int) -> set[int] | None:
-        """The blocks that may be executed from the end of a block until its paths reconverge, or until an end where
-        they do not. They include the block itself where it is in a loop that ends later. None where its last step
-        decides nothing."""
-        following = self.successors[block]
-        if len(following) + (block in self.exit_blocks) < 2:
-            return None
-        stop = self.post_dominators.parents[block]
-        seen: set[int] = set()
-        waiting = list(following)
-        while waiting:
-            at = waiting.pop()
-            if at not in seen and at != stop:
-                seen.add(at)
-                waiting.extend(self.successors[at])
-        return seen
-
     def _exits_function(self, step: Step) -> bool:
         controls = [effect for effect in step.effects if isinstance(effect, Control)]
         kinds = {effect.kind for effect in controls} - {"call"}

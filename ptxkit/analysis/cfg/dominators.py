@@ -39,15 +39,6 @@ class DominatorTree:
         (low, high), (at, _) = self._spans[first], self._spans[node]
         return low <= at < high
 
-    def common_dominator(self, nodes: Iterable[int]) -> int | None:
-        """The nearest common dominator of these nodes; None where there is none."""
-        found: int | None = None
-        for node in nodes:
-            if not self.is_reachable(node):
-                return None
-            found = node if found is None else self._intersect(found, node)
-        return None if found == self._virtual_root else found
-
     def _postorder(self) -> list[int]:
         """By node: its postorder number in a depth-first search; -1 for unreachable nodes."""
         order = [-1] * len(self._successors)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from ptxkit.analysis.cfg.dominators import reverse_graph
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.fast_dataclasses import dataclass
 
 
@@ -25,11 +26,6 @@ class CfgLoop:
     nodes: frozenset[int]
     entries: frozenset[int]
     outer: CfgLoop | None = None
-
-    @property
-    def depth(self) -> int:
-        """The nesting depth, 1 for an outermost loop."""
-        return 1 if self.outer is None else 1 + self.outer.depth
 
 
 class LoopForest:
@@ -71,14 +67,10 @@ class LoopForest:
 
 def reachable_nodes(after: Sequence[Sequence[int]], roots: Iterable[int]) -> frozenset[int]:
     """The roots, and all nodes to which edges lead from them. after: the nodes next to each one."""
-    seen = set(roots)
-    waiting = list(seen)
-    while waiting:
-        for other in after[waiting.pop()]:
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return frozenset(seen)
+    nodes = Worklist(roots)
+    for node in nodes:
+        nodes.add(after[node])
+    return frozenset(nodes.seen)
 
 
 def _strongly_connected_components(

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.worklist import Worklist
 
 
 class StepSet:
@@ -43,7 +44,7 @@ class Reachability:
     def _propagate(self, steps: Iterable[Step], next_of: list[tuple[int, ...]], *, forward: bool) -> StepSet:
         own = self._program.steps
         found: set[int] = set()
-        waiting: list[int] = []
+        blocks = Worklist[int](())
         for step in steps:
             if step.index >= len(own) or own[step.index] is not step:
                 return StepSet(self._program, None)
@@ -52,14 +53,10 @@ class Reachability:
                 each.index for each in self._cfg.steps_of_block(block) if (each.index >= step.index) is forward
             )
             found.add(step.index)
-            waiting.extend(next_of[block])
-        seen: set[int] = set()
-        while waiting:
-            block = waiting.pop()
-            if block not in seen:
-                seen.add(block)
-                found.update(each.index for each in self._cfg.steps_of_block(block))
-                waiting.extend(next_of[block])
+            blocks.add(next_of[block])
+        for block in blocks:
+            found.update(each.index for each in self._cfg.steps_of_block(block))
+            blocks.add(next_of[block])
         return StepSet(self._program, found)
 
 

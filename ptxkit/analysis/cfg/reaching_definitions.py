@@ -11,6 +11,7 @@ from functools import cached_property
 
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_DEFINITION_SEARCH
 from ptxkit.isa.effects import Control
 
@@ -39,21 +40,16 @@ class ReachingDefinitions:
             return frozenset(found)
         wanted = set(found)
         reached: set[Step] = set()
-        seen: set[int] = set()
-        waiting = list(self._predecessors[step.index])
-        while waiting:
-            index = waiting.pop()
-            if index in seen:
-                continue
-            if len(seen) >= MAX_DEFINITION_SEARCH:
+        indices = Worklist(self._predecessors[step.index])
+        for index in indices:
+            if len(indices.seen) > MAX_DEFINITION_SEARCH:
                 return frozenset()
-            seen.add(index)
             earlier = self._program.steps[index]
             if earlier in wanted:
                 reached.add(earlier)
                 if earlier.instruction.guard is None:
                     continue
-            waiting.extend(self._predecessors[index])
+            indices.add(self._predecessors[index])
         return frozenset(reached)
 
     @cached_property

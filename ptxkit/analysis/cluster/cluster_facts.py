@@ -178,11 +178,6 @@ def cluster_barrier_arrivals(thread: ThreadView) -> list[int]:
     return [at for at, e in thread.positions(Barrier) if _is_cluster_barrier(e, "arrive")]
 
 
-def cluster_barrier_waits(thread: ThreadView) -> list[int]:
-    """Where a thread waits at the cluster's barrier."""
-    return [at for at, e in thread.positions(Barrier) if _is_cluster_barrier(e, "wait")]
-
-
 def _is_after_cluster_phase(facts: ScenarioFacts, ordinal: int, thread: ThreadView, position: int) -> bool:
     """Whether round `ordinal` (from 1) of the cluster's barrier is over before a position of a thread."""
     for other in facts.threads.values():

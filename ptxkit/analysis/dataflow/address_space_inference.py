@@ -17,6 +17,7 @@ from typing import TypeAlias
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_OPERAND_ASSIGNMENTS
 from ptxkit.isa.effects import Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
@@ -69,19 +70,15 @@ class AddressSpaceInference:
     def _dependence_order(self, places: list[_RegisterUse]) -> list[_RegisterUse] | None:
         """These registers at these steps, and all that they depend on, in reverse order; None where there are too
         many."""
-        seen: dict[_RegisterUse, None] = {}
-        waiting = list(places)
-        while waiting:
-            place = waiting.pop()
-            if place in seen:
-                continue
-            if len(seen) >= MAX_OPERAND_ASSIGNMENTS:
+        uses, order = Worklist(places), list[_RegisterUse]()
+        for place in uses:
+            if len(order) >= MAX_OPERAND_ASSIGNMENTS:
                 return None
-            seen[place] = None
+            order.append(place)
             for definition in self._definitions_reaching(place):
                 for effect in _values(definition, place[1]):
-                    waiting.extend(self._registers_read(definition, effect.value))
-        return list(reversed(seen))
+                    uses.add(self._registers_read(definition, effect.value))
+        return order[::-1]
 
     def _definitions_reaching(self, place: _RegisterUse) -> frozenset[Step]:
         known = self._reaching.get(place)

@@ -12,6 +12,7 @@ from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_TRACED_REGISTERS
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier, Effect, Value
@@ -45,14 +46,13 @@ class ConditionInputs:
     def inputs_of(self, step: Step, operand: Operand | None) -> InputSet:
         """The inputs that decide an operand of a step, and whether the step is executed."""
         found = InputSet()
-        waiting: list[tuple[Step, str]] = []
-        seen: set[tuple[int, str]] = set()
+        uses = Worklist[tuple[Step, str]](())
         passed: set[int] = set()
         variables: set[str] = set()
 
         def note(place: Step, own: Operand | None) -> None:
             registers, leaves = self._independence.dependence.operand_dependences(place, own)
-            waiting.extend((place, register) for register in registers)
+            uses.add((place, register) for register in registers)
             _add_sources(found, leaves)
 
         def come_to(place: Step) -> None:
@@ -60,7 +60,7 @@ class ConditionInputs:
                 note(deciding, selector)
                 guard = deciding.instruction.guard
                 if guard is not None:
-                    waiting.append((deciding, deciding.scope.register_name(guard.predicate)))
+                    uses.add([(deciding, deciding.scope.register_name(guard.predicate))])
 
         def make(definition: Step) -> None:
             come_to(definition)
@@ -80,14 +80,13 @@ class ConditionInputs:
 
         note(step, operand)
         come_to(step)
-        while waiting and not found.is_data:
-            place, register = waiting.pop()
-            if (place.index, register) not in seen:
-                seen.add((place.index, register))
-                sources = self._definitions.definitions_reaching(place, register)
-                found.is_data |= not sources or len(seen) > MAX_TRACED_REGISTERS
-                for definition in sources:
-                    make(definition)
+        for place, register in uses:
+            sources = self._definitions.definitions_reaching(place, register)
+            found.is_data |= not sources or len(uses.seen) > MAX_TRACED_REGISTERS
+            for definition in sources:
+                make(definition)
+            if found.is_data:
+                break
         return found
 
     def _stores(self, variable: DeclaredVariable, found: InputSet) -> Iterator[Step]:

@@ -6,15 +6,22 @@ The leaves are kernel parameters, special registers, variables, and memory.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, roles_in
-from ptxkit.syntax.tree import Address, Arguments, Binary, Element, Integer, Name, Not, Operand, Pair, Unary, Vector
+from ptxkit.syntax.tree import (
+    Address,
+    Integer,
+    Name,
+    Operand,
+    operand_names,
+)
 
 #: Value operations whose result is not determined by their operands.
 _UNKNOWN = ("unknown", "float", "shuffle", "redux", "ballot", "vote")
@@ -69,32 +76,31 @@ class Dependence:
     def sources_of(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """The leaves that the value of an operand of a step depends on; of an address operand, those of the address."""
         first, leaves = self.operand_dependences(step, operand)
-        found, waiting = set(leaves), list(first)
-        seen: set[str] = set()
-        while waiting:
-            register = waiting.pop()
-            if register not in seen:
-                seen.add(register)
-                inputs, own = self.direct_dependences(register)
-                found |= own
-                waiting.extend(inputs)
+        found, registers = set(leaves), Worklist(first)
+        for register in registers:
+            inputs, own = self.direct_dependences(register)
+            found |= own
+            registers.add(inputs)
         return frozenset(found)
+
+    def source_registers(self, registers: Iterable[str]) -> set[str]:
+        """These registers, and all that their values depend on."""
+        found = Worklist(registers)
+        for register in found:
+            found.add(self.direct_dependences(register)[0])
+        return found.seen
 
     def depends_on_position_only(self, step: Step, operand: Operand | None) -> bool:
         """Whether an operand depends only on addresses, constants and the thread's position in the block, and not on
         anything that is loaded, from parameters or from memory."""
         first, leaves = self.operand_dependences(step, operand)
-        found, waiting = set(leaves), list(first)
-        seen: set[str] = set()
-        while waiting:
-            register = waiting.pop()
+        found, registers = set(leaves), Worklist(first)
+        for register in registers:
             if register in self._loaded_registers:
                 return False
-            if register not in seen:
-                seen.add(register)
-                inputs, own = self.direct_dependences(register)
-                found |= own
-                waiting.extend(inputs)
+            inputs, own = self.direct_dependences(register)
+            found |= own
+            registers.add(inputs)
         return all(leaf.kind in _ADDRESSES or leaf.name.startswith(_THREAD_POSITION) for leaf in found)
 
     def direct_dependences(self, register: str) -> tuple[frozenset[str], frozenset[DependenceSource]]:
@@ -150,14 +156,10 @@ class Dependence:
 
     def _transitive_dependents(self, first: Collection[str], but: Collection[str] = ()) -> set[str]:
         """These registers, and all that depend on them, but not through those in `but`."""
-        found: set[str] = set()
-        waiting = list(first)
-        while waiting:
-            register = waiting.pop()
-            if register not in found and register not in but:
-                found.add(register)
-                waiting.extend(self._dependents[register])
-        return found
+        found = Worklist(first, set(but))
+        for register in found:
+            found.add(self._dependents[register])
+        return found.seen.difference(but)
 
     @cached_property
     def _dependents(self) -> dict[str, list[str]]:
@@ -266,15 +268,5 @@ def _calls(expression: Expression) -> Iterator[CallExpr]:
 
 
 def _names(operand: Operand | None) -> Iterator[str]:
-    """The names in an operand, without the sink."""
-    match operand:
-        case Name(text=text) if not operand.is_sink:
-            yield text
-        case Address(base=base) | Element(base=base) | Not(operand=base) | Unary(operand=base):
-            yield from _names(base)
-        case Vector(elements=elements) | Arguments(elements=elements):
-            for element in elements:
-                yield from _names(element)
-        case Pair(first=first, second=second) | Binary(left=first, right=second):
-            yield from _names(first)
-            yield from _names(second)
+    """The names in an operand; of an address, those of its base."""
+    return operand_names(operand.base if isinstance(operand, Address) else operand)

@@ -16,6 +16,7 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
 from ptxkit.syntax.tree import Operand
@@ -104,26 +105,21 @@ class InputIndependence:
     def dependence_sources(self, step: Step, operand: Operand | None) -> frozenset[DependenceSource]:
         """The sources that decide the value of an operand, and whether its step is executed."""
         found: set[DependenceSource] = set()
-        registers: list[str] = []
-        seen: set[str] = set()
+        registers = Worklist[str](())
         passed: set[int] = set()
 
         def note(parts: tuple[Iterable[str], Iterable[DependenceSource]]) -> None:
-            registers.extend(parts[0])
+            registers.add(parts[0])
             found.update(parts[1])
 
         def come_to(place: Step) -> None:
             for deciding, own in self.deciding_operands(place, passed):
                 note(self.dependence.operand_dependences(deciding, own))
-                registers.extend(_guard(deciding))
+                registers.add(_guard(deciding))
 
         note(self.dependence.operand_dependences(step, operand))
         come_to(step)
-        while registers:
-            register = registers.pop()
-            if register in seen:
-                continue
-            seen.add(register)
+        for register in registers:
             note(self.dependence.direct_dependences(register))
             if register in self._call_registers:
                 found.add(DependenceSource("unknown", register))
@@ -137,39 +133,29 @@ class InputIndependence:
         if step in among:
             yield step
             return
-        waiting, passed = [self.cfg.block_of(step)], set[int]()
-        while waiting:
-            for deciding in self.cfg.control_dependences[waiting.pop()]:
-                last = self.cfg.steps_of_block(deciding)[-1]
-                if last in among:
-                    yield last
-                elif deciding not in passed:
-                    passed.add(deciding)
-                    waiting.append(deciding)
+        blocks = Worklist(self.cfg.control_dependences[self.cfg.block_of(step)])
+        for block in blocks:
+            last = self.cfg.steps_of_block(block)[-1]
+            if last in among:
+                yield last
+            else:
+                blocks.add(self.cfg.control_dependences[block])
 
     def deciding_operands(self, step: Step, passed: set[int]) -> Iterator[tuple[Step, Operand | None]]:
         """Yields (step, operand or None) for what decides that a step is executed: its own guard, the guards of
         branches, or the index of indexed branches. passed: blocks whose branches were given before."""
         yield step, None
-        waiting = [self.cfg.block_of(step)]
-        while waiting:
-            block = waiting.pop()
-            if block in passed:
-                continue
-            passed.add(block)
+        blocks = Worklist([self.cfg.block_of(step)], passed)
+        for block in blocks:
             for deciding in self.cfg.control_dependences[block]:
                 last = self.cfg.steps_of_block(deciding)[-1]
-                yield last, _selector(last)
-                waiting.append(deciding)
+                yield last, last.instruction.operands[0] if _changes_control(last, "branch_indexed") else None
+            blocks.add(self.cfg.control_dependences[block])
 
 
 def _guard(step: Step) -> tuple[str, ...]:
     guard = step.instruction.guard
     return (step.scope.register_name(guard.predicate),) if guard is not None else ()
-
-
-def _selector(step: Step) -> Operand | None:
-    return step.instruction.operands[0] if _changes_control(step, "branch_indexed") else None
 
 
 def _changes_control(step: Step, kind: str) -> bool:

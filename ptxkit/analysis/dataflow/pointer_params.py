@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ptxkit.analysis.ir.match_cache import cached_by_match
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import Access, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
 from ptxkit.isa.forms import Match
@@ -34,12 +35,10 @@ def pointer_parameters(program: Program) -> frozenset[tuple[str, int]]:
     feeding: dict[str, set[str]] = defaultdict(set)
     for result, sources in copies:
         feeding[result] |= sources
-    left = list(addresses)
-    while left:
-        fresh = feeding.pop(left.pop(), set()) - addresses
-        addresses |= fresh
-        left.extend(fresh)
-    found = {place for register, place in loads if register in addresses}
+    pointers = Worklist(addresses)
+    for register in pointers:
+        pointers.add(feeding[register])
+    found = {place for register, place in loads if register in pointers.seen}
     for parameter in program.function.parameters:
         if parameter.pointer is not None:
             found.update((declarator.name, 0) for declarator in parameter.declarators)

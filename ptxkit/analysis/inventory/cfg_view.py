@@ -11,8 +11,7 @@ from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.isa.effects import Control
 from ptxkit.model.view import BlockView, ControlFlowEdge, EdgeKind, LoopView
 from ptxkit.syntax.tree import Block as Braces
-from ptxkit.syntax.tree import Body, Declaration
-from ptxkit.validate.typed_shapes import names_in
+from ptxkit.syntax.tree import Body, Declaration, operand_names
 
 #: Directives of a kernel that say how it is launched, and what they say in words.
 _DIRECTIVE_WORDS = {
@@ -94,7 +93,7 @@ def launch_facts_of(program: Program) -> Iterator[tuple[str, str]]:
 
 def _memory_facts(program: Program) -> Iterator[tuple[str, str]]:
     """Shared and local memory, as far as the function names it, and parameters."""
-    named = {name for step in program.steps for operand in step.instruction.operands for name in names_in(operand)}
+    named = {name for step in program.steps for operand in step.instruction.operands for name in operand_names(operand)}
     for space in ("shared", "local"):
         variables = [each for each in program.variables if each.space == space and each.name in named]
         sizes = [each.size for each in variables if each.size]

@@ -11,6 +11,7 @@ from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.inventory.condition_synthesis import describe_outcome
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_SPACE_BRANCHES
 from ptxkit.analysis.symexec.alignment_trials import USUAL_SIZES, AlignmentTrial, AlignmentTrials, find_deciding_branch
 from ptxkit.analysis.symexec.explorer import Explorer
@@ -87,14 +88,10 @@ def decide_by_space(
 
 def _reachable_indices(program: Program, branch: Step, first: int) -> set[int]:
     """The indices of the steps that may be executed from one on, up to the next time at a branch."""
-    seen = {branch.index}
-    waiting = [first]
-    while waiting:
-        index = waiting.pop()
-        if index not in seen:
-            seen.add(index)
-            waiting.extend(step_successors(program, program.steps[index]))
-    return seen
+    indices = Worklist([first], {branch.index})
+    for index in indices:
+        indices.add(step_successors(program, program.steps[index]))
+    return indices.seen
 
 
 def _tested_registers(step: Step) -> Iterator[str]:

@@ -25,11 +25,6 @@ class TensorMapParameter:
     is_loaded: bool
 
 
-def tensor_map_parameters(program: Program) -> dict[str, TensorMapParameter]:
-    """The parameters that begin with a tensor map, by name, in the order of their first copies."""
-    return {name: use for (name, offset), use in tensor_map_locations(program).items() if not offset}
-
-
 def tensor_map_locations(program: Program) -> dict[tuple[str, int], TensorMapParameter]:
     """The tensor maps in parameters, by the parameter's name and the byte in it, in the order of their first copies."""
     names = {declarator.name for parameter in program.function.parameters for declarator in parameter.declarators}

@@ -16,6 +16,7 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_FOLLOWED_REGISTERS
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop
 from ptxkit.fast_dataclasses import dataclass
@@ -103,20 +104,17 @@ class GridUniformAddresses:
 
     def _is_grid_uniform(self, step: Step, name: str) -> bool:
         """Whether a register holds the same in all CTAs: it comes from parameters and what the driver fills."""
-        waiting, seen = [(step, name)], set[tuple[int, str]]()
-        while waiting:
-            place, register = waiting.pop()
-            is_alike = _is_special(place, register, _GRID_UNIFORM_REGISTERS) or register in self._parameters
-            if is_alike or (place.index, register) in seen:
+        uses = Worklist([(step, name)])
+        for place, register in uses:
+            if _is_special(place, register, _GRID_UNIFORM_REGISTERS) or register in self._parameters:
                 continue
-            seen.add((place.index, register))
             sources = self._definitions.definitions_reaching(place, register)
-            if len(sources) != 1 or len(seen) > MAX_FOLLOWED_REGISTERS:
+            if len(sources) != 1 or len(uses.seen) > MAX_FOLLOWED_REGISTERS:
                 return False
             (source,) = sources
             if not _is_pure_computation(source):
                 return False
-            waiting += [(source, read) for read in _registers_read_by(source)]
+            uses.add((source, read) for read in _registers_read_by(source))
         return True
 
 
@@ -158,20 +156,17 @@ class _ExecutionGuards:
 
     def depend_only_on_thread_position(self, step: Step) -> bool:
         """Whether the thread's place in its CTA decides it, and nothing else."""
-        waiting = [(each, each.scope.register_name(guard.predicate)) for each, guard in self._guards(step)]
-        seen: set[tuple[int, str]] = set()
-        while waiting:
-            place, name = waiting.pop()
-            if (place.index, name) in seen or _is_special(place, name, _CTA_POSITION_REGISTERS):
+        uses = Worklist((each, each.scope.register_name(guard.predicate)) for each, guard in self._guards(step))
+        for place, name in uses:
+            if _is_special(place, name, _CTA_POSITION_REGISTERS):
                 continue
-            seen.add((place.index, name))
             sources = self._definitions.definitions_reaching(place, name)
-            if len(sources) != 1 or len(seen) > MAX_FOLLOWED_REGISTERS:
+            if len(sources) != 1 or len(uses.seen) > MAX_FOLLOWED_REGISTERS:
                 return False  # a special register, or one that several paths assign
             (source,) = sources
             if any(True for _ in _accesses(source)):
                 return False
-            waiting += [(source, read) for read in _registers_read_by(source)]
+            uses.add((source, read) for read in _registers_read_by(source))
         return True
 
     def is_in_polling_loop(self, read: Step) -> bool:
@@ -187,15 +182,12 @@ class _ExecutionGuards:
         """The guards of a step, and of the branches that lead to it."""
         if step.instruction.guard is not None:
             yield step, step.instruction.guard
-        waiting, passed = [self._cfg.block_of(step)], set[int]()
-        while waiting:
-            for deciding in self._cfg.control_dependences[waiting.pop()]:
-                last = self._cfg.steps_of_block(deciding)[-1]
-                if deciding not in passed and last.instruction.guard is not None:
-                    yield last, last.instruction.guard
-                if deciding not in passed:
-                    passed.add(deciding)
-                    waiting.append(deciding)
+        blocks = Worklist(self._cfg.control_dependences[self._cfg.block_of(step)])
+        for block in blocks:
+            last = self._cfg.steps_of_block(block)[-1]
+            if last.instruction.guard is not None:
+                yield last, last.instruction.guard
+            blocks.add(self._cfg.control_dependences[block])
 
 
 def _is_special(step: Step, name: str, beginnings: tuple[str, ...]) -> bool:

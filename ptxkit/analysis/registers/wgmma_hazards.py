@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_FUNCTION_STEPS, MAX_PENDING_COMMITS
 from ptxkit.analysis.registers.wgmma_events import WgmmaEvent, WgmmaEventKind, WgmmaEvents
 from ptxkit.fast_dataclasses import dataclass, field, replace
@@ -187,14 +188,11 @@ class _LaterState:
         self._issue = issue
         self._issue_block = flow.block_of(issue)
         self._end_steps = settled
-        self._reachable_blocks: set[int] = set()
-        waiting = [after for step in settled for after in flow.successors[flow.block_of(step)]]
-        while waiting:
-            block = waiting.pop()
-            if block not in self._reachable_blocks:
-                self._reachable_blocks.add(block)
-                if block != self._issue_block:
-                    waiting.extend(flow.successors[block])
+        blocks = Worklist(after for step in settled for after in flow.successors[flow.block_of(step)])
+        for block in blocks:
+            if block != self._issue_block:
+                blocks.add(flow.successors[block])
+        self._reachable_blocks = blocks.seen
 
     def __call__(self, step: Step) -> bool:
         block = self._cfg.block_of(step)

@@ -15,6 +15,7 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.sync.thread_classes import is_sync_effect
 from ptxkit.isa.effects import Access, Effect, MbarrierWait
 
@@ -45,17 +46,12 @@ def _is_idle(effect: Effect) -> bool:
 
 def _depends_on_wait_result(definitions: ReachingDefinitions, branch: Step) -> bool:
     """Whether a branch depends on the result of some wait."""
-    seen: set[tuple[Step, str]] = set()
-    waiting = [(branch, register) for register in _guard(branch)]
-    while waiting:
-        asked = waiting.pop()
-        if asked in seen:
-            continue
-        seen.add(asked)
-        for step in definitions.definitions_reaching(*asked):
+    uses = Worklist((branch, register) for register in _guard(branch))
+    for use in uses:
+        for step in definitions.definitions_reaching(*use):
             if any(isinstance(effect, MbarrierWait) for effect in step.effects):
                 return True
-            waiting.extend((step, register) for register in (*_guard(step), *_read_registers(step)))
+            uses.add((step, register) for register in (*_guard(step), *_read_registers(step)))
     return False
 
 

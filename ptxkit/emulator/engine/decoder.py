@@ -7,7 +7,7 @@ machine, changes of control. It returns None where the next instruction follows,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy
@@ -30,7 +30,7 @@ from ptxkit.isa.forms import Match
 from ptxkit.isa.operand_shapes import accept_shapes, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.value_semantics import Argument, Semantics
-from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, Pair, Unary, Vector
+from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, operand_names
 
 if TYPE_CHECKING:
     from ptxkit.emulator.races.tcgen05_load_hazards import LoadedRegisterWatch
@@ -115,22 +115,10 @@ def _combine_steps(steps: Sequence[Step], operands: OperandAccess) -> Step:
     if len(steps) == 1:
         return steps[0]
     match, nodes = operands.match, operands.instruction.operands
-    names = Counter(each.text for node in nodes for each in _names_in(node) if not each.is_sink)
+    names = Counter(name for node in nodes for name in operand_names(node))
     if not table().semantics_of(match) and max(names.values(), default=0) > 1:
         return _run_simultaneously(steps)
     return _run_in_order(steps)
-
-
-def _names_in(node: Operand) -> Iterator[Name]:
-    match node:
-        case Name():
-            yield node
-        case Pair(first, second):
-            yield from (*_names_in(first), *_names_in(second))
-        case Vector(elements=elements):
-            yield from (name for each in elements for name in _names_in(each))
-        case Unary(operand=inner):
-            yield from _names_in(inner)
 
 
 def _run_simultaneously(steps: Sequence[Step]) -> Step:

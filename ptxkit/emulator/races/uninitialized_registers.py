@@ -9,7 +9,7 @@ Source: PTX ISA, "State Spaces: Register State Space".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
@@ -25,17 +25,10 @@ from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.syntax.tree import (
     Address,
-    Arguments,
-    Binary,
-    Element,
     Function,
     Instruction,
-    Name,
-    Not,
     Operand,
-    Pair,
-    Unary,
-    Vector,
+    operand_names,
 )
 
 if TYPE_CHECKING:
@@ -126,28 +119,17 @@ def _defs_and_uses(instruction: Instruction, match: Match | Mismatch) -> tuple[s
     """Return the names that an instruction writes, and those that it only reads; what it updates counts as written."""
     roles = match.results if isinstance(match, Match) else ()
     operands = [match.operand(role, instruction) for role in roles] if isinstance(match, Match) else []
-    results = {name for each in operands if each is not None for name in _names_in(each)}
+    results = {name for each in operands for name in _names_in(each)}
     read = {name for each in instruction.operands for name in _names_in(each)} - results
     if instruction.guard is not None:
         read.add(instruction.guard.predicate)
     return results, read
 
 
-def _names_in(operand: Operand | None) -> Iterator[str]:
-    """Yield the names in an operand; for an element of a vector, the vector's name."""
-    match operand:
-        case Name(text=text):
-            yield text.partition(".")[0]
-        case Vector(elements=elements) | Arguments(elements=elements):
-            for each in elements:
-                yield from _names_in(each)
-        case Address(base=inner) | Not(operand=inner) | Unary(operand=inner) | Element(index=inner):
-            yield from _names_in(inner)
-        case Binary(left=first, right=second) | Pair(first=first, second=second):
-            yield from _names_in(first)
-            yield from _names_in(second)
-        case _:
-            pass
+def _names_in(operand: Operand | None) -> set[str]:
+    """Return the names in an operand, for an element of a vector the vector's name; of an address, of its base."""
+    value = operand.base if isinstance(operand, Address) else operand
+    return {name.partition(".")[0] for name in operand_names(value)}
 
 
 # ---------------------------------------------------------------------------------------------------- watching

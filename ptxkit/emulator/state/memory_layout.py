@@ -17,22 +17,20 @@ from ptxkit.isa.functions import bits, kind
 from ptxkit.semantics.layout import DeclaredVariable, align_up, alignment_of, lanes_of, scalar_bytes, variable_of
 from ptxkit.syntax.constants import evaluate, parse_integer
 from ptxkit.syntax.tree import (
-    Address,
     Apply,
     Arguments,
     Binary,
     Body,
     Declaration,
     Declarator,
-    Element,
     Float,
     Function,
     Instruction,
     Module,
     Name,
     Operand,
-    Pair,
     Vector,
+    operand_names,
 )
 
 
@@ -107,27 +105,7 @@ def _declarations_and_names(body: Body) -> Iterator[Declaration | str]:
             yield statement
         elif isinstance(statement, Instruction):
             for operand in statement.operands:
-                yield from _names_in(operand)
-
-
-def _names_in(operand: Operand) -> Iterator[str]:
-    match operand:
-        case Name(text):
-            yield text
-        case Address(base, _, index):
-            yield from _names_in(base)
-            for each in index:
-                yield from _names_in(each)
-        case Vector(elements) | Arguments(elements):
-            for each in elements:
-                yield from _names_in(each)
-        case Binary(_, left, right) | Pair(left, right):
-            yield from _names_in(left)
-            yield from _names_in(right)
-        case Element(base, _):
-            yield from _names_in(base)
-        case Apply(_, argument):
-            yield from _names_in(argument)
+                yield from operand_names(operand)
 
 
 def _align_minimally(value: int, alignment: int) -> int:

@@ -38,10 +38,6 @@ class WarpOperands:
     present: Any
     values: tuple[Any, ...]
 
-    def participant_masks(self) -> Any:
-        """Return the mask of participating lanes for each executing thread."""
-        return masks_of_lanes(self.present)[self.warp]
-
 
 def masks_of_lanes(there: Any) -> Any:
     """Convert rows of 32 truth values to masks."""

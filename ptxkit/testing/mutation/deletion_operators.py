@@ -41,8 +41,6 @@ from ptxkit.testing.mutation.redundancy import (
 
 T = TypeVar("T")
 
-NO_RULES: tuple[str, ...] = ()
-
 
 def _delete_each(kind: type[T], rules: Callable[[FunctionAnalysis, Step, T], tuple[str, ...] | None]) -> Search:
     """Leaves out each instruction with an effect; `rules` says what that breaks, None where it is another family's."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import (
     Access,
     Barrier,
@@ -25,17 +26,12 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRo
 from ptxkit.source import Span
 from ptxkit.syntax import parse, statement_spans
 from ptxkit.syntax.tree import (
-    Address,
-    Arguments,
     Body,
     Declaration,
     Integer,
     Module,
-    Name,
-    Not,
     Operand,
-    Pair,
-    Vector,
+    operand_names,
 )
 from ptxkit.testing.limits import MAX_ORIGIN_STEPS
 
@@ -274,16 +270,12 @@ class FunctionAnalysis:
         test: Callable[[Step], bool],
         ends: Callable[[Step], bool],
     ) -> bool:
-        seen: set[int] = set()
-        todo = list(following(step.index))
-        while todo:
-            index = todo.pop()
-            if index not in seen:
-                seen.add(index)
-                if test(self.steps[index]):
-                    return True
-                if not ends(self.steps[index]):
-                    todo += following(index)
+        indices = Worklist(following(step.index))
+        for index in indices:
+            if test(self.steps[index]):
+                return True
+            if not ends(self.steps[index]):
+                indices.add(following(index))
         return False
 
     def _predecessors(self, index: int) -> list[int]:
@@ -301,18 +293,14 @@ class FunctionAnalysis:
         """Whether every thread that comes to the function's end has passed this instruction."""
         if step.instruction.guard is not None:
             return False
-        seen, todo = {step.index}, [0]
-        while todo:
-            index = todo.pop()
-            if index in seen:
-                continue
-            seen.add(index)
+        indices = Worklist([0], {step.index})
+        for index in indices:
             following = self.successors(index)
             traps = any(effect.kind == "trap" for effect in self.effects(self.steps[index], Control))
             leaves = any(effect.kind in ("exit", "return") for effect in self.effects(self.steps[index], Control))
             if (not following and not traps) or leaves:
                 return False
-            todo += following
+            indices.add(following)
         return True
 
 
@@ -345,22 +333,6 @@ def read_registers(step: Step) -> list[str]:
     operands = [each for index, each in enumerate(step.instruction.operands) if index not in results]
     guard = [step.instruction.guard.predicate] if step.instruction.guard else []
     return [*(name for operand in operands for name in operand_names(operand)), *guard]
-
-
-def operand_names(operand: Operand | None) -> list[str]:
-    """Every name in an operand."""
-    match operand:
-        case Name(text):
-            return [] if text == "_" else [text]
-        case Not(inner):
-            return [inner.text]
-        case Pair(first, second):
-            return operand_names(first) + operand_names(second)
-        case Vector(elements) | Arguments(elements):
-            return [name for element in elements for name in operand_names(element)]
-        case Address(base, _, index):
-            return [name for part in (base, *index) for name in operand_names(part)]
-    return []
 
 
 def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:

@@ -16,12 +16,11 @@ from ptxkit.isa.effects import (
     TensorMemory,
     WaitGroup,
 )
-from ptxkit.syntax.tree import Operand
+from ptxkit.syntax.tree import Operand, operand_names
 from ptxkit.testing.mutation.deletion_operators import is_empty_wait, is_redundant_barrier, published_rules
 from ptxkit.testing.mutation.edits import MutationEdit, move_after, move_before
 from ptxkit.testing.mutation.function_analysis import (
     FunctionAnalysis,
-    operand_names,
     operand_of_role,
     read_registers,
     written_registers,
@@ -146,7 +145,7 @@ def _acquire_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
 
 def _is_derived_from(reading: FunctionAnalysis, step: Step, given: Operand | None, registers: Set[str]) -> bool:
     """Whether an operand is one of these registers, or computed from one."""
-    named = operand_names(given)
+    named = list(operand_names(given))
     if any(step.scope.register_name(name) in registers for name in named):
         return True
     return any(

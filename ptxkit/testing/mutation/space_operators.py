@@ -10,9 +10,9 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Access, CtaGroup, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Match
-from ptxkit.syntax.tree import Instruction, Name
+from ptxkit.syntax.tree import Instruction, Name, operand_names
 from ptxkit.testing.mutation.edits import MutationEdit, convert_address, replace_step
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_names, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
 from ptxkit.testing.mutation.mutation_operator import MutationOperator
 from ptxkit.testing.mutation.respelling import respell
 

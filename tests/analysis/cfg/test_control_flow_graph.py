@@ -62,8 +62,6 @@ def test_a_step_is_dominated_by_what_every_path_to_it_passes() -> None:
     assert post_dominates(flow, last, first)
     assert not post_dominates(flow, one, first)
     assert flow.control_dependences == [(), (0,), ()]
-    assert flow.blocks_until_reconvergence(0) == {1}
-    assert flow.blocks_until_reconvergence(1) is None
 
 
 def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
@@ -72,7 +70,6 @@ def test_a_guarded_exit_is_a_way_round_what_follows() -> None:
     assert not post_dominates(flow, after, leave)
     assert flow.dominates(leave, after)
     assert flow.control_dependences == [(), (0,)]
-    assert flow.blocks_until_reconvergence(0) == {1}
 
 
 def test_a_trap_is_no_way_round_what_follows() -> None:
@@ -92,7 +89,6 @@ def test_an_indexed_branch_may_go_to_each_of_its_targets() -> None:
     assert flow.dominates(jump, two)
     assert not flow.dominates(one, last)
     assert post_dominates(flow, last, jump)
-    assert flow.blocks_until_reconvergence(0) == {1, 2}
 
 
 def test_a_branch_behind_the_last_instruction_ends_the_function() -> None:
@@ -120,7 +116,6 @@ def test_a_loop_decides_whether_it_goes_round_again() -> None:
         "mov.u32 %r1, 0;\nagain: mov.u32 %r2, 0; @%p1 bra again; mov.u32 %r3, 0;"
     )
     assert flow.control_dependences == [(), (1,), ()]
-    assert flow.blocks_until_reconvergence(1) == {1}
     assert [flow.may_repeat(step) for step in (before, inside, branch, after)] == [False, True, True, False]
     loop = flow.loop_of(inside)
     assert loop is not None

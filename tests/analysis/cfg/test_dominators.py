@@ -35,14 +35,6 @@ def test_what_nothing_reaches_has_itself_only() -> None:
 def test_several_roots_have_nothing_in_common() -> None:
     found = DominatorTree([(2,), (2,), ()], (0, 1))
     assert found.parents == [None, None, None]
-    assert found.common_dominator((0, 1)) is None
-    assert found.common_dominator((2,)) == 2
-
-
-def test_the_nearest_place_that_all_pass() -> None:
-    found = DominatorTree(DIAMOND, (0,))
-    assert found.common_dominator((1, 2)) == 0
-    assert found.common_dominator((3, 4)) == 3
 
 
 def test_long_chains_need_no_recursion() -> None:

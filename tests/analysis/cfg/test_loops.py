@@ -22,7 +22,6 @@ def test_a_loop_within_a_loop() -> None:
     outer, inner = loops.loops
     assert (outer.nodes, inner.nodes) == ({1, 2, 3}, {2})
     assert inner.outer is outer
-    assert inner.depth == 2
     assert loops.innermost_loop(2) is inner
     assert loops.innermost_loop(3) is outer
     assert loops.innermost_loop(4) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, expected_bytes, tensor_map_parameters
+from ptxkit.analysis.inventory.tensormap_params import TensorMapParameter, expected_bytes, tensor_map_locations
 from ptxkit.analysis.ir.program import Program, flatten
 from ptxkit.syntax import parse
 
@@ -21,19 +21,19 @@ def program(name: str, kernel: str) -> Program:
 @pytest.mark.parametrize("rank", [1, 2, 3, 4, 5])
 def test_a_map_has_the_rank_of_its_copies_and_one_may_only_take_boxes_away(rank: int) -> None:
     name = f"tensor_{rank}d"
-    assert tensor_map_parameters(program("tensor_copies.sm_90a", name)) == {
-        f"{name}_param_0": TensorMapParameter(rank, is_im2col=False, is_loaded=True),
-        f"{name}_param_1": TensorMapParameter(rank, is_im2col=False, is_loaded=False),
+    assert tensor_map_locations(program("tensor_copies.sm_90a", name)) == {
+        (f"{name}_param_0", 0): TensorMapParameter(rank, is_im2col=False, is_loaded=True),
+        (f"{name}_param_1", 0): TensorMapParameter(rank, is_im2col=False, is_loaded=False),
     }
 
 
 def test_a_map_of_im2col_boxes_is_known_by_its_copies() -> None:
-    uses = tensor_map_parameters(program("im2col_copies.sm_90a", "im2col_4d"))
-    assert uses["im2col_4d_param_0"] == TensorMapParameter(4, is_im2col=True, is_loaded=True)
+    uses = tensor_map_locations(program("im2col_copies.sm_90a", "im2col_4d"))
+    assert uses["im2col_4d_param_0", 0] == TensorMapParameter(4, is_im2col=True, is_loaded=True)
 
 
 def test_a_map_that_a_kernel_makes_in_memory_is_no_parameter() -> None:
-    assert tensor_map_parameters(program("hand_tensor_maps.sm_90a", "hand_tensor_maps")) == {}
+    assert tensor_map_locations(program("hand_tensor_maps.sm_90a", "hand_tensor_maps")) == {}
 
 
 def test_a_constant_count_of_bytes_is_seen_where_it_stands_and_through_a_register() -> None:
