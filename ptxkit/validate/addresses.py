@@ -26,8 +26,20 @@ from ptxkit.semantics.symbols import (
     is_code,
     is_symbol,
 )
+from ptxkit.validate.typed_operands import (
+    ELEMENT,
+    TypedAddress,
+    TypedConstant,
+    TypedElement,
+    TypedName,
+    TypedOperand,
+    TypedSpecial,
+    TypedSum,
+    UntypedOperand,
+    inner_operands,
+)
 from ptxkit.validate.typed_scope import UNKNOWN
-from ptxkit.validate.typed_shapes import ARRAY, ELEMENT, OPAQUE, TypedShape
+from ptxkit.validate.typed_shapes import OPAQUE
 
 _GENERIC = frozenset({"&global", "&shared", "&local", "&texref", "&surfref", "&samplerref"})
 _REFERENCES = {"texture": "texref", "surface": "surfref", "sampler": "samplerref"}
@@ -46,7 +58,7 @@ _LABELS = {
 """What is written where a form has a label, by the kind of control; a call looks at its list itself."""
 
 
-def find_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, str, str] | None:
+def find_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> tuple[int, str, str] | None:
     """The first operand whose symbol is not allowed there, tolerated ones last: its index, what would be right, and the
     tolerance by which an assembler takes it, empty where it does not. None: there is none.
 
@@ -60,7 +72,7 @@ def find_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> tuple[int, st
     return taken
 
 
-def _find_all_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> Iterator[tuple[int, str, str]]:
+def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterator[tuple[int, str, str]]:
     """Every operand whose symbol is not allowed there, as `misplaced` gives the first."""
     uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
@@ -68,8 +80,8 @@ def _find_all_misplaced(match: Match, typed: tuple[TypedShape, ...]) -> Iterator
             continue
         uses = _operand_uses(match) if uses is None else uses
         for form, part in _parts(operand, shape):
-            if form.kind == "address" and isinstance(part, tuple) and _is_foreign(part[1], match):
-                overlooked = _OVERLOOKED_ARRAY if part[0] == "e" else ""
+            if form.kind == "address" and _is_foreign(part, match):
+                overlooked = _OVERLOOKED_ARRAY if isinstance(part, TypedElement) else ""
                 yield index, "must be a parameter of the kind that the state space names", overlooked
                 continue
             wrong = _misplacement(form, part, uses.get(form.role))
@@ -85,24 +97,26 @@ def _operand_uses(match: Match) -> dict[str, str]:
     }
 
 
-def _misplacement_tolerance(form: OperandForm, shape: TypedShape) -> str:
+def _misplacement_tolerance(form: OperandForm, shape: TypedOperand) -> str:
     """The tolerance by which an assembler takes a misplaced symbol; empty where it does not.
 
     It does not look what `array[3]` is part of, nor `parameter+4` for a value; and in most instructions it takes an
     opaque reference for an address, in whatever space.
     """
-    base = shape[1] if isinstance(shape, tuple) else None
-    if shape[0] == "e" and isinstance(base, tuple):
-        space = _space_of(form) if form.kind == "address" or form.space is not None else None
-        if base[1] in PARAMETERS:
-            return _OVERLOOKED_ARRAY if space in ("param", None) else ""
-        is_home = space is None or _wrong_space(space, str(base[1])) is None
-        return _OVERLOOKED_ARRAY if base[1] in OPAQUE and is_home else ""
-    if shape[0] == "a" and isinstance(base, tuple) and base[1] in OPAQUE and form.object not in _REFERENCES:
-        if ARRAY in base:
-            return "" if _wrong_space(_space_of(form), str(base[1])) else _OVERLOOKED_ARRAY
-        return "" if _sees_opaque(form) else "opaque_as_data"
-    return _OVERLOOKED_ARRAY if form.kind == "register" and shape[:2] == ("+", ARGUMENT) else ""
+    match shape:
+        case TypedElement(TypedName(found)):
+            space = _space_of(form) if form.kind == "address" or form.space is not None else None
+            if found in PARAMETERS:
+                return _OVERLOOKED_ARRAY if space in ("param", None) else ""
+            is_home = space is None or _wrong_space(space, found) is None
+            return _OVERLOOKED_ARRAY if found in OPAQUE and is_home else ""
+        case TypedAddress(TypedName(found), is_array=is_array) if found in OPAQUE and form.object not in _REFERENCES:
+            if is_array:
+                return "" if _wrong_space(_space_of(form), found) else _OVERLOOKED_ARRAY
+            return "" if _sees_opaque(form) else "opaque_as_data"
+        case TypedSum(TypedName(found)) if form.kind == "register" and found == ARGUMENT:
+            return _OVERLOOKED_ARRAY
+    return ""
 
 
 def _sees_opaque(form: OperandForm) -> bool:
@@ -113,53 +127,59 @@ def _sees_opaque(form: OperandForm) -> bool:
     return form.data or (form.wide and not form.opaque)
 
 
-def outgoing_parameter(match: Match, typed: tuple[TypedShape, ...]) -> int | None:
+def outgoing_parameter(match: Match, typed: tuple[TypedOperand, ...]) -> int | None:
     """The index of the address that is that of a `.param` variable of this body; None where there is none."""
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
-        base = shape[1] if operand.kind == "address" and isinstance(shape, tuple) else None
-        if isinstance(base, tuple) and base[0] in ("r", "+") and base[1] == ARGUMENT:
-            return index
+        match shape:
+            case TypedAddress(TypedName(found)) | TypedElement(TypedName(found)):
+                if operand.kind == "address" and found == ARGUMENT:
+                    return index
     return None
 
 
-def _is_foreign(base: object, match: Match) -> bool:
+def _is_foreign(shape: TypedOperand, match: Match) -> bool:
     """Whether the base of an address is none that the qualifier of the parameter space allows."""
     qualifier = next((value for value in match.modifiers.values() if value in _FOREIGN), None)
-    if qualifier is None or not isinstance(base, tuple) or base[0] not in ("r", "+", "s"):
+    if qualifier is None:
         return False
-    kind = str(base[1])
-    return kind in _FOREIGN[qualifier] or (qualifier == "param::func" and not is_symbol(kind) and kind != UNKNOWN)
+    match shape:
+        case TypedAddress((TypedName() | TypedSpecial()) as base) | TypedElement(
+            (TypedName() | TypedSpecial()) as base
+        ):
+            kind = base.type
+            return kind in _FOREIGN[qualifier] or (
+                qualifier == "param::func" and not is_symbol(kind) and kind != UNKNOWN
+            )
+    return False
 
 
-def _parts(operand: OperandForm, shape: TypedShape) -> Iterator[tuple[OperandForm, TypedShape]]:
+def _parts(operand: OperandForm, shape: TypedOperand) -> Iterator[tuple[OperandForm, TypedOperand]]:
     """An operand form and its shape, and those inside an address, vector or pair."""
     yield operand, shape
-    if not isinstance(shape, tuple) or shape[0] not in ("a", "v", "p"):
-        return
-    inner = shape[2:] if shape[0] == "a" else shape[1:]
-    if operand.elements:
+    inner = inner_operands(shape)
+    if operand.elements and inner:
         yield from zip(operand.elements, inner, strict=True)
 
 
-def _misplacement(form: OperandForm, shape: TypedShape, use: str | None) -> str | None:
-    if not isinstance(shape, tuple):
+def _misplacement(form: OperandForm, shape: TypedOperand, use: str | None) -> str | None:
+    if isinstance(shape, UntypedOperand):
         return None
     if form.kind == "label" and use in _LABELS:
         allowed, words = _LABELS[use]
-        return None if shape[0] == "r" and shape[1] in allowed else f"must be {words}"
+        return None if isinstance(shape, TypedName) and shape.type in allowed else f"must be {words}"
     if form.kind in _REFERENCES:  # an assembler does not see which one is declared a texture where there are two
-        is_like = form.kind == "texture" and shape == ("r", "&surfref")
-        return None if is_like else _wrong_reference(form.kind, shape)
-    if form.kind == "address" and shape[0] in ("a", "e"):
-        return _wrong_address(form, shape[1], use)
-    if form.kind == "address" and shape[0] in ("r", "+"):  # without brackets, which some forms tolerate
-        kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
-        if kind in OPAQUE and not form.wide:
-            return None
-        return _wrong_space(_space_of(form), kind) if is_symbol(kind) and not is_code(kind) else None
-    if form.kind == "register" and form.symbol and shape[0] in ("r", "+", "e"):
-        kind = str(shape[1][1] if isinstance(shape[1], tuple) else shape[1])
-        return _wrong_symbol(form, kind, is_sum=shape[0] == "+") if is_symbol(kind) else None
+        is_same = form.kind == "texture" and shape == TypedName("&surfref")
+        return None if is_same else _wrong_reference(form.kind, shape)
+    if form.kind == "address" and isinstance(shape, TypedAddress):
+        return _wrong_address(form, shape, use)
+    if form.kind == "address" and isinstance(shape, TypedElement):
+        return _wrong_address(form, TypedAddress(shape.array), use)
+    match shape:
+        case TypedName(kind) | TypedSum(TypedName(kind)) | TypedElement(TypedName(kind)) if is_symbol(kind):
+            if form.kind == "register" and form.symbol:
+                return _wrong_symbol(form, kind, is_sum=isinstance(shape, TypedSum))
+            if form.kind == "address" and (kind not in OPAQUE or form.wide) and not is_code(kind):
+                return _wrong_space(_space_of(form), kind)  # without brackets, which some forms tolerate
     return None
 
 
@@ -170,29 +190,33 @@ def _space_of(form: OperandForm) -> str:
     return str(space).partition("::")[0] if space is not None else "generic"
 
 
-def _wrong_reference(thing: str, base: object) -> str | None:
-    """What is wrong with the variable or handle that must be that of a texture, surface or sampler."""
-    kind, *rest = base[1:] if isinstance(base, tuple) and base[0] == "r" else ("", "")
-    rest = [each for each in rest if each != ARRAY]
-    if rest:
+def _wrong_reference(thing: str, base: TypedOperand, *, is_moved: bool = False) -> str | None:
+    """What is wrong with the variable or handle that must be that of a texture, surface or sampler.
+
+    is_moved: an offset is added to it.
+    """
+    if not isinstance(base, TypedName) or is_moved or base.part:
         return f"must be a {thing}, or a .u64 register with its handle, and nothing more"
-    if kind in (f"&{_REFERENCES[thing]}", "b64", "u64", "s64", UNKNOWN):
+    if base.type in (f"&{_REFERENCES[thing]}", "b64", "u64", "s64", UNKNOWN):
         return None
     return f"must be a .{_REFERENCES[thing]} variable, or a .u64 register with the handle of one"
 
 
-def _wrong_address(form: OperandForm, base: object, access: str | None) -> str | None:
+def _wrong_address(form: OperandForm, shape: TypedAddress, access: str | None) -> str | None:
+    base = shape.base
     if form.object in _REFERENCES:
-        return _wrong_reference(form.object, base)
-    if form.lax and base != ("r", ELEMENT):
+        return _wrong_reference(form.object, base, is_moved=shape.has_offset)
+    if form.lax and base != TypedName(ELEMENT):
         return None
     space = _space_of(form)
-    if not isinstance(base, tuple) or base[0] == "c":
+    if isinstance(base, TypedConstant | UntypedOperand):
         return None if space == "local" else "is a constant address, which only the .local space has"
-    kind = str(base[1])
+    if not isinstance(base, TypedName):
+        return None
+    kind = base.type
     if kind == ELEMENT:
         return "is an element of a vector, which cannot be an address: move it to a register first"
-    if base[0] != "r" or not is_symbol(kind):
+    if not is_symbol(kind):
         return None
     if is_code(kind):
         return "must be an address of data"
@@ -203,7 +227,7 @@ def _wrong_address(form: OperandForm, base: object, access: str | None) -> str |
     outside = _wrong_space(space, kind)
     if kind not in OPAQUE:
         return outside
-    is_seen = ARRAY not in base and _sees_opaque(form)
+    is_seen = not shape.is_array and _sees_opaque(form)
     return _IS_OPAQUE if access is not None or is_seen else outside
 
 

@@ -20,24 +20,26 @@ from ptxkit.semantics.symbols import is_code, is_symbol
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import Address, Declaration, Element, Instruction, Name, Operand
 from ptxkit.validate.problem import Problem
+from ptxkit.validate.typed_operands import TypedAddress, TypedElement, TypedName, TypedOperand
 from ptxkit.validate.typed_scope import TypedScope
-from ptxkit.validate.typed_shapes import TypedShape
 
 _SECTION = "Addresses as Operands"
 
 
-def is_static(match: Match, typed: Sequence[TypedShape]) -> bool:
+def is_static(match: Match, typed: Sequence[TypedOperand]) -> bool:
     """Whether an operand is an offset from a variable where an aligned address is asked for."""
     return any(
         _required_alignment(form) > 1 and _is_offset(shape) for form, shape in zip(match.operands, typed, strict=True)
     )
 
 
-def _is_offset(shape: TypedShape) -> bool:
-    if shape[0] == "e":
-        return True
-    base = shape[1] if shape[0] == "a" else None
-    return isinstance(base, tuple) and base[0] == "r" and base[-1] == "+" and is_symbol(str(base[1]))
+def _is_offset(shape: TypedOperand) -> bool:
+    match shape:
+        case TypedElement():
+            return True
+        case TypedAddress(TypedName(found), has_offset=True):
+            return is_symbol(found)
+    return False
 
 
 def _required_alignment(form: OperandForm) -> int:

@@ -16,3 +16,6 @@ MAX_PARAMETER_ALIGNMENT = 128
 
 MAX_CACHED_MATCHES = 50_000
 """Kinds of instructions that the validator remembers for one version and target, whatever modules they came from."""
+
+MAX_CACHED_CLASSES = 1024
+"""Classes of registers that are kept as one object each: a type, with or without a component."""

@@ -30,8 +30,16 @@ from ptxkit.validate.register_types import name_mismatch
 from ptxkit.validate.sink_operands import without_sink
 from ptxkit.validate.texture_brackets import regroup_brackets
 from ptxkit.validate.tolerated_operands import is_tolerated_operand, manual_deviation
+from ptxkit.validate.typed_operands import (
+    TypedConstant,
+    TypedName,
+    TypedOperand,
+    TypedPair,
+    TypedSpecial,
+    TypedVector,
+)
 from ptxkit.validate.typed_scope import TypedScope
-from ptxkit.validate.typed_shapes import TypedShape, has_unresolved_name, typed_shape
+from ptxkit.validate.typed_shapes import has_unresolved_name, typed_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +70,13 @@ class CachedMatch:
 class MatchCache:
     """The answers for modules of one version and target.
 
-    A class of operands has a number: a key of small numbers is found sooner than one of nested tuples.
+    A class of operands has a number: a key of small numbers is found sooner than one of nested classes.
     """
 
     def __init__(self, version: tuple[int, int] | None, target: Target | None) -> None:
         self._table, self._version, self._target = table(), version, target
         self._matches: dict[tuple[object, ...], CachedMatch] = {}
-        self._numbers: dict[TypedShape, int] = {}
+        self._numbers: dict[TypedOperand, int] = {}
         self._next = count()
 
     def lookup(self, instruction: Instruction, scope: TypedScope) -> CachedMatch:
@@ -141,15 +149,15 @@ class MatchCache:
             scope.shapes[id(operand)] = number
         return number
 
-    def _match_operands(self, instruction: Instruction, typed: tuple[TypedShape, ...]) -> CachedMatch:
+    def _match_operands(self, instruction: Instruction, typed: tuple[TypedOperand, ...]) -> CachedMatch:
         found = self._best_match(instruction, typed, self._table.candidates(instruction.opcode))
         if found is not None:
             return found
-        strange = has_unresolved_name(typed)
+        strange = any(map(has_unresolved_name, typed))
         return CachedMatch(None, (self._mismatch(instruction),), has_unresolved_names=strange, needs_checks=strange)
 
     def _best_match(
-        self, instruction: Instruction, typed: tuple[TypedShape, ...], candidates: tuple[Match, ...]
+        self, instruction: Instruction, typed: tuple[TypedOperand, ...], candidates: tuple[Match, ...]
     ) -> CachedMatch | None:
         """The answer of the first of these forms that takes the operands, or what is wrong with them in the nearest;
         None where none has operands of these kinds."""
@@ -181,7 +189,7 @@ class MatchCache:
         if elsewhere is not None and locked is None:
             return _misplaced_match(*elsewhere, typed)
         problem = locked or wrong
-        strange = has_unresolved_name(typed)
+        strange = any(map(has_unresolved_name, typed))
         return CachedMatch(None, (problem,), has_unresolved_names=strange, needs_checks=strange) if problem else None
 
     def _find_alternatives(
@@ -189,7 +197,7 @@ class MatchCache:
         instruction: Instruction,
         candidates: tuple[Match, ...],
         shapes: tuple[OperandShape, ...],
-        typed: tuple[TypedShape, ...],
+        typed: tuple[TypedOperand, ...],
     ) -> Iterator[tuple[Match, tuple[Problem, ...]]]:
         """The other forms that the operands fit: open ones first, each with its warning or its gate's problem."""
         locked = []
@@ -230,22 +238,22 @@ def match_cache_for(version: tuple[int, int] | None, target: Target | None) -> M
 def _cached_match(
     match: Match,
     problems: tuple[Problem, ...],
-    typed: tuple[TypedShape, ...],
+    typed: tuple[TypedOperand, ...],
     rivals: tuple[tuple[Match, tuple[Problem, ...]], ...],
 ) -> CachedMatch:
     """The answer that names the form, and what of the instruction must be looked at each time."""
-    limited, strange, static = has_limits(match), has_unresolved_name(typed), is_static(match, typed)
+    limited, strange, static = has_limits(match), any(map(has_unresolved_name, typed)), is_static(match, typed)
     calls, outgoing = is_call(match), outgoing_parameter(match, typed)
     particular = limited or strange or static or calls or outgoing is not None
     return CachedMatch(match, problems, limited, strange, None, calls, rivals, static, outgoing, particular)
 
 
-def _misplaced_match(match: Match, wrong: tuple[int, str], typed: tuple[TypedShape, ...]) -> CachedMatch:
+def _misplaced_match(match: Match, wrong: tuple[int, str], typed: tuple[TypedOperand, ...]) -> CachedMatch:
     """The answer for a symbol that is not allowed where it is, in the only forms that the operands fit."""
     return CachedMatch(
         match,
         (),
-        has_unresolved_names=has_unresolved_name(typed),
+        has_unresolved_names=any(map(has_unresolved_name, typed)),
         misplaced=wrong,
         has_static_address=is_static(match, typed),
         outgoing_parameter=outgoing_parameter(match, typed),
@@ -260,38 +268,36 @@ def _tolerance_warnings(instruction: Instruction, match: Match, found: Problem |
     return () if found is None else (found,)
 
 
-def _find_unwritable(shape: object, *, takes_sink: bool, inside: bool = False, second: bool = False) -> str | None:
+def _find_unwritable(
+    shape: TypedOperand, *, takes_sink: bool, inside: bool = False, second: bool = False
+) -> str | None:
     """What is written in a result, or among its elements, that cannot be written; a special register inside a vector is
-    tolerated (`oddity`) where the sink is allowed, and a predicate as the second of a pair."""
-    if not isinstance(shape, tuple):
-        return None
-    if shape[0] == "v":
-        takes_sink = takes_sink or len(shape) == 2
-        return next(
-            filter(None, (_find_unwritable(part, takes_sink=takes_sink, inside=True) for part in shape[1:])), None
-        )
-    if shape[0] == "p":
-        first = _find_unwritable(shape[1], takes_sink=takes_sink)
-        return first or _find_unwritable(shape[2], takes_sink=takes_sink, second=True)
-    things = {"s": "a special register", "c": "a constant"}
-    if second and shape[:2] == ("s", "pred"):  # tolerated
-        return None
-    if shape[0] not in things or (inside and takes_sink and shape[0] == "s"):
-        return None
-    return f"has {things[shape[0]]}, which cannot be written"
+    tolerated (`tolerated_oddity`) where the sink is allowed, and a predicate as the second of a pair."""
+    match shape:
+        case TypedVector(elements):
+            takes_sink = takes_sink or len(elements) == 1
+            found = (_find_unwritable(part, takes_sink=takes_sink, inside=True) for part in elements)
+            return next(filter(None, found), None)
+        case TypedPair(former, latter):
+            wrong = _find_unwritable(former, takes_sink=takes_sink)
+            return wrong or _find_unwritable(latter, takes_sink=takes_sink, second=True)
+        case TypedSpecial(types) if not (second and types[0] == "pred") and not (inside and takes_sink):
+            return "has a special register, which cannot be written"
+        case TypedConstant():
+            return "has a constant, which cannot be written"
+    return None
 
 
-def _type_problem(match: Match, typed: tuple[TypedShape, ...]) -> Problem | None:
+def _type_problem(match: Match, typed: tuple[TypedOperand, ...]) -> Problem | None:
     """The first operand that cannot be of the type it has, else the first that assemblers only tolerate."""
     tolerated: Problem | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
         if (
             operand.kind == "register"
-            and len(shape) == 2
-            and shape[0] == "r"
-            and not (operand.loose or operand.unhinted)
+            and isinstance(shape, TypedName)
+            and not (shape.part or operand.loose or operand.unhinted)
         ):
-            wrong = name_mismatch(operand, str(shape[1]))  # a plain register: nothing else can be odd about it
+            wrong = name_mismatch(operand, shape.type)  # a plain register: nothing else can be odd about it
             if wrong is None:
                 continue
         wrong = type_mismatch(operand, shape) or manual_deviation(operand, shape)

@@ -6,16 +6,23 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import as_bits, bits, is_type, kind
 from ptxkit.semantics.symbols import ENTRY, FUNCTION, is_code, is_symbol
 from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
-from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN
-from ptxkit.validate.typed_shapes import TypedShape
+from ptxkit.validate.typed_operands import (
+    TypedConstant,
+    TypedElement,
+    TypedMinus,
+    TypedName,
+    TypedNot,
+    TypedOperand,
+    TypedSpecial,
+    TypedSum,
+)
+from ptxkit.validate.typed_scope import UNKNOWN
 
 EXAMPLES = {"f32": "1.0 or 0f3F800000", "f64": "1.0 or 0d3FF0000000000000"}
 """Constants of the types that have any."""
@@ -26,43 +33,40 @@ VECTORS = ("v2.", "v4.", "v8.")
 _COMPONENTS = frozenset("xyzwrgba")
 
 
-def single_mismatch(operand: OperandForm, shape: TypedShape, *, inside: bool = False) -> str | None:
+def single_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> str | None:
     """What is wrong with one register, name, sum or constant, or None.
 
     inside: it is an element of a vector, where ptxas looks less closely.
     """
-    if not isinstance(shape, tuple):
-        return None
-    match shape[0]:
-        case "r" if len(shape) > 2 and operand.scalar and str(shape[2]) in _COMPONENTS:
+    match shape:
+        case TypedName(part=part) if part in _COMPONENTS and operand.scalar:
             return "is an element of a vector register, which must be moved to another one first"
-        case "r" if len(shape) > 2 and is_symbol(str(shape[1])):
+        case TypedName(found, part) if part and is_symbol(found):
             return "is an element of a vector in memory, which must be loaded first"
-        case "n" if shape[1] == SPECIAL:
-            return special_register_mismatch(operand, shape[2:], inside)
-        case "r" | "n":
-            return name_mismatch(operand, str(shape[1]), inside)
-        case "s":
-            return special_register_mismatch(operand, shape[1:], inside)
-        case "m":
-            return negation_mismatch(operand, shape[1], inside)
-        case "c":
-            return constant_mismatch(operand, str(shape[1]), inside)
-        case "+":
-            return sum_mismatch(operand, str(shape[1]), shape[2:])
-        case "e":
-            return str(shape[3]) if shape[3] else array_element_mismatch(operand, shape[1])
+        case TypedName(found) | TypedNot(TypedName(found)):
+            return name_mismatch(operand, found, inside)
+        case TypedSpecial(types) | TypedNot(TypedSpecial(types)):
+            return special_register_mismatch(operand, types, inside)
+        case TypedNot():
+            return "is the sink, which has no value"
+        case TypedMinus(inner):
+            return negation_mismatch(operand, inner, inside)
+        case TypedConstant(found):
+            return constant_mismatch(operand, found, inside)
+        case TypedSum(name):
+            return sum_mismatch(operand, name)
+        case TypedElement(array, reason=reason):
+            return reason or array_element_mismatch(operand, array)
     return None
 
 
-def negation_mismatch(operand: OperandForm, shape: object, inside: bool) -> str | None:
+def negation_mismatch(operand: OperandForm, shape: TypedOperand, inside: bool) -> str | None:
     """What is wrong with what a minus sign precedes: a pair of halves has none, though it has 32 bits."""
-    assert isinstance(shape, (str, tuple))
     wrong = single_mismatch(operand, shape, inside=inside)
-    if wrong is None and shape[0] == "r" and is_type(str(shape[1])) and kind(str(shape[1])) == "f":
+    if wrong is None and isinstance(shape, TypedName) and is_type(shape.type) and kind(shape.type) == "f":
         wanted = wanted_type(operand)
         if wanted is not None and kind(wanted) != "f":
-            return f"must be a .{wanted} register where it has a minus sign, and is .{shape[1]}"
+            return f"must be a .{wanted} register where it has a minus sign, and is .{shape.type}"
     return wrong
 
 
@@ -76,7 +80,7 @@ def wanted_type(operand: OperandForm) -> str | None:
 
 def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> str | None:
     wanted = wanted_type(operand)
-    if wanted is None or found in (SPECIAL, UNKNOWN):
+    if wanted is None or found == UNKNOWN:
         return None
     if is_symbol(found):
         if operand.symbol and operand.space is not None and found in (FUNCTION, ENTRY):
@@ -90,49 +94,49 @@ def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> str
     return None if agree else f"must be a .{wanted} register, and is .{found}"
 
 
-def sum_mismatch(operand: OperandForm, found: str, types: Sequence[object]) -> str | None:
+def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> str | None:
     """A name with a constant after it: that of a variable is a constant, that of code at most an address.
 
-    types: those of a special register. Only integers are counted on from; with others `tolerance` is asked.
+    Only integers are counted on from; with others `mismatch_tolerance` decides.
     """
     wanted = wanted_type(operand)
-    if wanted is None or found == UNKNOWN:
+    if wanted is None or name.type == UNKNOWN:
         return None
     refused = f"must be a .{wanted} register, and is a sum with a name"
-    if (operand.nameless and is_symbol(found)) or not (operand.immediates or operand.symbol):
+    if (operand.nameless and is_symbol(name.type)) or not (operand.immediates or operand.symbol):
         return refused
-    if is_code(found) and not (operand.symbol and found in (FUNCTION, ENTRY)):
+    if is_code(name.type) and not (operand.symbol and name.type in (FUNCTION, ENTRY)):
         return f"must be a .{wanted} register, and names a place in the code"
-    if is_symbol(found):
-        return name_mismatch(replace(operand, symbol=True), found)
-    unread = (operand.space is not None and not operand.lax) or operand.definite  # of special registers
-    counts = kind(wanted) in ("b", "u", "s") and not (types and unread)
-    return (
-        None
-        if counts and any(is_compatible_type(str(each), wanted, operand, False) for each in types or (found,))
-        else refused
-    )
+    if is_symbol(name.type):
+        return name_mismatch(replace(operand, symbol=True), name.type)
+    if kind(wanted) not in ("b", "u", "s"):
+        return refused
+    if isinstance(name, TypedName):
+        types: tuple[str, ...] = (name.type,)
+    else:  # special registers are not read everywhere
+        types = () if (operand.space is not None and not operand.lax) or operand.definite else name.types
+    return None if any(is_compatible_type(each, wanted, operand, False) for each in types) else refused
 
 
-def array_element_mismatch(operand: OperandForm, array: object) -> str | None:
+def array_element_mismatch(operand: OperandForm, array: TypedOperand) -> str | None:
     """An element of an array stands for its address, or names it."""
-    if operand.kind == "address" or not isinstance(array, tuple):
+    if operand.kind == "address" or not isinstance(array, TypedName):
         return None
-    return name_mismatch(replace(operand, symbol=True), str(array[1]))
+    return name_mismatch(replace(operand, symbol=True), array.type)
 
 
-def special_register_mismatch(operand: OperandForm, types: Sequence[object], inside: bool) -> str | None:
+def special_register_mismatch(operand: OperandForm, types: tuple[str, ...], inside: bool) -> str | None:
     """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
     wanted = wanted_type(operand)
     if wanted is None and operand.kind != "address":
         return None
     if wanted is None or not (operand.special or inside):
         return "is a special register, which must be moved to another one first"
-    first = str(types[0])
-    read = [as_bits(first)] if inside and is_type(first) and first != "pred" else types  # an element has no sign
-    if any(is_type(str(found)) and is_compatible_type(str(found), wanted, operand, inside) for found in read):
+    first = types[0]
+    read = (as_bits(first),) if inside and is_type(first) and first != "pred" else types  # an element has no sign
+    if any(is_type(found) and is_compatible_type(found, wanted, operand, inside) for found in read):
         return None
-    return f"must be of type .{wanted}, and the special register is .{types[0]}"
+    return f"must be of type .{wanted}, and the special register is .{first}"
 
 
 def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> str | None:

@@ -16,8 +16,17 @@ from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.semantics.symbols import is_code, is_symbol
 from ptxkit.validate.constants import INTEGER, INVALID, SINGLE
 from ptxkit.validate.register_types import wanted_type
-from ptxkit.validate.typed_scope import SPECIAL
-from ptxkit.validate.typed_shapes import TypedShape
+from ptxkit.validate.typed_operands import (
+    TypedAddress,
+    TypedConstant,
+    TypedName,
+    TypedNot,
+    TypedOperand,
+    TypedSpecial,
+    TypedSum,
+    TypedVector,
+    UntypedOperand,
+)
 from ptxkit.validate.vector_elements import element_mismatch, vector_name_mismatch
 
 _VECTORS = ("v2.", "v4.")
@@ -26,61 +35,70 @@ _VECTORS = ("v2.", "v4.")
 _OF_ONE_TYPE = frozenset({"pred", "f16x2"})
 
 
-def manual_deviation(operand: OperandForm, shape: TypedShape) -> str | None:
+def manual_deviation(operand: OperandForm, shape: TypedOperand) -> str | None:
     """What of a loose operand is not as the manual has it, though its types may be right; None for other operands."""
-    if not operand.loose or not isinstance(shape, tuple) or operand.kind == "address":
+    if not operand.loose or operand.kind == "address":
         return None
-    if operand.kind == "vector" or (operand.count is not None and shape[0] == "v"):  # `{%r1}`, a vector of one
-        if shape[0] != "v":
+    match shape:
+        case UntypedOperand():
+            return None
+        case TypedVector(elements) if operand.kind == "vector" or operand.count is not None:  # `{%r1}`, a vector of one
+            if UntypedOperand.SINK in elements:
+                return "has the sink for an element"
+            return "has a constant for an element" if _has_mistyped_constants(operand, elements) else None
+        case _ if operand.kind == "vector":
             return "must be registers in braces"
-        if "_" in shape[1:]:
-            return "has the sink for an element"
-        return "has a constant for an element" if _has_mistyped_constants(operand, shape[1:]) else None
-    return None if shape[0] in ("r", "s") else f"must be a .{wanted_type(operand)} register"
+        case TypedName() | TypedSpecial():
+            return None
+        case _:
+            return f"must be a .{wanted_type(operand)} register"
 
 
-def _has_mistyped_constants(operand: OperandForm, parts: Sequence[object]) -> bool:
+def _has_mistyped_constants(operand: OperandForm, parts: Sequence[TypedOperand]) -> bool:
     """Whether some elements are constants of another type than they have, or hide from an assembler that registers are;
     compilers write those of their own."""
-    kinds = [str(part[1]) for part in parts if isinstance(part, tuple) and part[0] == "c"]
+    kinds = [part.kind for part in parts if isinstance(part, TypedConstant)]
     is_float = kind(str(wanted_type(operand))) == "f"
     if any((found == INTEGER) is is_float for found in kinds):
         return True
     if len(kinds) == len(parts):
         return not _fit_as_vector(operand, set(kinds))
-    registers = [part for part in parts if isinstance(part, tuple) and part[0] != "c"]
+    registers = [part for part in parts if not isinstance(part, TypedConstant | UntypedOperand)]
     return bool(kinds) and element_mismatch(replace(operand, kind="register", count=None), registers) is not None
 
 
-def is_tolerated_operand(operand: OperandForm, shape: TypedShape, *, is_result: bool) -> bool:
+def is_tolerated_operand(operand: OperandForm, shape: TypedOperand, *, is_result: bool) -> bool:
     """Whether an assembler takes this for a loose operand."""
-    if not operand.loose or not isinstance(shape, tuple):
+    if not operand.loose:
         return False
-    if operand.kind == "address":
-        return isinstance(shape[1], tuple) and shape[1][:2] == ("r", "f16x2")
-    if operand.kind != "vector" and shape[0] == "v" and operand.vector:
-        return not is_result and _are_tolerated_elements(replace(operand, integer=False), shape[1:], is_result=False)
-    if operand.kind != "vector" and shape[0] == "v":  # `{%r1}`, a vector of one
-        return operand.count is not None and _are_tolerated_elements(operand, shape[1:], is_result=is_result)
-    if operand.kind != "vector":
-        return _has_width(operand, shape) and (shape[0] == "r" or not is_result)
-    if shape[0] == "r":
-        found = str(shape[1])
-        if _is_type_ignored(operand) and found.endswith(".f16x2"):
-            found = found.replace("f16x2", "b32")
-        return vector_name_mismatch(operand, found) is None
-    return shape[0] == "v" and _are_tolerated_elements(operand, shape[1:], is_result=is_result)
+    match shape:
+        case UntypedOperand():
+            return False
+        case TypedAddress(TypedName(found)):
+            return found == "f16x2"
+        case TypedVector(elements) if operand.kind != "vector" and operand.vector:
+            return not is_result and _are_tolerated_elements(replace(operand, integer=False), elements, is_result=False)
+        case TypedVector(elements):  # of one where the operand is no vector
+            is_taken = operand.kind == "vector" or operand.count is not None
+            return is_taken and _are_tolerated_elements(operand, elements, is_result=is_result)
+        case TypedName(found) if operand.kind == "vector":
+            if _is_type_ignored(operand) and found.endswith(".f16x2"):
+                found = found.replace("f16x2", "b32")
+            return vector_name_mismatch(operand, found) is None
+        case TypedName() if operand.kind == "register":
+            return _has_width(operand, shape)
+    return operand.kind == "register" and not is_result and _has_width(operand, shape)
 
 
-def _are_tolerated_elements(operand: OperandForm, parts: Sequence[object], *, is_result: bool) -> bool:
+def _are_tolerated_elements(operand: OperandForm, parts: Sequence[TypedOperand], *, is_result: bool) -> bool:
     """Whether these are elements of a fragment to an assembler; `parts` are not all sinks."""
-    tags = {_tag(part) for part in parts}
-    if not tags.isdisjoint({"c"} if is_result else {"_"}):
+    constants = [part for part in parts if isinstance(part, TypedConstant)]
+    if constants if is_result else UntypedOperand.SINK in parts:
         return False
-    if tags == {"c"}:
-        return _fit_as_vector(operand, {str(part[1]) for part in parts if isinstance(part, tuple)})
-    elements = [part for part in parts if part != "_"]
-    types = {part[1] for part in elements if isinstance(part, tuple)}
+    if len(constants) == len(parts):
+        return _fit_as_vector(operand, {part.kind for part in constants})
+    elements = [part for part in parts if part is not UntypedOperand.SINK]
+    types = {part.type if isinstance(part, TypedName | TypedSpecial) else None for part in elements}
     if len(types) == 1 and types <= _OF_ONE_TYPE and _is_type_ignored(operand):
         return True
     return element_mismatch(replace(operand, kind="register", count=None), elements) is None
@@ -101,24 +119,23 @@ def _fit_as_vector(operand: OperandForm, kinds: set[str]) -> bool:
     return kinds == {SINGLE} and (kind(wanted) == "f" or _is_type_ignored(operand))
 
 
-def _has_width(operand: OperandForm, shape: TypedShape) -> bool:
+def _has_width(operand: OperandForm, shape: TypedOperand) -> bool:
     """Whether something has the operand's width, and is no integer constant, sink or special register."""
     width = bits(str(wanted_type(operand)))
     match shape:
-        case ("r", str() as found, *_):
+        case TypedName(found):
             element = found.partition(".")[2] if operand.vector and found.startswith(_VECTORS) else found
-            return element == "pred" or (is_type(element) and bits(element) == width)
-        case ("n", str() as found):
-            return found == "pred"
-        case ("+", str() as found, *types):
-            counted = types if found == SPECIAL else (found,)
-            return any(each == "pred" or (is_type(str(each)) and bits(str(each)) == width) for each in counted) or (
-                is_symbol(found) and not is_code(found)
-            )
-        case ("c", str() as found, *_):
+            return _is_predicate_or_wide(element, width)
+        case TypedNot(TypedName("pred")):
+            return True
+        case TypedSum(TypedSpecial(types)):
+            return any(_is_predicate_or_wide(each, width) for each in types)
+        case TypedSum(TypedName(found)):
+            return _is_predicate_or_wide(found, width) or (is_symbol(found) and not is_code(found))
+        case TypedConstant(found):
             return found == SINGLE
     return False
 
 
-def _tag(part: object) -> object:
-    return part[0] if isinstance(part, tuple) else part
+def _is_predicate_or_wide(found: str, width: int) -> bool:
+    return found == "pred" or (is_type(found) and bits(found) == width)

@@ -1,22 +1,15 @@
-"""What is in an operand's place, with the types of its registers: the key under which answers are kept.
-
-`("r", "b32")` is a name of that class, `("n", "pred")` a negated one, `("n", "special", "pred", ...)` a special
-register that is negated, `("s", "u32", ...)` one with the types it may be read as, `("c", "i")` a constant with the
-kind of its value (`validate.constants`), `("v", ...)` a vector, `("a", base, ...)` an address, `("e", base, index,
-wrong)` an element of an array and what keeps it from being one, `("+", "b32")` a name with constants added to it and
-`("+", "special", "u32", ...)` a special register so, `("p", ...)` a pair, `("m", ...)` what has a minus sign; a plain
-word is anything else. The type of a register may be followed by the part that a selector or component names.
+"""The classes of operands in a scope (`validate.typed_operands`).
 
 Source: PTX ISA, "Using Addresses, Arrays, and Vectors"; what can be an index is as ptxas has it.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from functools import lru_cache
 
 from ptxkit.isa import table
 from ptxkit.isa.functions import bits, is_type, kind
-from ptxkit.semantics.symbols import is_code, is_symbol
+from ptxkit.semantics.symbols import OPAQUE_TYPES, is_code, is_symbol
 from ptxkit.syntax.tree import (
     Address,
     Arguments,
@@ -32,106 +25,121 @@ from ptxkit.syntax.tree import (
     operand_names,
 )
 from ptxkit.validate.constants import INTEGER, INVALID, kind_of
+from ptxkit.validate.limits import MAX_CACHED_CLASSES
+from ptxkit.validate.typed_operands import (
+    ELEMENT,
+    MEMORY,
+    TypedAddress,
+    TypedConstant,
+    TypedElement,
+    TypedMinus,
+    TypedName,
+    TypedNot,
+    TypedOperand,
+    TypedPair,
+    TypedSpecial,
+    TypedSum,
+    TypedVector,
+    UntypedOperand,
+)
 from ptxkit.validate.typed_scope import SPECIAL, UNKNOWN, TypedScope
 
-TypedShape: TypeAlias = str | tuple[object, ...]
-
-ELEMENT = "element"
-"""The class of a component of a vector where only a whole name is allowed."""
-
-
-COMPONENT = "component"
-"""After the types of a special register: it is one of the components of a larger one, such as `%tid.x`."""
-
-
-MEMORY = "memory"
-"""After the type of a variable, or of a component of one, whose name is in braces: a register to assemblers."""
-
-
-ARRAY = "[]"
-"""What follows the class of a base that is an array of opaque references."""
-
-OPAQUE = frozenset({"&texref", "&surfref", "&samplerref"})
+OPAQUE = frozenset(f"&{each}" for each in OPAQUE_TYPES)
 """The classes of textures, samplers and surfaces."""
 
 
-def typed_shape(operand: Operand, scope: TypedScope) -> TypedShape:
-    """The operand's shape with the types of its registers; constants keep no value."""
-    if isinstance(operand, Name):  # this is asked for nearly every operand of a module: the common kinds first
-        return _name_shape(operand.text, scope)
-    if isinstance(operand, Address):
-        return ("a", _base_shape(operand, scope), *[typed_shape(part, scope) for part in operand.index])
-    if isinstance(operand, Vector):
-        return ("v", *[_element_shape(part, scope) for part in operand.elements])
-    if isinstance(operand, Not):
-        negated = _name_shape(operand.operand.text, scope)
-        return ("n", SPECIAL, *negated[1:]) if negated[0] == "s" else ("n", scope.type_of(operand.operand.text))
-    if isinstance(operand, Pair):
-        return ("p", typed_shape(operand.first, scope), typed_shape(operand.second, scope))
-    if isinstance(operand, Element):
-        array, index = operand.base, operand.index
-        return ("e", typed_shape(array, scope), typed_shape(index, scope), _wrong_element(array.text, index, scope))
+def typed_shape(operand: Operand, scope: TypedScope) -> TypedOperand:
+    """The operand's class with the types of its registers; constants keep no value."""
+    match operand:  # this is computed for nearly every operand of a module: the common kinds first
+        case Name(text):
+            return _name_shape(text, scope)
+        case Address():
+            return _address_shape(operand, scope)
+        case Vector(elements):
+            return TypedVector(tuple([_element_shape(part, scope) for part in elements]))
+        case Not(Name(text)):
+            return TypedNot(_whole_name_shape(text, scope))
+        case Pair(first, second):
+            return TypedPair(typed_shape(first, scope), typed_shape(second, scope))
+        case Element(array, index):
+            wrong = _wrong_element(array.text, index, scope)
+            return TypedElement(typed_shape(array, scope), typed_shape(index, scope), wrong)
     found = kind_of(operand)
-    if found is not None:  # in parentheses it may be an argument, too
-        return ("c", found, "()") if isinstance(operand, Arguments) else ("c", found)
-    if isinstance(operand, Unary) and isinstance(operand.operand, Name):
-        return ("m", typed_shape(operand.operand, scope))
-    if isinstance(operand, Binary):
-        return _sum_shape(operand, scope)
+    if found is not None:
+        return TypedConstant(found, isinstance(operand, Arguments))
+    match operand:
+        case Unary(operand=Name() as name):
+            return TypedMinus(typed_shape(name, scope))
+        case Binary():
+            return _sum_shape(operand, scope)
     kinds = {scope.type_of(name) for name in operand_names(operand)}
-    return "other" if kinds.isdisjoint((SPECIAL, UNKNOWN)) else "strange"
+    return UntypedOperand.OTHER if kinds.isdisjoint((SPECIAL, UNKNOWN)) else UntypedOperand.UNRESOLVED
 
 
-def _element_shape(operand: Operand, scope: TypedScope) -> TypedShape:
-    """The shape of an element of a vector: the name of a single variable is one of its type there."""
+def _element_shape(operand: Operand, scope: TypedScope) -> TypedOperand:
+    """The class of an element of a vector: the name of a single variable is one of its type there."""
     found = typed_shape(operand, scope)
-    if found[0] == "c":  # in parentheses or not
-        return found[:2]
-    if found[0] != "r" or not is_symbol(str(found[1])) or not isinstance(operand, Name):
+    if isinstance(found, TypedConstant):  # in parentheses or not
+        return TypedConstant(found.kind)
+    if not isinstance(found, TypedName) or not is_symbol(found.type) or not isinstance(operand, Name):
         return found
     base, _, component = operand.text.partition(".")
     named = scope.find(base)
     if named is None or not isinstance(named.node, Declaration) or named.is_array(base):
         return found
     is_single = is_type(named.node.type) and (component != "" or named.node.vector is None)
-    return ("r", named.node.type, MEMORY) if is_single else found
+    return TypedName(named.node.type, MEMORY) if is_single else found
 
 
-def _name_shape(name: str, scope: TypedScope) -> TypedShape:
+def _name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial | TypedConstant | UntypedOperand:
     found = scope.type_of(name)
     if found != SPECIAL:
-        return ("r", found, name.rpartition(".")[2]) if "." in name else ("r", found)
+        return _named(found, name.rpartition(".")[2] if "." in name else "")
     register = table().special(name)
     if register is None:
-        return "_" if name == "_" else ("c", INTEGER)
+        return UntypedOperand.SINK if name == "_" else TypedConstant(INTEGER)
     whole = "v4." if register.vector and "." not in name else ""
-    return ("s", *[f"{whole}{each}" for each in register.types], *((COMPONENT,) if "." in name else ()))
+    return TypedSpecial(tuple([f"{whole}{each}" for each in register.types]), "." in name)
 
 
-def _sum_shape(operand: Binary, scope: TypedScope) -> TypedShape:
+@lru_cache(maxsize=MAX_CACHED_CLASSES)
+def _named(type_: str, part: str) -> TypedName:
+    return TypedName(type_, part)
+
+
+def _whole_name_shape(name: str, scope: TypedScope) -> TypedName | TypedSpecial | UntypedOperand:
+    """The class of a name without its part."""
+    match _name_shape(name, scope):
+        case TypedName(found):
+            return _named(found, "")
+        case TypedSpecial(types):
+            return TypedSpecial(types)
+        case TypedConstant():
+            return UntypedOperand.OTHER
+        case UntypedOperand() as sink:
+            return sink
+
+
+def _sum_shape(operand: Binary, scope: TypedScope) -> TypedOperand:
     """A name with integers added to it; no assembler computes with names in any other way."""
     first: Operand = operand
     while isinstance(first, Binary) and first.operator == "+" and kind_of(first.right) == INTEGER:
         first = first.left
-    if not isinstance(first, Name):
-        return ("c", INVALID)
-    found = _name_shape(first.text, scope)
-    if not isinstance(found, tuple):  # the sink
-        return ("c", INVALID)
-    return ("+", SPECIAL, *[each for each in found[1:] if each != COMPONENT]) if found[0] == "s" else ("+", found[1])
+    whole = _whole_name_shape(first.text, scope) if isinstance(first, Name) else UntypedOperand.OTHER
+    return TypedConstant(INVALID) if isinstance(whole, UntypedOperand) else TypedSum(whole)
 
 
-def _base_shape(address: Address, scope: TypedScope) -> TypedShape:
-    """The base of an address, which is a whole name: an element of a vector cannot be one. `+`: it has an offset, `[]`:
-    it is an array of textures, samplers or surfaces."""
-    base = address.base
+def _address_shape(address: Address, scope: TypedScope) -> TypedAddress:
+    """An address, whose base is a whole name: a component of a vector cannot be one."""
+    base, index = address.base, tuple([typed_shape(part, scope) for part in address.index])
     if isinstance(base, Name) and "." in base.text and scope.type_of(base.text) != UNKNOWN:
-        return ("r", ELEMENT)
+        return TypedAddress(TypedName(ELEMENT), index)
     found = typed_shape(base, scope)
-    if isinstance(base, Name) and isinstance(found, tuple) and found[1] in OPAQUE:
+    is_array = False
+    if isinstance(base, Name) and isinstance(found, TypedName) and found.type in OPAQUE:
         named = scope.find(base.text)
-        found = (*found, ARRAY) if named is not None and named.is_array(base.text) else found
-    return (*found, "+") if address.offset and isinstance(found, tuple) else found
+        is_array = named is not None and named.is_array(base.text)
+    return TypedAddress(found, index, address.offset != 0, is_array)
 
 
 def _wrong_element(array: str, index: Operand, scope: TypedScope) -> str | None:
@@ -150,17 +158,22 @@ def _wrong_element(array: str, index: Operand, scope: TypedScope) -> str | None:
     return None if may_count else "has an index that is neither an integer register nor a constant"
 
 
-def has_unresolved_name(shapes: tuple[object, ...]) -> bool:
-    """Whether a name in these shapes is one that nothing declares, or a special register."""
-    for shape in shapes:
-        if isinstance(shape, tuple):
-            if shape[0] == "s":
-                return True
-            if shape[0] in ("r", "n", "c", "+"):
-                if shape[1] in (SPECIAL, UNKNOWN):
-                    return True
-            elif has_unresolved_name(shape[1:]):
-                return True
-        elif shape == "strange":
+def has_unresolved_name(shape: TypedOperand) -> bool:
+    """Whether a name in an operand is one that nothing declares, or a special register."""
+    match shape:
+        case TypedName(found):
+            return found == UNKNOWN
+        case TypedConstant():
+            return False
+        case TypedAddress(base, index):
+            return has_unresolved_name(base) or any(map(has_unresolved_name, index))
+        case TypedVector(elements):
+            return any(map(has_unresolved_name, elements))
+        case TypedNot(inner) | TypedMinus(inner) | TypedSum(inner):
+            return has_unresolved_name(inner)
+        case TypedPair(first, second) | TypedElement(first, second):
+            return has_unresolved_name(first) or has_unresolved_name(second)
+        case TypedSpecial():
             return True
-    return False
+        case UntypedOperand():
+            return shape is UntypedOperand.UNRESOLVED
