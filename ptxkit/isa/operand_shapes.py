@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from ptxkit.fast_dataclasses import replace
+from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Immediates, OperandForm
 from ptxkit.syntax.tree import (
@@ -30,20 +30,68 @@ from ptxkit.syntax.tree import (
     Vector,
 )
 
-OperandShape: TypeAlias = str | tuple[object, ...]
+_SimpleShape: TypeAlias = Literal["name", "constant", "element", "sink", "not", "symbolic", "address", "malformed"]
+"""What needs no more to be known of: an address is one without operands after its base."""
 
-_SIMPLE = {Integer: "constant", Float: "constant", Element: "element"}
+
+@dataclass(frozen=True, slots=True)
+class SelectorShape:
+    """A name with a selector: `%r.b0`."""
+
+    selector: str
+
+
+@dataclass(frozen=True, slots=True)
+class MinusShape:
+    """A name after a minus sign."""
+
+    inner: OperandShape
+
+
+@dataclass(frozen=True, slots=True)
+class VectorShape:
+    """Elements in braces."""
+
+    elements: tuple[OperandShape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairShape:
+    """Two destinations."""
+
+    parts: tuple[OperandShape, OperandShape]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedShape:
+    """An address with operands after its base."""
+
+    index: tuple[OperandShape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsShape:
+    """A list in parentheses."""
+
+    elements: tuple[OperandShape, ...]
+
+
+OperandShape: TypeAlias = (
+    _SimpleShape | SelectorShape | MinusShape | VectorShape | PairShape | IndexedShape | ArgumentsShape
+)
+
+_SIMPLE: dict[type, _SimpleShape] = {Integer: "constant", Float: "constant", Element: "element"}
 # A name that is a constant wherever it occurs.
 _CONSTANT_NAMES = frozenset({"WARP_SZ"})
-
-_PLAIN_ADDRESS: OperandShape = ("address",)
 
 # What may stand for an address without brackets where assemblers let it.
 _BARE = frozenset({"name", "not", "symbolic", "sink", "constant"})
 
-MALFORMED = "malformed"
+MALFORMED: Final = "malformed"
 """The shape of what is an operand of no form: `-%r1`, `4+table`, `generic(t)`, `[texture+8, {%r1}]`, `%v.x|%p`,
 `!%r.b0`."""
+
+_PARENTHESISED_CONSTANT = ArgumentsShape(("constant",))
 
 
 def shape_of(operand: Operand) -> OperandShape:
@@ -59,17 +107,17 @@ def shape_of(operand: Operand) -> OperandShape:
         return simple
     if isinstance(operand, Address):
         if not operand.index:
-            return _PLAIN_ADDRESS
-        return MALFORMED if operand.offset else ("address", *map(_index_shape, operand.index))
+            return "address"
+        return MALFORMED if operand.offset else IndexedShape(tuple(map(_index_shape, operand.index)))
     if isinstance(operand, Vector):
-        return ("vector", *map(shape_of, operand.elements))
+        return VectorShape(tuple(map(shape_of, operand.elements)))
     if isinstance(operand, Pair):
         parts = (_whole_shape(operand.first), _whole_shape(operand.second))
-        return MALFORMED if parts == ("sink", "sink") else ("pair", *parts)
+        return MALFORMED if parts == ("sink", "sink") else PairShape(parts)
     if kind is Not:
         return MALFORMED if "." in operand.operand.text else "not"  # type: ignore[union-attr]
     if isinstance(operand, Arguments):
-        return ("arguments", *[_strip_parentheses(element) for element in operand.elements])
+        return ArgumentsShape(tuple(map(_strip_parentheses, operand.elements)))
     return _expression_shape(operand)
 
 
@@ -81,7 +129,7 @@ def selector_of(name: str) -> str | None:
 
 def _name_shape(name: str) -> OperandShape:
     selector = selector_of(name)
-    return "name" if selector is None else ("part", selector)
+    return "name" if selector is None else SelectorShape(selector)
 
 
 def _strip_parentheses(operand: Operand) -> OperandShape:
@@ -106,7 +154,7 @@ def _expression_shape(operand: Operand) -> OperandShape:
     if not _mentions_name(operand):
         return "constant"
     if isinstance(operand, Unary) and operand.operator == "-" and isinstance(operand.operand, Name):
-        return ("minus", shape_of(operand.operand))
+        return MinusShape(shape_of(operand.operand))
     while isinstance(operand, Binary) and operand.operator == "+" and not _mentions_name(operand.right):
         operand = operand.left
     if isinstance(operand, Name) and "." in operand.text:
@@ -133,11 +181,11 @@ def _mentions_name(operand: Operand) -> bool:
 
 def accepts_shape(operand: OperandForm, shape: OperandShape) -> bool:
     """Whether an operand of this shape can be written where `operand` is required."""
-    if shape[0] == "arguments" and operand.kind != "arguments":  # `(1)` is a constant in parentheses
-        return shape[1:] == ("constant",) and accepts_shape(operand, "constant")
+    if isinstance(shape, ArgumentsShape) and operand.kind != "arguments":  # `(1)` is a constant in parentheses
+        return shape == _PARENTHESISED_CONSTANT and accepts_shape(operand, "constant")
     match operand.kind:
         case "register":
-            if operand.negative and shape[0] != "minus":
+            if operand.negative and not isinstance(shape, MinusShape):
                 return False
             return _accepts_register(operand, shape) or (operand.loose and _accepts_loosely(operand, shape))
         case "immediate":
@@ -149,40 +197,42 @@ def accepts_shape(operand: OperandForm, shape: OperandShape) -> bool:
         case "sink":
             return shape == "sink"
         case "arguments":
-            return shape[0] == "arguments"
+            return isinstance(shape, ArgumentsShape)
         case "address":
             return _accepts_address(operand, shape)
         case "vector":
             return _accepts_vector(operand, shape)
         case "pair":
-            return shape[0] == "pair" and accept_shapes(operand.elements, shape[1:])
+            return isinstance(shape, PairShape) and accept_shapes(operand.elements, shape.parts)
         case _:
-            return shape != MALFORMED and shape[0] != "minus"
+            return shape != MALFORMED and not isinstance(shape, MinusShape)
 
 
-def accept_shapes(operands: Sequence[OperandForm], shapes: Sequence[object]) -> bool:
+def accept_shapes(operands: Sequence[OperandForm], shapes: Sequence[OperandShape]) -> bool:
     """Whether operands and shapes agree one by one."""
-    return len(operands) == len(shapes) and all(map(accepts_shape, operands, shapes))  # type: ignore[arg-type]
+    return len(operands) == len(shapes) and all(map(accepts_shape, operands, shapes))
 
 
 def _accepts_address(operand: OperandForm, shape: OperandShape) -> bool:
+    if shape == "address":
+        return not operand.elements
     if shape == "element":
         return (operand.symbol or operand.bare) and not operand.elements
     if shape in _BARE:
         return operand.sink if shape == "sink" else operand.bare
-    return shape[0] == "address" and accept_shapes(operand.elements, shape[1:])
+    return isinstance(shape, IndexedShape) and accept_shapes(operand.elements, shape.index)
 
 
 def _accepts_register(operand: OperandForm, shape: OperandShape) -> bool:
-    if operand.count is not None and shape[0] == "vector":  # `{%r1}`, a vector of one
-        return len(shape) == 2 and _without_selector(shape[1]) in ("name", "constant")
     match shape:
+        case VectorShape(elements) if operand.count is not None:  # `{%r1}`, a vector of one
+            return len(elements) == 1 and _without_selector(elements[0]) in ("name", "constant")
         case "name":
             return operand.whole
-        case ("part", str() as selector):
+        case SelectorShape(selector):
             return any(fnmatchcase(selector, pattern) for pattern in operand.parts)
-        case ("minus", inner):
-            return operand.minus and inner != "sink" and _accepts_register(operand, inner)  # type: ignore[arg-type]
+        case MinusShape(inner):
+            return operand.minus and inner != "sink" and _accepts_register(operand, inner)
         case "constant":
             return operand.immediates is not None
         case "sink":
@@ -202,9 +252,9 @@ def _accepts_vector(operand: OperandForm, shape: OperandShape) -> bool:
         return True
     if shape in ("name", "symbolic"):  # a register declared with `.v2`; `%tid+4`, which assemblers take for one
         return operand.vector or not (operand.elements or operand.braced)
-    if shape[0] != "vector" or operand.bare:
+    if not isinstance(shape, VectorShape) or operand.bare:
         return False
-    parts = tuple(map(_without_selector, shape[1:]))
+    parts = tuple(map(_without_selector, shape.elements))
     if operand.elements:
         return "symbolic" not in parts and accept_shapes(operand.elements, parts)
     assert isinstance(operand.count, ConstantExpr)
@@ -218,19 +268,20 @@ def _accepts_vector(operand: OperandForm, shape: OperandShape) -> bool:
     return all(isinstance(part, str) and _accepts_register(element, part) for part in parts)
 
 
-def _without_selector(part: object) -> object:
+def _without_selector(part: OperandShape) -> OperandShape:
     """The shape of an element: of `%r.b0` that of `%r`, as assemblers do not see selectors here, and `(3)` is `3`."""
-    if part == ("arguments", "constant"):
+    if part == _PARENTHESISED_CONSTANT:
         return "constant"
-    return "name" if isinstance(part, tuple) and part[0] == "part" else part
+    return "name" if isinstance(part, SelectorShape) else part
 
 
 def _accepts_loosely(operand: OperandForm, shape: OperandShape) -> bool:
     """Whether an assembler may take this for a register at which it does not look."""
-    if shape[0] == "vector":
+    if isinstance(shape, VectorShape):
+        count = len(shape.elements)
         return (
             operand.vector
-            and (operand.many or len(shape) - 1 in (1, 2, 4) or (operand.eight and len(shape) - 1 == 8))
-            and all(_without_selector(part) in ("name", "constant") for part in shape[1:])
+            and (operand.many or count in (1, 2, 4) or (operand.eight and count == 8))
+            and all(_without_selector(part) in ("name", "constant") for part in shape.elements)
         )
     return shape in ("constant", "not")

@@ -159,7 +159,8 @@ class InstructionTable:
         key = (instruction.opcode, *map(shape_of, instruction.operands))
         found = self._matches.get(key)
         if found is None:
-            found = self._matches[key] = self._find_match(instruction.opcode, key[1:])
+            found = self._find_match(instruction.opcode, tuple(map(shape_of, instruction.operands)))
+            self._matches[key] = found
         return found
 
     def _bind(self, opcode: str) -> Iterable[Match]:

@@ -57,6 +57,7 @@ SUMS = [
 
 SINKS = [
     ("shfl.sync.up.b32 %r1|_, %r2, 1, 0, -1;", "shfl.sync.up.b32 _|%p1, %r2, 1, 0, -1;", "PTX104", "must be a .b32"),
+    ("mov.pred %p1, !%p2;", "mov.pred %p1, !_;", "PTX104", "is the sink, which has no value"),
     ("setp.eq.b32 %p1|_, %r1, %r2;", "lop3.or.b32 %r1|_, %r1, %r2, %r3, 1, %p1;", "PTX104", "a .pred register"),
     ("@%p1 ret;", "@%p1.b0 ret;", "PTX101", "a guard is a whole register"),
 ]
