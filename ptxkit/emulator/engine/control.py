@@ -5,7 +5,7 @@ Source: PTX ISA, "Control Flow Instructions", "Kernel and Function Directives", 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -14,20 +14,20 @@ from ptxkit.diagnostics.catalogue import ptx2xx, ptx6xx
 from ptxkit.emulator.core.findings import ExecutionFault, UnsupportedError
 from ptxkit.emulator.engine.calls import call_step
 from ptxkit.emulator.engine.operand_access import OperandAccess
-from ptxkit.emulator.state.symbols import CodeLabel
 from ptxkit.emulator.threads.thread_groups import IndexedBranch, JumpSignal, ReturnSignal, Step, ThreadGroup
 from ptxkit.isa.effects import Control
-from ptxkit.syntax.tree import Directive, Name, Operand
 
 
-def control_step(control: Control, operands: OperandAccess) -> Step:
-    """Return the step that executes a change of control."""
+def control_step(control: Control, operands: OperandAccess, targets: Sequence[int]) -> Step:
+    """Return the step that executes a change of control. `targets` are the indices to which it can branch."""
     match control.kind:
+        case "branch" | "branch_indexed" if not targets:
+            raise UnsupportedError("nothing declares the label, or the list of labels")
         case "branch":
-            jump = JumpSignal(_label_target(operands, operands.node(control.target or "target")))
+            jump = JumpSignal(targets[0])
             return lambda _group: jump
         case "branch_indexed":
-            return _indexed_branch(operands, operands.node(control.target or "targets"))
+            return _indexed_branch(operands, targets)
         case "call":
             return call_step(operands)
         case "return":
@@ -40,19 +40,8 @@ def control_step(control: Control, operands: OperandAccess) -> Step:
             raise UnsupportedError(f"the machine does not know the change of control {kind}")
 
 
-def _label_target(operands: OperandAccess, node: Operand) -> int:
-    found = operands.scope.lookup(node.text) if isinstance(node, Name) else None
-    if not isinstance(found, CodeLabel):
-        raise UnsupportedError(f"there is no label {node}")
-    return found.pc
-
-
-def _indexed_branch(operands: OperandAccess, node: Operand) -> Callable[[ThreadGroup], Any]:
-    found = operands.scope.lookup(node.text) if isinstance(node, Name) else None
-    if not isinstance(found, Directive):
-        raise UnsupportedError(f"there is no list of labels {node}")
-    names = [word for word in found.words if word not in (",", "{", "}")]
-    targets = numpy.array([_label_target(operands, Name(name)) for name in names], numpy.int64)
+def _indexed_branch(operands: OperandAccess, labels: Sequence[int]) -> Callable[[ThreadGroup], Any]:
+    targets = numpy.array(labels, numpy.int64)
     index = operands.reader("index")
 
     def scatter(group: ThreadGroup) -> IndexedBranch:

@@ -30,6 +30,7 @@ from ptxkit.isa.forms import Match
 from ptxkit.isa.operand_shapes import accept_shapes, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.value_semantics import Argument, Semantics
+from ptxkit.semantics.linear_code import LinearStep
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, operand_names
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def decode_step(
-    instruction: Instruction,
+    linear: LinearStep,
     scope: BlockScope,
     program: ProgramCode,
     watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),
@@ -48,11 +49,14 @@ def decode_step(
 
     Raises UnsupportedError where the machine has no semantics for it.
     """
+    instruction = linear.instruction
     match = _match_form(instruction, scope)
     operands = OperandAccess(instruction, match, scope, program)
     control = next((each for each in match.effects if isinstance(each, Control)), None)
     step = (
-        _combine_steps(_decode_parts(operands, match), operands) if control is None else control_step(control, operands)
+        _combine_steps(_decode_parts(operands, match), operands)
+        if control is None
+        else control_step(control, operands, linear.targets)
     )
     step = counted_step(step, instruction, match)
     for each in watches:

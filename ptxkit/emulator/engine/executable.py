@@ -21,7 +21,7 @@ from ptxkit.emulator.races.uninitialized_registers import InitializedRegisters, 
 from ptxkit.emulator.races.wgmma_register_hazards import RegisterWatch, may_issue_register_op
 from ptxkit.emulator.state.memory import LaunchMemory
 from ptxkit.emulator.state.memory_layout import SharedLayout, lay_out_shared, place_function_variables, place_variables
-from ptxkit.emulator.state.symbols import BlockScope, CodeLabel, FrameLayout, RegisterSlots, SlotInitializer
+from ptxkit.emulator.state.symbols import BlockScope, FrameLayout, RegisterSlots, SlotInitializer
 from ptxkit.emulator.state.textures import TextureHandles
 from ptxkit.emulator.threads.thread_groups import (
     CARRY_SLOT,
@@ -33,18 +33,8 @@ from ptxkit.emulator.threads.thread_groups import (
 )
 from ptxkit.fast_dataclasses import replace
 from ptxkit.semantics.layout import DeclaredVariable, lay_out_parameters, variable_of
-from ptxkit.syntax.tree import (
-    Block,
-    Body,
-    Declaration,
-    Directive,
-    Function,
-    Instruction,
-    LabelStatement,
-    Module,
-    Name,
-    Prototype,
-)
+from ptxkit.semantics.linear_code import LinearStep, LocalDeclaration, linearize
+from ptxkit.syntax.tree import Declaration, Function, Instruction, Module
 
 if TYPE_CHECKING:
     from ptxkit.emulator.threads.machine_state import CtaState
@@ -66,11 +56,6 @@ class DecodedFunction:
         self.frame = FrameLayout()
         for _, width in ((LOCAL_BASE_SLOT, 64), (STACK_POINTER_SLOT, 64), (CARRY_SLOT, 1)):
             self.frame.new_slot(width)
-        self.steps: list[Step] = []
-        self.instructions: list[Instruction] = []
-        self.offsets: list[int] = []
-        self._decoders: list[Callable[[], Step]] = []
-        self._body: list[tuple[Instruction, BlockScope]] = []
         self._instrumentations: list[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = []
         self._live_frames: list[tuple[list[Bits], CtaState]] = []
         self.reached_offsets: set[int] = set()
@@ -83,33 +68,39 @@ class DecodedFunction:
         if is_entry:
             program.place_parameters(function, scope)
         assert function.body is not None
-        self._flatten(function.body, BlockScope(scope))
+        code = linearize(function.body)
+        self._linear_steps = code.steps
+        self._scopes: list[BlockScope] = []
+        for block in code.blocks:
+            self._scopes.append(BlockScope(scope if block.parent is None else self._scopes[block.parent.number]))
+        for each in code.items:
+            if isinstance(each, LocalDeclaration):
+                self._declare_local(each.node, self._scopes[each.block.number])
+        self.steps: list[Step] = [*map(self._lazy_step, range(len(code.steps))), _implicit_return]
+        self.instructions = [*(each.instruction for each in code.steps), Instruction("ret")]
+        self.offsets = [*(each.start for each in code.steps), code.steps[-1].start if code.steps else 0]
+        self._add_instrumentations(function)
+
+    def _add_instrumentations(self, function: Function) -> None:
+        """Choose the checks of registers that the function needs."""
+        body = [(each.instruction, self._scopes[each.block.number]) for each in self._linear_steps]
         if any(may_issue_register_op(opcode) for opcode in self.opcodes):
-            self._instrumentations.append(RegisterWatch(self._body))
+            self._instrumentations.append(RegisterWatch(body))
         if any(may_load_tensor_memory(opcode) for opcode in self.opcodes):
-            self._instrumentations.append(LoadedRegisterWatch(self._body))
-        names = maybe_uninitialized(function, self._body, self.branch_targets)
-        self._initialized = InitializedRegisters(self._body, names) if names else None
+            self._instrumentations.append(LoadedRegisterWatch(body))
+        names = maybe_uninitialized(function, self._linear_steps)
+        self._initialized = InitializedRegisters(body, names) if names else None
         if self._initialized is not None and self._initialized.slots:
             self._instrumentations.append(self._initialized)
-        self.steps.append(_implicit_return)
-        self.instructions.append(Instruction("ret"))
-        self.offsets.append(self.offsets[-1] if self.offsets else 0)
 
     @property
     def opcodes(self) -> set[str]:
         """Return the opcodes in the function, without duplicates."""
         return {each.opcode for each in self.instructions}
 
-    def branch_targets(self, pc: int) -> list[int]:
-        """Return the steps that an instruction refers to by labels or by a list of labels."""
-        if pc >= len(self._body):
-            return []
-        instruction, scope = self._body[pc]
-        names = [each.text for each in instruction.operands if isinstance(each, Name)]
-        lists = [found for name in names if isinstance(found := scope.lookup(name), Directive)]
-        names += [word for each in lists for word in each.words]
-        return [found.pc for name in names if isinstance(found := scope.lookup(name), CodeLabel)]
+    def branch_targets(self, pc: int) -> tuple[int, ...]:
+        """Return the steps to which an instruction can branch."""
+        return self._linear_steps[pc].targets if pc < len(self._linear_steps) else ()
 
     def _declare_formal(self, declaration: Declaration, scope: BlockScope) -> RegisterSlots | DeclaredVariable:
         (declarator,) = declaration.declarators
@@ -121,57 +112,38 @@ class DecodedFunction:
         scope.names[declarator.name] = symbol
         return symbol
 
-    def _flatten(self, body: Body, scope: BlockScope) -> None:
-        """Append the steps of a body and of the blocks in it."""
-        program = self.program
-        for statement, offset in body.located():
-            match statement:
-                case Instruction():
-                    self.steps.append(self._lazy_step(len(self.steps), statement, scope))
-                    self.instructions.append(statement)
-                    self._body.append((statement, scope))
-                    self.offsets.append(offset)
-                case LabelStatement(name):
-                    scope.names[name] = CodeLabel(name, len(self.steps))
-                case Declaration(space="reg"):
-                    scope.declare_registers(statement)
-                case Declaration():
-                    place_function_variables(statement, scope, program.memory, program.shared)
-                case Directive(label=str(label)) | Prototype(label=label):
-                    scope.names[label] = statement
-                case Block(inner):
-                    self._flatten(inner, BlockScope(scope))
-                case Function():
-                    scope.names.setdefault(statement.name, statement)
-                case _:
-                    pass
+    def _declare_local(self, node: Declaration | Function, scope: BlockScope) -> None:
+        if isinstance(node, Function):
+            scope.names.setdefault(node.name, node)
+        elif node.space == "reg":
+            scope.declare_registers(node)
+        else:
+            place_function_variables(node, scope, self.program.memory, self.program.shared)
 
-    def _lazy_step(self, place: int, instruction: Instruction, scope: BlockScope) -> Step:
-        """Return a step that decodes the instruction on its first execution, and executes it."""
-
-        def decoded() -> Step:
-            try:
-                return decode_step(instruction, scope, self.program, self._instrumentations)
-            except UnsupportedError as error:
-                raise UnsupportedError(f"`{instruction.opcode}`: {error}") from error
-
-        self._decoders.append(decoded)
+    def _lazy_step(self, pc: int) -> Step:
+        """Return a step that decodes its instruction on its first execution, and executes it."""
 
         def decode(group: ThreadGroup) -> Any:
-            step = self.steps[place] = decoded()
-            self.reached_offsets.add(self.offsets[place])
+            step = self.steps[pc] = self._decode(self._linear_steps[pc])
+            self.reached_offsets.add(self.offsets[pc])
             for registers, cta in self._live_frames:
                 self.extend_registers(registers, cta)
             return step(group)
 
         return decode
 
+    def _decode(self, step: LinearStep) -> Step:
+        try:
+            return decode_step(step, self._scopes[step.block.number], self.program, self._instrumentations)
+        except UnsupportedError as error:
+            raise UnsupportedError(f"`{step.instruction.opcode}`: {error}") from error
+
     def unsupported_reasons(self) -> list[str]:
         """Return why steps cannot be executed, including those that were never executed."""
         found = []
-        for decoded in self._decoders:
+        for step in self._linear_steps:
             try:
-                decoded()
+                self._decode(step)
             except UnsupportedError as error:
                 found.append(str(error))
         return found

@@ -20,7 +20,7 @@ from ptxkit.emulator.core.findings import UnsupportedError
 from ptxkit.emulator.core.lane_set import with_lanes_written
 from ptxkit.emulator.core.value_ops import pack_elements, unpack_elements
 from ptxkit.emulator.state.memory_layout import encode_float
-from ptxkit.emulator.state.symbols import COMPONENTS, BlockScope, CodeLabel, FrameLayout, RegisterSlots
+from ptxkit.emulator.state.symbols import COMPONENTS, BlockScope, FrameLayout, RegisterSlots
 from ptxkit.emulator.threads.thread_groups import LOCAL_BASE_SLOT, ThreadGroup
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import table
@@ -214,8 +214,6 @@ class OperandAccess:
                 return self._symbol_reader(found, 0, found.space, width)
             case Function():
                 return self._constant_reader(self.program.function_address(found.name), width)
-            case CodeLabel() | None:
-                pass
         return self._special_reader(text, width)
 
     def _register_reader(self, place: int, register: RegisterSlots, type_: str) -> OperandReader:

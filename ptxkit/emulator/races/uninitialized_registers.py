@@ -9,7 +9,7 @@ Source: PTX ISA, "State Spaces: Register State Space".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy
@@ -23,6 +23,7 @@ from ptxkit.isa import table
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
+from ptxkit.semantics.linear_code import LinearStep
 from ptxkit.syntax.tree import (
     Address,
     Function,
@@ -43,18 +44,15 @@ _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 # ----------------------------------------------------------------------------------- which registers are watched
 
 
-def maybe_uninitialized(function: Function, body: Body, goes_to: Callable[[int], list[int]]) -> frozenset[str]:
-    """Return the names of the registers that some instruction may read before they are written.
-
-    `body` are the instructions of the function, and `goes_to` returns the indices of the branch targets of one.
-    """
+def maybe_uninitialized(function: Function, steps: Sequence[LinearStep]) -> frozenset[str]:
+    """Return the names of the registers that some step of a function may read before they are written."""
     known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
         if len(_MAYBE_UNINITIALIZED_CACHE) >= MAX_CACHED_FUNCTIONS:
             _MAYBE_UNINITIALIZED_CACHE.clear()
         known = _MAYBE_UNINITIALIZED_CACHE[id(function)] = (
             function,
-            frozenset(_compute_maybe_uninitialized(body, goes_to)),
+            frozenset(_compute_maybe_uninitialized(steps)),
         )
     return known[1]
 
@@ -70,8 +68,8 @@ class _BasicBlock:
     successors: set[int] = field(default_factory=set)
 
 
-def _compute_maybe_uninitialized(body: Body, goes_to: Callable[[int], list[int]]) -> set[str]:
-    blocks = _basic_blocks(body, goes_to)
+def _compute_maybe_uninitialized(steps: Sequence[LinearStep]) -> set[str]:
+    blocks = _basic_blocks(steps)
     written: dict[int, set[str]] = {0: set()}  # before each block, on every path to it
     waiting = [0]
     while waiting:
@@ -85,17 +83,18 @@ def _compute_maybe_uninitialized(body: Body, goes_to: Callable[[int], list[int]]
     return {name for start, before in written.items() for name in blocks[start].reads - before}
 
 
-def _basic_blocks(body: Body, goes_to: Callable[[int], list[int]]) -> dict[int, _BasicBlock]:
+def _basic_blocks(steps: Sequence[LinearStep]) -> dict[int, _BasicBlock]:
     """Return the basic blocks by the indices of their first instructions."""
-    matches = [table().match(instruction) for instruction, _ in body]
-    controls = {number: _control_kind(match) for number, match in enumerate(matches)}
-    targets = {number: goes_to(number) for number, kind in controls.items() if kind.startswith("branch")}
+    matches = [table().match(step.instruction) for step in steps]
+    controls = [_control_kind(match) for match in matches]
+    targets = {step.index: step.targets for step in steps if controls[step.index].startswith("branch")}
     starts = {0, *(each for some in targets.values() for each in some)}
-    starts |= {number + 1 for number, kind in controls.items() if kind}
-    starts.discard(len(body))
+    starts |= {number + 1 for number, kind in enumerate(controls) if kind}
+    starts.discard(len(steps))
     found: dict[int, _BasicBlock] = {}
     block = _BasicBlock()
-    for number, (instruction, _) in enumerate(body):
+    for number, step in enumerate(steps):
+        instruction = step.instruction
         if number in starts:
             block = found[number] = _BasicBlock()
         results, read = _defs_and_uses(instruction, matches[number])

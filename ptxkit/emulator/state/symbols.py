@@ -1,4 +1,4 @@
-"""The meaning of the names in a function: registers and their slots, variables and their addresses, labels.
+"""The meaning of the names in a function: registers and their slots, variables and their addresses.
 
 Source: PTX ISA, "Identifiers", "Parameterized Variable Names", "State Spaces".
 """
@@ -12,7 +12,7 @@ from ptxkit.emulator.core.dtypes import constant_bits, width_of
 from ptxkit.emulator.core.semantics_registry import Bits
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.semantics.layout import DeclaredVariable, align_up
-from ptxkit.syntax.tree import Declaration, Declarator, Directive, Function, Prototype
+from ptxkit.syntax.tree import Declaration, Declarator, Function
 
 COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3, "r": 0, "g": 1, "b": 2, "a": 3}
 
@@ -30,15 +30,7 @@ class RegisterSlots:
         return width_of(self.type)
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLabel:
-    """A label. `pc` is the number of the step after it."""
-
-    name: str
-    pc: int
-
-
-SymbolMeaning: TypeAlias = "RegisterSlots | DeclaredVariable | CodeLabel | Function | Directive | Prototype"
+SymbolMeaning: TypeAlias = "RegisterSlots | DeclaredVariable | Function"
 
 
 @dataclass(frozen=True, slots=True)

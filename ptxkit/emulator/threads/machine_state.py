@@ -44,8 +44,8 @@ class FunctionCode(Protocol):
     def opcodes(self) -> set[str]:
         """The opcodes in the function."""
 
-    def branch_targets(self, pc: int) -> list[int]:
-        """Return the steps that an instruction refers to by labels or by a list of labels."""
+    def branch_targets(self, pc: int) -> tuple[int, ...]:
+        """Return the steps to which an instruction can branch."""
 
     def new_registers(self, cta: CtaState) -> list[Bits]:
         """Return the initial values of the frame's slots for the threads of a CTA."""

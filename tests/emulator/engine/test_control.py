@@ -43,6 +43,24 @@ END:
     ]
 
 
+def test_a_list_has_the_labels_of_its_own_block() -> None:
+    body = """
+ targets: .branchtargets ZERO, ONE; and.b32 %r1, %r31, 1;
+ {{ {} brx.idx %r1, targets; ZERO: mov.u32 %r0, 12; bra END; }}
+ZERO: mov.u32 %r0, 10; bra END;
+ONE: mov.u32 %r0, 11;
+END:
+"""
+    assert (computed(body.format(""), 64) == THREADS % 2 + 10).all()
+    assert (computed(body.format("targets: .branchtargets ZERO, ONE;"), 64) == 12 - THREADS % 2).all()
+
+
+@pytest.mark.parametrize("branch", ["bra NOWHERE;", "list: .branchtargets END, NOWHERE; brx.idx %r0, list;"])
+def test_a_branch_to_an_unknown_label_cannot_be_executed(branch: str) -> None:
+    assert not outcome("bra END; END:").unsupported_reason
+    assert "nothing declares the label" in outcome(f"mov.u32 %r0, 0; {branch} END:").unsupported_reason
+
+
 FUNCTION = """
 .func (.param .b32 result) sum(.param .b32 n)
 {
