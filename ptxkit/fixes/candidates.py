@@ -12,6 +12,7 @@ from ptxkit.fixes.async_group_fixes import propose_group_fixes
 from ptxkit.fixes.insertions import propose_insertions
 from ptxkit.fixes.mbarrier_wait_fixes import propose_wait_fixes
 from ptxkit.fixes.operand_fixes import propose_operand_fixes
+from ptxkit.fixes.ring_fixes import propose_ring_fixes
 from ptxkit.source import SourceFile, Span
 
 _HEADING = re.compile(r"^[ \t]*\.(version|target)[ \t]+([\w.]+)", re.MULTILINE)
@@ -22,6 +23,7 @@ def propose_fixes(item: Diagnostic) -> Iterator[Fix]:
     if item.fix is not None:
         yield item.fix
     yield from item.proposals
+    yield from propose_ring_fixes(item)
     if "parity" in item.properties:
         yield from propose_wait_fixes(item)
     if item.code == ptx8xx.NEEDS_NEWER_VERSION:

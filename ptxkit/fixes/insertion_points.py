@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import count
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step, flatten
@@ -48,6 +49,11 @@ class FunctionContext:
         yield from sorted(
             {target.start for branch, target in self._forward_branches if branch.index < step.index < target.index}
         )
+
+    def unused_name(self, word: str) -> str:
+        """A name for a register that the text does not have."""
+        names = (f"%{word}{number or ''}" for number in count())
+        return next(name for name in names if name not in self.source.text)
 
     @property
     def entry_point(self) -> int:

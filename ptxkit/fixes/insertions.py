@@ -123,7 +123,7 @@ def _insert_expect_tx(item: Diagnostic, around: FunctionContext, step: Step, oth
     for each in arrivals:
         address = mbarrier_operand_text(each, MbarrierArrive)
         if address:
-            text = f"mbarrier.expect_tx.relaxed.cta{_space_suffix(each)}.b64 {address}, {copied};"
+            text = f"mbarrier.expect_tx.relaxed.cta{space_suffix(each)}.b64 {address}, {copied};"
             yield from _insert_at(around, [each.start], with_guard_of(each, text))
     for each in (step, *others):
         address = mbarrier_operand_text(each, MbarrierComplete)
@@ -154,14 +154,14 @@ def _insert_arrive(around: FunctionContext, step: Step, others: list[Step]) -> I
     """An arrival after what announces bytes alone, else before the wait that never ends: of all, or of one."""
     address = mbarrier_operand_text(step, MbarrierExpect)
     if address and not mbarrier_operand_text(step, MbarrierArrive):
-        text = f"mbarrier.arrive{_space_suffix(step)}.b64 _, {address};"
+        text = f"mbarrier.arrive{space_suffix(step)}.b64 _, {address};"
         yield from _insert_at(around, islice(around.points_after(step), 1), with_guard_of(step, text), like=(step,))
         return
     address = mbarrier_operand_text(step, MbarrierWait)
     if address is None:
         return
     yield from _insert_cp_async_arrive(around, step)
-    text = f"mbarrier.arrive{_space_suffix(step)}.b64 _, {address};"
+    text = f"mbarrier.arrive{space_suffix(step)}.b64 _, {address};"
     makers = [each for each in others if mbarrier_operand_text(each, MbarrierInit)]
     places = [place for place in islice(around.points_before(step), MAX_INSERTION_POINTS) if place != step.start] or [
         step.start
@@ -196,7 +196,7 @@ def _insert_mbarrier_init(around: FunctionContext, step: Step) -> Iterator[Fix]:
     address = own or mbarrier_operand(step, MbarrierComplete)
     if address is None:
         return
-    space = _space_suffix(step).replace("cluster", "cta") if own else ".shared::cta"
+    space = space_suffix(step).replace("cluster", "cta") if own else ".shared::cta"
     name = around.variable_of(address.base.text) if isinstance(address.base, Name) else None
     if name is not None:
         address, space = Address(Name(name), address.offset), ".shared"
@@ -251,6 +251,6 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _space_suffix(step: Step) -> str:
+def space_suffix(step: Step) -> str:
     """The state space that an instruction names, with its dot; empty where its address is generic."""
     return next((f".{word}" for word in step.instruction.opcode.split(".") if word.startswith("shared")), "")

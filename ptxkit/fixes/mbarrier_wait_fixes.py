@@ -8,7 +8,7 @@ must be tested until it is complete. A wait that is missing belongs before what 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import count, islice
+from itertools import islice
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.diagnostics import Diagnostic, Edit, Fix, Severity
@@ -137,7 +137,7 @@ def _track_parity(around: FunctionContext, wait: Step, effect: MbarrierWait) -> 
         start = given.value
     else:
         return
-    name = _unused_register(around)
+    name = around.unused_name("awaited")
     for turned in (start, 1 - start) if start in (0, 1) else ():
         edits = (
             around.insert_line(around.declaration_point, _declare_register(name, turned)),
@@ -167,7 +167,7 @@ def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence:
         if around.keeps_registers(source, address, each)
     ]
     if around.declaration_point is not None and _is_in_loop(around, step):
-        name = _unused_register(around)
+        name = around.unused_name("awaited")
         for place in places:
             if place > around.declaration_point:
                 loop = f"{_wait_loop_text(address, name)}{fence}\n{_flip_text(name)}"
@@ -178,12 +178,6 @@ def _insert_wait(around: FunctionContext, step: Step, others: list[Step], fence:
                 yield Fix(f"{words}, phase by phase", edits)
     for place in places:
         yield Fix(words, (around.insert_line(place, f"{_wait_loop_text(address, '0')}{fence}"),))
-
-
-def _unused_register(around: FunctionContext) -> str:
-    """A name for a register that the text does not have."""
-    names = (f"%awaited{number or ''}" for number in count())
-    return next(name for name in names if name not in around.source.text)
 
 
 def _declare_register(name: str, start: int) -> str:

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.cluster.cluster_facts import has_unknown_cluster_size, may_poll_memory
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
+from ptxkit.analysis.context.missing_release import find_missing_release
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.mbarrier.cluster_tx_count import TxImbalance, find_tx_imbalances
 from ptxkit.analysis.mbarrier.mbarrier_objects import is_ambiguous
@@ -43,6 +44,7 @@ from ptxkit.analysis.symexec.trace import TraceEvent
 from ptxkit.analysis.sync.late_expect_tx import LateExpectTx
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierComplete, MbarrierExpect, MbarrierTrack, MbarrierWait
+from ptxkit.rules.mbarrier_help import format_release_help, missing_arrival
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.sync_evidence import format_cta, make_observations
 from ptxkit.semantics.mbarrier_state import MAX_TX_COUNT
@@ -68,7 +70,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
             yield from _check_cluster(kernel, number, facts)
             continue
         if facts.is_exhaustive_for(MbarrierArrive, MbarrierTrack):
-            yield from _check_missing_arrivals(number, facts)
+            yield from _check_missing_arrivals(kernel, number, facts)
         yield from _check_balance(number, TxBalanceCheck(facts))
 
 
@@ -268,12 +270,15 @@ def _late_expect(late: LateExpectTx) -> Finding:
 # --------------------------------------------------------------------------------------- phases that never complete
 
 
-def _check_missing_arrivals(number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+def _check_missing_arrivals(kernel: KernelFacts, number: int, facts: ScenarioFacts) -> Iterator[Observation]:
+    found: dict[Step, Finding] = {}
     for wait, is_arrived, is_certain in find_waits_and_arrivals(facts):
-        yield Observation((wait.step, None), number, is_certain, None if is_arrived else _no_arrival(facts, wait))
+        if not is_arrived and wait.step not in found:
+            found[wait.step] = _no_arrival(kernel, facts, wait)
+        yield Observation((wait.step, None), number, is_certain, None if is_arrived else found[wait.step])
 
 
-def _no_arrival(facts: ScenarioFacts, wait: TraceEvent) -> Finding:
+def _no_arrival(kernel: KernelFacts, facts: ScenarioFacts, wait: TraceEvent) -> Finding:
     expects = [
         event.step
         for thread in facts.threads.values()
@@ -287,10 +292,13 @@ def _no_arrival(facts: ScenarioFacts, wait: TraceEvent) -> Finding:
             labels=((wait.step, ptx5xx.WAITS_FOR_PHASE()),),
             help=ptx5xx.MAKE_EXPECT_AN_ARRIVAL(),
         )
+    missing = find_missing_release(kernel, wait.step)
     return Finding(
         primary=wait.step,
         message=ptx5xx.WAIT_WITHOUT_ANY_ARRIVAL(),
-        help=ptx5xx.ARRIVE_AT_MBARRIER(),
+        labels=() if missing is None else ((missing.last_read, ptx5xx.LAST_READ_OF_SLOT()),),
+        help=ptx5xx.ARRIVE_AT_MBARRIER() if missing is None else format_release_help(missing, 1),
+        payload=None if missing is None else missing_arrival(kernel.program, missing),
     )
 
 

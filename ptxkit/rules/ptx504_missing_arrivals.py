@@ -32,12 +32,12 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.sync.mbarrier_location import location_of
 from ptxkit.analysis.sync.mbarrier_model import SimulatedMbarrier
-from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongParity
+from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
 from ptxkit.analysis.sync.sync_schedule import BlockedThread
 from ptxkit.diagnostics import LabelLine
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack, MbarrierWait
-from ptxkit.rules.arrival_count_help import count_fixes, format_count_help
+from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule, replace_constant
 from ptxkit.rules.sync_evidence import find_initialization, find_root_blocked_thread, format_cta, make_observations
 
@@ -106,6 +106,7 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
         FixCandidate(f"make the count {arrived}", (change,), safe=False)
         for change in (replace_constant(initialised, state.count, arrived) if initialised and arrived else ())
     )
+    payload = None
     if isinstance(fault, WrongCount) and place in fault.locations:
         fix, fixes = format_count_help(fault), count_fixes(fault)
     elif isinstance(fault, WrongParity):
@@ -115,12 +116,18 @@ def _finding(facts: ScenarioFacts, stuck: BlockedThread, known: SimulatedMbarrie
             fix = ptx5xx.BEGIN_WITH_PARITY(parity=0, line=LabelLine(len(labels)))
         else:
             fix = ptx5xx.WAIT_FOR_PARITY_0()
+    elif isinstance(fault, WrongMbarrier):
+        if fault.wait is not stuck.event.step:
+            labels.append((fault.wait, ptx5xx.WAITS_FOR_WRONG_MBARRIER()))
+        fix = format_mbarrier_help(facts.program, fault, 0 if fault.wait is stuck.event.step else len(labels))
+        payload = other_mbarrier(facts.program, fault)
     return Finding(
         primary=stuck.event.step,
         message=message,
         labels=tuple(labels),
         help=fix,
         properties=properties,
+        payload=payload,
         fixes=fixes,
     )
 

@@ -27,12 +27,12 @@ from collections.abc import Iterator
 
 from ptxkit.analysis.context.kernel_facts import KernelFacts, ScenarioFacts
 from ptxkit.analysis.sync.mbarrier_model import ExcessArrival
-from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongParity
+from ptxkit.analysis.sync.phase_fault_localization import WrongCount, WrongMbarrier, WrongParity
 from ptxkit.diagnostics import LabelLine
 from ptxkit.diagnostics.catalogue import ptx5xx
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.effects import MbarrierArrive, MbarrierTrack
-from ptxkit.rules.arrival_count_help import count_fixes, format_count_help
+from ptxkit.rules.mbarrier_help import count_fixes, format_count_help, format_mbarrier_help, other_mbarrier
 from ptxkit.rules.model import Finding, FixCandidate, Observation, OpenObligation, Rule
 from ptxkit.rules.sync_evidence import find_initialization, format_cta, make_observations
 
@@ -100,12 +100,16 @@ def _finding(facts: ScenarioFacts, excess: ExcessArrival) -> Finding:
             ptx5xx.BEGIN_WITH_PARITY(parity=fault.parity, line=LabelLine(len(labels))),
             {"parity": fault.parity},
         )
+    elif isinstance(fault, WrongMbarrier):
+        labels.append((fault.wait, ptx5xx.WAITS_FOR_WRONG_MBARRIER()))
+        fix = format_mbarrier_help(facts.program, fault, len(labels))
     return Finding(
         primary=excess.event.step,
         message=message,
         labels=tuple(labels),
         help=fix,
         properties={"count": excess.count, "phase": excess.phase, "observed": not excess.is_unobserved, **properties},
+        payload=other_mbarrier(facts.program, fault) if isinstance(fault, WrongMbarrier) else None,
         fixes=fixes,
     )
 

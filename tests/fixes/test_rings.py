@@ -336,3 +336,93 @@ def test_nothing_is_put_where_its_registers_hold_something_else(changes: list[tu
     assert "mbarrier.arrive" not in beginning
     assert "try_wait" not in beginning
     assert "try_wait.parity.shared::cta.b64 %waited, [%f]" not in after[: after.index("consumer:")]
+
+
+# ----------------------------------------------------------------------------------- arrivals and waits of a ring
+
+ALL_ARRIVE = ring(
+    (f"{MEETING}{RELEASE}", "\tmbarrier.arrive.shared::cta.b64 _, [%e];\n"),
+    ("[empty], 2;", "[empty], 64;"),
+    ("[empty+8], 2;", "[empty+8], 64;"),
+)
+"""The ring whose readers arrive one by one."""
+
+
+@pytest.mark.parametrize("text", [RING, STORED, BULK])
+def test_a_release_that_no_reader_makes_is_made_after_the_last_read_by_a_lane_of_each_warp(text: str) -> None:
+    wrong = ring((f"{MEETING}{RELEASE}", ""), text=text)
+    item = next(each for each in found(wrong) if each.code == "PTX503")
+    assert wrong[item.span.start : item.span.end] == WAIT_EMPTY
+    assert [wrong[label.span.start : label.span.end] for label in item.labels] == [READ.strip()]
+    line = wrong[: wrong.index(READ.strip())].count("\n") + 1
+    assert item.help == (
+        f"let one lane of each of the 2 warps that read the slot arrive at it after line {line} and `bar.warp.sync -1;`"
+    )
+    removed, added = mended(wrong)
+    assert removed == []
+    assert added[0] == "bar.warp.sync -1;"
+    assert added[-2:] == ["@%elected mbarrier.arrive.shared::cta.b64 _, [%e];", "}"]
+    assert not any(line.startswith("bar.sync") for line in added)
+
+
+def test_each_reader_arrives_where_the_count_is_that_of_the_readers() -> None:
+    assert found(ALL_ARRIVE) == ()
+    wrong = ring(("\tmbarrier.arrive.shared::cta.b64 _, [%e];\n", ""), text=ALL_ARRIVE)
+    [item] = [each for each in found(wrong) if each.code == "PTX503"]
+    assert item.help is not None
+    assert item.help.startswith("let each of the 64 threads that read the slot arrive at it after line")
+    assert mended(wrong) == ([], ["mbarrier.arrive.shared::cta.b64 _, [%e];"])
+
+
+def test_the_mbarrier_of_a_slot_is_computed_where_no_register_of_the_readers_has_it() -> None:
+    consumer = RING[RING.index("consumer:") :]
+    used = consumer.replace("\tmov.u32 %e, empty;\n\tadd.u32 %e, %e, %f;\n", "").replace(RELEASE, "")
+    assert "%e" not in used
+    removed, added = mended(RING[: RING.index("consumer:")] + used)
+    assert removed == []
+    assert [line for line in added if line.startswith(("mov.b32", "sub", "add"))] == [
+        "mov.b32 %own, full;",
+        "mov.b32 %other, empty;",
+        "sub.s32 %own, %f, %own;",
+        "add.s32 %other, %other, %own;",
+    ]
+    assert "@%elected mbarrier.arrive.shared::cta.b64 _, [%other];" in added
+
+
+def test_the_mbarrier_of_a_slot_is_at_an_offset_in_the_same_variable() -> None:
+    text = ring(
+        ("\t.shared .align 8 .b64 full[2];\n\t.shared .align 8 .b64 empty[2];\n", "\t.shared .align 8 .b64 bars[4];\n"),
+        ("[full", "[bars"),
+        ("[empty+8]", "[bars+24]"),
+        ("[empty]", "[bars+16]"),
+        ("\tmov.u32 %e, empty;\n\tadd.u32 %e, %e, %f;\n", ""),
+        ("mov.u32 %v, full;", "mov.u32 %v, bars;"),
+        ("[%e]", "[%f+16]"),
+    )
+    assert found(text) == ()
+    _, added = mended(ring((RELEASE.replace("[%e]", "[%f+16]"), ""), text=text))
+    assert "@%elected mbarrier.arrive.shared::cta.b64 _, [%f+16];" in added
+    assert mended(ring((WAIT_FULL, WAIT_FULL.replace("[%f]", "[%f+16]")), text=text))[1] == [WAIT_FULL]
+
+
+@pytest.mark.parametrize("text", [RING, STORED])
+def test_readers_that_wait_for_the_writers_mbarrier_are_told_their_own(text: str) -> None:
+    """Each reader waits for its own arrival: that wait never ends."""
+    wrong = ring((WAIT_FULL, WAIT_FULL.replace("[%f]", "[%e]")), text=text)
+    item = next(each for each in found(wrong) if each.code == "PTX504")
+    consumer = wrong.index("filled:")
+    assert item.span.start == wrong.index("mbarrier.try_wait", consumer)
+    line = wrong[: item.span.start].count("\n") + 1
+    assert item.help == f"wait for the mbarrier of `full` at line {line}: all threads would continue then"
+    assert mended(wrong) == ([WAIT_EMPTY], [WAIT_FULL])
+
+
+@pytest.mark.parametrize("text", [RING, STORED])
+def test_a_writer_that_waits_for_its_own_mbarrier_is_told_that_of_the_readers(text: str) -> None:
+    wrong = ring((WAIT_EMPTY, WAIT_EMPTY.replace("[%e]", "[%f]")), text=text)
+    item = next(each for each in found(wrong) if each.code == "PTX505")
+    wait = wrong.index("mbarrier.try_wait")
+    assert item.labels[-1].span.start == wait
+    line = wrong[:wait].count("\n") + 1
+    assert item.help == f"wait for the mbarrier of `empty` at line {line}: all threads would continue then"
+    assert mended(wrong) == ([WAIT_FULL], [WAIT_EMPTY])

@@ -96,12 +96,12 @@ def find_ordering_barrier(facts: ScenarioFacts, first: PathPoint, last: PathPoin
         return OrderingBarrier(CTA_BARRIER, len(come_by))
     if come_by and number is not None:
         return OrderingBarrier(f"bar.sync {number}, {len(come_by)};", len(come_by))
-    roles = [_threads_reaching(facts, flow.block_of(each.step)) for each in (first, last)]
+    roles = [threads_reaching(facts, flow.block_of(each.step)) for each in (first, last)]
     is_once = not any(flow.may_repeat(each.step) for each in (first, last))
     if (
         is_once
         and number is not None
-        and all(_are_whole_warps(facts, role) for role in roles)
+        and all(are_whole_warps(facts, role) for role in roles)
         and roles[0].isdisjoint(roles[1])
     ):
         threads = sum(map(len, roles))
@@ -140,18 +140,18 @@ def _common_threads(facts: ScenarioFacts, first: PathPoint, last: PathPoint) -> 
     if first.step.index < last.step.index and flow.block_of(first.step) == flow.block_of(last.step):
         following = ahead = frozenset({flow.block_of(first.step)})
     for block in following & ahead:
-        tids = _threads_reaching(facts, block)
-        if {first.tid, last.tid} <= tids and _are_whole_warps(facts, tids):
+        tids = threads_reaching(facts, block)
+        if {first.tid, last.tid} <= tids and are_whole_warps(facts, tids):
             yield tids
 
 
-def _threads_reaching(facts: ScenarioFacts, block: int) -> frozenset[int]:
+def threads_reaching(facts: ScenarioFacts, block: int) -> frozenset[int]:
     """The threads that come by a block; none where all of it is guarded, so that they are unknown."""
     steps = {step for step in facts.cfg.steps_of_block(block) if step.instruction.guard is None}
     return frozenset(tid for group in facts.groups if not steps.isdisjoint(group.covered_steps) for tid in group.tids)
 
 
-def _are_whole_warps(facts: ScenarioFacts, tids: frozenset[int]) -> bool:
+def are_whole_warps(facts: ScenarioFacts, tids: frozenset[int]) -> bool:
     """Whether some threads are whole warps."""
     return len(tids) == min(len({tid // WARP for tid in tids}) * WARP, facts.scenario.launch.threads)
 

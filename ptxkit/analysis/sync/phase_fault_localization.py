@@ -1,11 +1,11 @@
-"""Locates the single wrong parity or count that explains a deadlock at mbarriers, or excess arrivals.
+"""Locates the single wrong parity, mbarrier or count that explains a deadlock at mbarriers, or excess arrivals.
 
 In a ring, every thread waits for another one, and a deadlock alone does not show which wait is wrong. This module tests
-hypotheses of a single fault: the parity of all waits of one instruction, or the count of the mbarriers at which the
-same instructions arrive. A hypothesis is accepted if all threads reach their ends in a simulation with the other value.
-On a fresh mbarrier, a wait for parity 1 succeeds immediately. This suits a thread that writes memory after the wait,
-but not one that reads memory which is not yet written. In a ring where producer and consumer both begin with parity 0,
-the fault is therefore in the producer.
+hypotheses of a single fault: the parity of all waits of one instruction, the mbarriers that they are for, or the count
+of the mbarriers at which the same instructions arrive. A hypothesis is accepted if all threads reach their ends in a
+simulation with the other value. On a fresh mbarrier, a wait for parity 1 succeeds immediately. This suits a thread that
+writes memory after the wait, but not one that reads memory which is not yet written. In a ring where producer and
+consumer both begin with parity 0, the fault is therefore in the producer.
 
 Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait", "mbarrier.init".
 """
@@ -35,6 +35,17 @@ class WrongParity:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongMbarrier:
+    """The waits of one instruction are for the wrong mbarriers. own: the address of the first of them, other: that of
+    the mbarrier that the wait should be for; the others are as far apart.
+    """
+
+    wait: Step
+    own: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
 class WrongCount:
     """A wrong count in the initialisation of the mbarriers at some locations, with the count that it should be."""
 
@@ -60,7 +71,7 @@ class PhaseFaultLocalizer:
         self._groups = groups
         self._schedules = schedules
 
-    def find(self) -> WrongParity | WrongCount | None:
+    def find(self) -> WrongParity | WrongMbarrier | WrongCount | None:
         """Returns the fault; None where nothing is wrong, or no single fault explains the failures."""
         played = self._schedules.values()
         if not any(each.blocked_threads or each.excess_arrivals for each in played) or any(
@@ -72,19 +83,50 @@ class PhaseFaultLocalizer:
             each.excess_arrivals or any(s.mbarrier and s.mbarrier.arrivals for s in each.blocked_threads)
             for each in played
         )
-        for each, actors in (pair for pairs in (supposed if partly else supposed[::-1]) for pair in pairs):
-            if self._completes(actors, each.wait if isinstance(each, WrongParity) else None):
-                return each
+        ordered = [*(supposed if partly else supposed[::-1]), [*self._mbarrier_hypotheses()][:MAX_HYPOTHESES]]
+        for each, actors in (pair for pairs in ordered for pair in pairs):
+            fault: WrongParity | WrongMbarrier | WrongCount = each
+            if self._completes(actors, None if isinstance(fault, WrongCount) else fault.wait):
+                return fault
         return None
 
     def _parity_hypotheses(self) -> Iterator[tuple[WrongParity, list[ThreadClass]]]:
         """Yields each waiting instruction with the other parity, beginning with those of deadlocked threads."""
         waits = [e for actor in self._thread_classes for e in actor.events if _waits_for_known_parity(e)]
-        stuck = {stuck.event.step for played in self._schedules.values() for stuck in played.blocked_threads}
-        for step in sorted({e.step for e in waits}, key=lambda step: (step not in stuck, step.start)):
+        for step in self._waiting_steps():
             first = next(e.amount for e in waits if e.step is step)
             assert isinstance(first, int)
             yield WrongParity(step, 1 - (first & 1)), self._with_changed_events(partial(_flip_parity, step))
+
+    def _mbarrier_hypotheses(self) -> Iterator[tuple[WrongMbarrier, list[ThreadClass]]]:
+        """Yields each waiting instruction with other initialised mbarriers, all at one distance from those of its
+        operand."""
+        made = {
+            place
+            for actor in self._thread_classes
+            for event in actor.events
+            if isinstance(event.effect, MbarrierInit)
+            for place in locations_of(actor.rank, event) or ()
+        }
+        for step in self._waiting_steps():
+            own = {
+                place
+                for actor in self._thread_classes
+                for event in actor.events
+                if event.step is step
+                for place in locations_of(actor.rank, event) or ()
+            }
+            rank, first = min(own, default=(0, 0))
+            for distance in sorted({at - first for other, at in made if other == rank} - {0}, key=abs):
+                if all((other, at + distance) in made and (other, at + distance) not in own for other, at in own):
+                    fault = WrongMbarrier(step, first, first + distance)
+                    yield fault, self._with_changed_events(partial(_move_wait, step, distance))
+
+    def _waiting_steps(self) -> list[Step]:
+        """Returns the instructions that wait for known parities, those of deadlocked threads first."""
+        waits = {e.step for actor in self._thread_classes for e in actor.events if _waits_for_known_parity(e)}
+        stuck = {stuck.event.step for played in self._schedules.values() for stuck in played.blocked_threads}
+        return sorted(waits, key=lambda step: (step not in stuck, step.start))
 
     def _count_hypotheses(self) -> Iterator[tuple[WrongCount, list[ThreadClass]]]:
         """Yields the mbarriers with incomplete phases or excess arrivals, with the actual number of arrivals."""
@@ -175,6 +217,11 @@ def _flip_parity(step: Step, _: int, event: TraceEvent) -> TraceEvent:
     """Flips the parity of the waits of one instruction, and returns other events unchanged."""
     is_wrong = event.step is step and _waits_for_known_parity(event)
     return replace(event, amount=1 - (event.amount & 1)) if is_wrong else event  # type: ignore[operator]
+
+
+def _move_wait(step: Step, distance: int, _: int, event: TraceEvent) -> TraceEvent:
+    """Moves the waits of one instruction to other mbarriers, and returns other events unchanged."""
+    return replace(event, address=event.address + distance) if event.step is step else event  # type: ignore[operator]
 
 
 def _replace_count(places: set[MbarrierLocation], count: int, rank: int, event: TraceEvent) -> TraceEvent:

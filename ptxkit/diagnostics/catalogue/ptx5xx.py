@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptxkit.diagnostics.code import DiagnosticCode
 from ptxkit.diagnostics.message import MessageTemplate
+from ptxkit.fast_dataclasses import dataclass
 
 MBARRIER_USE_BEFORE_INIT = DiagnosticCode(
     "PTX501", "mbarrier-use-before-init", sections=("mbarrier.init", "Lifecycle of the mbarrier object")
@@ -85,6 +86,19 @@ ARRIVE_AT_MBARRIER = MessageTemplate(
     MBARRIER_EXPECTED_BYTES,
     "arrive at it: `mbarrier.arrive`, or `mbarrier.arrive.expect_tx` with the bytes of the copy",
 )
+READERS_ARRIVE = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "let the readers of the slot arrive at it after line {line}: a phase needs {count} arrivals",
+)
+ALL_READERS_ARRIVE = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES, "let each of the {threads} threads that read the slot arrive at it after line {line}"
+)
+LANE_OF_READING_WARPS_ARRIVES = MessageTemplate(
+    MBARRIER_EXPECTED_BYTES,
+    "let one lane of each of the {count} warps that read the slot arrive at it after line {line} and "
+    "`bar.warp.sync -1;`",
+)
+LAST_READ_OF_SLOT = MessageTemplate(MBARRIER_EXPECTED_BYTES, "last read of what is written after the wait")
 EXPECT_WITHOUT_ARRIVALS = MessageTemplate(
     MBARRIER_EXPECTED_BYTES, "expects bytes on an mbarrier{where} at which no thread arrives"
 )
@@ -200,6 +214,40 @@ WAITS_FOR_PARITY_FIRST = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "waits for p
 BEGIN_WITH_PARITY = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "begin with parity {parity} at line {line}")
 WAIT_FOR_PARITY_0 = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "wait for parity 0 first")
 ARRIVES = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "arrives")
+
+OTHER_MBARRIER_WAIT = MessageTemplate(
+    MBARRIER_MISSING_ARRIVALS, "wait for {mbarrier} at line {line}: all threads would continue then"
+)
+WAITS_FOR_WRONG_MBARRIER = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "waits for another mbarrier than it should")
+MBARRIER_OF_VARIABLE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "the mbarrier of `{variable}`")
+MBARRIER_AT_DISTANCE = MessageTemplate(MBARRIER_MISSING_ARRIVALS, "the mbarrier {distance} bytes from its own")
+
+
+@dataclass(frozen=True, slots=True)
+class MbarrierPair:
+    """Two mbarriers that one operand leads to: its own, and another one, the same for each value of its registers.
+
+    statement: the offset in the text of the statement with the operand. own, other: the variables that the two are in;
+    None where they are in none. distance: bytes from the own one's offset in its variable to the other one's in that.
+    """
+
+    statement: int
+    own: str | None
+    other: str | None
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingArrival:
+    """An arrival that belongs after a statement, or before it. place: its offset in the text. mbarriers: from those of
+    the readers' wait to those at which they should arrive. by_warp: one lane for each warp.
+    """
+
+    place: int
+    is_after: bool
+    mbarriers: MbarrierPair
+    by_warp: bool
+
 
 MBARRIER_EXCESS_ARRIVALS = DiagnosticCode(
     "PTX505", "mbarrier-excess-arrivals", sections=("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive")

@@ -1,0 +1,129 @@
+"""What may settle a finding about a ring: the arrival that its readers do not make, and the mbarrier to wait for.
+
+The address is that of a neighbouring mbarrier: at an offset from a register, or in another variable at the same slot.
+None is safe: the author may have meant something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_args
+
+from ptxkit.analysis.ir.program import Step
+from ptxkit.diagnostics import Diagnostic, Fix
+from ptxkit.diagnostics.catalogue.ptx5xx import MbarrierPair, MissingArrival
+from ptxkit.fast_dataclasses import dataclass, replace
+from ptxkit.fixes.insertion_points import FunctionContext
+from ptxkit.fixes.insertions import space_suffix
+from ptxkit.fixes.limits import MAX_INSERTION_POINTS
+from ptxkit.fixes.snippets import MbarrierEffect, mbarrier_operand
+from ptxkit.fixes.statement_edits import locate_finding, replace_operand
+from ptxkit.isa.effects import MbarrierWait
+from ptxkit.syntax.printer import print_operand
+from ptxkit.syntax.tree import Address, Name
+
+
+@dataclass(frozen=True, slots=True)
+class _MbarrierText:
+    """An operand, and the statements that compute the register in it."""
+
+    operand: str
+    setup: str = ""
+
+
+def propose_ring_fixes(item: Diagnostic) -> Iterator[Fix]:
+    """Changes for a finding whose rule knows the mbarrier that an arrival or a wait should be at."""
+    here = locate_finding(item) if isinstance(item.payload, MissingArrival | MbarrierPair) else None
+    if here is None:
+        return
+    around, step = here
+    if isinstance(item.payload, MissingArrival):
+        yield from _insert_arrival(around, step, item.payload)
+    elif isinstance(item.payload, MbarrierPair):
+        yield from _replace_mbarrier(around, item.payload)
+
+
+def _insert_arrival(around: FunctionContext, wait: Step, missing: MissingArrival) -> Iterator[Fix]:
+    """The arrival of the readers, of each thread or of one lane for its warp, which meets before."""
+    step, reader = around.step_at(missing.place), around.step_at(missing.mbarriers.statement)
+    if step is None or reader is None:
+        return
+    place = around.end_of(step) if missing.is_after else step.start
+    for address in (*_same_text(around, wait, step), *_neighbours(around, missing.mbarriers)):
+        arrival = f"mbarrier.arrive{space_suffix(reader)}.b64 _, {address.operand};"
+        if missing.by_warp:
+            lane, is_first = around.unused_name("lane"), around.unused_name("elected")
+            setup = f".reg .b32 {lane};\n.reg .pred {is_first};\n{address.setup}"
+            chosen = f"mov.u32 {lane}, %laneid;\nsetp.eq.u32 {is_first}, {lane}, 0;\n@{is_first} {arrival}"
+            text = f"bar.warp.sync -1;\n{_block(setup + chosen)}"
+            words = f"let one lane of each warp arrive: `bar.warp.sync -1;` and `{arrival}`"
+        else:
+            text = _block(address.setup + arrival) if address.setup else arrival
+            words = f"add `{arrival}`"
+        yield Fix(words, (around.insert_line(place, text),))
+
+
+def _replace_mbarrier(around: FunctionContext, pair: MbarrierPair) -> Iterator[Fix]:
+    """The other mbarrier in the operand of a wait."""
+    wait = around.step_at(pair.statement)
+    operand = mbarrier_operand(wait, MbarrierWait) if wait is not None else None
+    if wait is None or operand is None:
+        return
+    at = wait.instruction.operands.index(operand)
+    for address in (*_operands_of_others(around, wait, operand), *_neighbours(around, pair)):
+        change = replace_operand(around, wait, at, address.operand)
+        setup = (around.insert_line(wait.start, address.setup.strip()),) if address.setup else ()
+        yield Fix(f"wait for the mbarrier at {address.operand}", (*setup, change))
+
+
+def _same_text(around: FunctionContext, wait: Step, step: Step) -> Iterator[_MbarrierText]:
+    """The operand of the writer's wait as it is, where its register has a value of the readers' own."""
+    operand = mbarrier_operand(wait, MbarrierWait)
+    if operand is not None and isinstance(operand.base, Name):
+        name = operand.base.text
+        if around.reaching_writers(step, name) not in ([], around.reaching_writers(wait, name)):
+            yield _MbarrierText(print_operand(operand))
+
+
+def _operands_of_others(around: FunctionContext, wait: Step, own: Address) -> list[_MbarrierText]:
+    """The operands of other instructions on mbarriers, the nearest first, whose registers have a value at a wait."""
+    kinds = get_args(MbarrierEffect)
+    found = {
+        operand: None
+        for step in sorted(around.program.steps, key=lambda step: abs(step.index - wait.index))
+        for kind in kinds
+        if (operand := mbarrier_operand(step, kind)) not in (None, own)
+        and isinstance(operand.base, Name)
+        and around.reaching_writers(wait, operand.base.text)
+    }
+    return [_MbarrierText(print_operand(operand)) for operand in found][:MAX_INSERTION_POINTS]
+
+
+def _neighbours(around: FunctionContext, pair: MbarrierPair) -> Iterator[_MbarrierText]:
+    """The address of the other mbarrier, made of the operand of the own one."""
+    wait = around.step_at(pair.statement)
+    operand = mbarrier_operand(wait, MbarrierWait) if wait is not None else None
+    if wait is None or operand is None or not isinstance(operand.base, Name):
+        return
+    moved = replace(operand, offset=operand.offset + pair.distance)
+    if pair.own is None or pair.other is None:
+        yield _MbarrierText(print_operand(moved))
+        return
+    base = operand.base.text
+    if base == pair.own:
+        yield _MbarrierText(print_operand(replace(moved, base=Name(pair.other))))
+        return
+    width = around.width(wait, base)
+    if width is None:
+        return
+    own, other = around.unused_name("own"), around.unused_name("other")
+    setup = (
+        f".reg .b{width} {own};\n.reg .b{width} {other};\nmov.b{width} {own}, {pair.own};\n"
+        f"mov.b{width} {other}, {pair.other};\nsub.s{width} {own}, {base}, {own};\n"
+        f"add.s{width} {other}, {other}, {own};\n"
+    )
+    yield _MbarrierText(print_operand(Address(Name(other), moved.offset)), setup)
+
+
+def _block(text: str) -> str:
+    return "{\n\t" + text.replace("\n", "\n\t") + "\n}"
