@@ -1,7 +1,8 @@
 """Functions of the notation that are computed while a form is bound to an opcode.
 
 Arguments and results are what a modifier or constant can be: an integer, a word such as `f32`, a truth value, or None
-for an absent modifier. The functions of `value` effects are only names here; the analyses give them their meaning.
+for an absent modifier. The functions of `value` effects are only names here; `ptxkit.semantics.value_ops` and the
+analyses give them their meaning.
 """
 
 from __future__ import annotations

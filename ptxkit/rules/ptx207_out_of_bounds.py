@@ -29,12 +29,12 @@ from ptxkit.analysis.context.kernel_facts import KernelFacts
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.limits import MAX_NAME_LENGTH
 from ptxkit.analysis.symexec.trace import OperandViolation
-from ptxkit.analysis.values.symbolic_values import to_signed
 from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx
 from ptxkit.rules.model import Finding, Observation, OpenObligation, Rule
 from ptxkit.rules.operand_agreement import observe_operand_violations
 from ptxkit.semantics.layout import DeclaredVariable
+from ptxkit.semantics.value_ops import to_signed
 
 
 def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:

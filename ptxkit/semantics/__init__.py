@@ -5,6 +5,8 @@ next state, and what became of the operation, as a value and never as text. `ord
 orders. A caller decides what it runs (one execution, or an over-approximation) and what it reports. The package imports
 `ptxkit.syntax`, `ptxkit.isa` and plain data, and no numpy.
 
+`value_ops` gives what the value operations of effects compute, on integers.
+
 `symbols` says which declaration a name stands for at a place, and `layout` gives the sizes and alignments of declared
 variables; the validator and the editor read them, too.
 `linear_code` turns the body of a function into a list of instructions, with labels as indices.

@@ -105,7 +105,7 @@ def computed(line: str, **registers: Value) -> Value | None:
 
 
 def operations(terms: SymbolicValueTable | None = None, rank: int = 0) -> SymbolicOps:
-    return SymbolicOps(terms or SymbolicValueTable(), SharedWindow(rank))
+    return SymbolicOps(SymbolicValueTable() if terms is None else terms, SharedWindow(rank))
 
 
 def opcodes(steps: set[Step] | list[Step] | tuple[Step, ...]) -> set[str]:

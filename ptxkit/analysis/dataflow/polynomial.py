@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from ptxkit.analysis.limits import MAX_FACTORS, MAX_MONOMIALS
-from ptxkit.analysis.values.symbolic_values import to_signed
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.semantics.value_ops import to_signed
 
 Monomial: TypeAlias = tuple[str, ...]
 """Unknowns that are multiplied, in order; none for a number alone."""

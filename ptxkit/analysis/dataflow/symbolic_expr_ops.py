@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from ptxkit.analysis.dataflow.polynomial import Polynomial
 from ptxkit.analysis.limits import MAX_EXPR_CHARS
-from ptxkit.analysis.values.symbolic_values import bit_mask, to_signed
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.expressions import ConstantExpr, Expression
+from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, interpret
 
 ConstantArgument: TypeAlias = "int | float | str | bool | None"
 """A constant of the table: a width, a type, a mode."""
@@ -46,23 +46,9 @@ def constant_arguments(arguments: Sequence[Expression]) -> tuple[ConstantArgumen
 
 
 def value_arguments(function: str, arguments: Sequence[Expression]) -> list[Expression]:
-    """The arguments of an operation that are values, without its width, type or mode, which come first."""
-    fixed = _CONSTANT_ARGUMENT_COUNTS.get(function, 1)
-    return list(arguments[fixed:])
-
-
-_CONSTANT_ARGUMENT_COUNTS = {
-    "convert": 2,
-    "compare": 2,
-    "mul_wide": 2,
-    "mul_hi": 2,
-    "div": 2,
-    "rem": 2,
-    "shr": 2,
-    "min": 2,
-    "max": 2,
-}
-"""The number of arguments that are not values, where it differs from one."""
+    """The arguments of an operation that are values, without what the table fixes."""
+    operation = INTEGER_OPERATIONS.get(function)
+    return list(arguments[1:]) if operation is None else operation.operands(arguments)
 
 
 def apply_operation(
@@ -105,8 +91,8 @@ def _sub(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) ->
     return _add(words, a if b.space is None else SymbolicExpr(a.sum), less)
 
 
-def _neg(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr:
-    return SymbolicExpr(a.sum.times(-1).reduce_modulo(_width(words)))
+def _neg(words: Sequence[ConstantArgument], a: SymbolicExpr) -> SymbolicExpr | None:
+    return None if a.condition_text else SymbolicExpr(a.sum.times(-1).reduce_modulo(_width(words)))
 
 
 def _mul(words: Sequence[ConstantArgument], a: SymbolicExpr, b: SymbolicExpr) -> SymbolicExpr | None:
@@ -149,7 +135,7 @@ def _extend(a: SymbolicExpr, kind: str) -> Polynomial:
     """The number in more bits; a fresh unknown for a sum, which may have wrapped before."""
     number, width = a.sum.number, int(kind[1:])
     if number is not None:
-        return Polynomial.constant(to_signed(number, width) if kind[0] == "s" else number & bit_mask(width))
+        return Polynomial.constant(interpret(number, width, kind[0] == "s"))
     return a.sum if a.sum.is_single else unknown_expr(f"{kind}({a})").sum
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader, constant_reader
-from ptxkit.analysis.values.symbolic_values import bit_mask, lift
+from ptxkit.analysis.values.symbolic_values import lift
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import Expression, OperandRole
+from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:

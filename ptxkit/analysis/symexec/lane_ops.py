@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.ir.type_info import is_signed
 from ptxkit.analysis.symexec.check_generic_window import from_generic
 from ptxkit.analysis.symexec.lane_exchange import ExecutionPoint
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader, constant_reader
@@ -18,7 +16,6 @@ from ptxkit.analysis.values.symbolic_values import (
     SymbolicValue,
     SymbolicValueTable,
     Value,
-    bit_mask,
     group_value_of,
     lanes_by_index,
     lift,
@@ -26,21 +23,15 @@ from ptxkit.analysis.values.symbolic_values import (
 )
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
+from ptxkit.semantics.value_ops import WRAPPING, bit_mask, integer_type, interpret
 from ptxkit.syntax.tree import Address, Name, Vector
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState
 
 
-#: How `redux.sync` combines two values.
-_REDUCTIONS: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "min": min,
-    "max": max,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-}
+#: How `redux.sync` combines two numbers.
+_REDUCTIONS: dict[str, Callable[[int, int], int]] = {**WRAPPING, "min": min, "max": max}
 #: The number of requests that are granted: enough for both parities of an mbarrier.
 _GRANTED_REQUESTS = 2
 
@@ -132,7 +123,8 @@ def _load(operands: OperandCompiler, call: CallExpr) -> ValueReader:
 
 def reads_signed(operands: OperandCompiler) -> bool:
     """Whether an instruction's type is one of integers with a sign."""
-    return any(map(is_signed, operands.step.instruction.opcode.split(".")))
+    types = map(integer_type, operands.step.instruction.opcode.split("."))
+    return any(each is not None and each[1] for each in types)
 
 
 def _elect(_operands: OperandCompiler, _call: CallExpr) -> ValueReader:
@@ -228,8 +220,7 @@ def _reduce_lanes(
     numbers = [value for value in found if isinstance(value, int)]
     if not numbers or len(numbers) < len(found) or kind not in _REDUCTIONS:
         return None
-    if scalar == "s32":
-        numbers = [(number & bit_mask(32) ^ 1 << 31) - (1 << 31) for number in numbers]
+    numbers = [interpret(number, 32, scalar == "s32") for number in numbers]
     return reduce(_REDUCTIONS[kind], numbers) & bit_mask(32)
 
 

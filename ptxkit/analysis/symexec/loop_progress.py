@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.ir.program import Step
-from ptxkit.analysis.ir.type_info import is_float, width_of
 from ptxkit.analysis.limits import STALLED_ITERATIONS
 from ptxkit.analysis.symexec.lane_ops import LANE_OPS
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
-from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, to_signed, value_of_lane
+from ptxkit.analysis.values.symbolic_values import SymbolicValue, Value, value_of_lane
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
+from ptxkit.semantics.value_ops import integer_type, interpret
 from ptxkit.syntax.tree import Name
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ MIN_STEADY_ITERATIONS = 3
 _ORDER_THRESHOLDS = {"lt": 0, "lo": 0, "ge": 0, "hs": 0, "le": 1, "ls": 1, "gt": 1, "hi": 1}
 _EQUALITY_OPERATORS = ("eq", "ne")
 
-ComparisonReaders: TypeAlias = "tuple[str, str, ValueReader, ValueReader]"
-"""A comparison: its operator, the type as which it reads numbers, and the numbers."""
+ComparisonReaders: TypeAlias = "tuple[str, tuple[int, bool], ValueReader, ValueReader]"
+"""A comparison: its operator, the width of its type and whether that is signed, and the numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +84,10 @@ def _comparison_readers(operands: OperandCompiler, effect: fx.Value) -> Comparis
             if (
                 first is not None
                 and second is not None
-                and not is_float(kind)
+                and (read := integer_type(kind)) is not None
                 and operator in (*_ORDER_THRESHOLDS, *_EQUALITY_OPERATORS)
             ):
-                return operator, kind, first, second
+                return operator, read, first, second
     return None
 
 
@@ -95,7 +95,7 @@ class _LoopCounter:
     """The distance between the two numbers of a comparison, for the first and the last thread of a group."""
 
     def __init__(self, compared: ComparisonReaders) -> None:
-        self._operator, self._kind, self._first, self._second = compared
+        self._operator, self._type, self._first, self._second = compared
         self.is_known = True
         self._distances: list[int] = []
         self._changes: list[int] = []
@@ -127,10 +127,7 @@ class _LoopCounter:
                 and first.identity == second.identity
             )
             return first.offset - second.offset if same else None  # type: ignore[union-attr]
-        if self._kind.startswith("s"):
-            width = width_of(self._kind)
-            return to_signed(first, width) - to_signed(second, width)
-        return first - second
+        return interpret(first, *self._type) - interpret(second, *self._type)
 
     def stays_unchanged(self, taken: int, left: int) -> bool:
         """Whether the predicate certainly keeps its value for this many more steps."""

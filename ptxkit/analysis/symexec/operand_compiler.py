@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS
-from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, bit_mask
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues
 from ptxkit.analysis.values.value_ops import SymbolicOps
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
+from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import (
     Address,
     Binary,
@@ -65,25 +66,20 @@ class OperandCompiler:
             case Element(base=base, index=index):  # an index counts bytes by now (`ptxkit.analysis.ir.program`)
                 return self.reader(Binary("+", base, index))
             case Binary(operator="*", left=left, right=right):
-                first, second = self.reader(left), self.reader(right)
-                return lambda state: state.operations.apply(SymbolicOps.op_mul, 64, first(state), second(state))
+                return _operation_reader("mul", 64, self.reader(left), self.reader(right))
             case Not(operand=inner):
-                source = self.reader(inner)
-                return lambda state: state.operations.apply(SymbolicOps.op_not, 1, source(state))
+                return _operation_reader("not", 1, self.reader(inner))
             case Binary(operator="+", left=left, right=right):
-                first, second = self.reader(left), self.reader(right)
-                return lambda state: state.operations.apply(SymbolicOps.op_add, 64, first(state), second(state))
+                return _operation_reader("add", 64, self.reader(left), self.reader(right))
             case Unary(operator="-", operand=inner):
-                source = self.reader(inner)
-                return lambda state: state.operations.apply(SymbolicOps.op_neg, 64, source(state))
+                return _operation_reader("neg", 64, self.reader(inner))
         return lambda state: state.fresh_symbol("operand")
 
     def _offset_reader(self, base: Operand, offset: int) -> ValueReader:
         start = self.reader(base)
         if not offset:
             return start
-        amount = offset & bit_mask(64)
-        return lambda state: state.operations.apply(SymbolicOps.op_add, 64, start(state), amount)
+        return _operation_reader("add", 64, start, constant_reader(offset & bit_mask(64)))
 
     def _name_reader(self, text: str) -> ValueReader:
         register = self.scope.register_name(text)
@@ -180,6 +176,12 @@ def _constants_first(
             break
         fixed.append(argument.value)
     return tuple(fixed), *arguments[len(fixed) :]
+
+
+def _operation_reader(name: str, width: int, *readers: ValueReader) -> ValueReader:
+    """A reader for an operation on values of a width."""
+    operation = SymbolicOps.find(name)
+    return lambda state: state.operations.apply(operation, width, *[reader(state) for reader in readers])
 
 
 def constant_reader(number: int) -> ValueReader:

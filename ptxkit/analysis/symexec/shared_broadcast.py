@@ -15,9 +15,10 @@ from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.limits import MAX_ACCESS_BYTES, MAX_STORE_BYTES, MAX_STORE_CHECKS
 from ptxkit.analysis.symexec.access_ranges import access_ranges_of_lanes
 from ptxkit.analysis.symexec.trace import GroupEvent, GroupTrace, TraceEvent, UnknownCall
-from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value, bit_mask
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, Value
 from ptxkit.fast_dataclasses import dataclass, field
 from ptxkit.isa.effects import Access, Barrier
+from ptxkit.semantics.value_ops import bit_mask
 
 if TYPE_CHECKING:
     from ptxkit.analysis.symexec.group_state import GroupState

@@ -8,10 +8,10 @@ from ptxkit.analysis.dataflow.slicing import ProgramSlice
 from ptxkit.analysis.symexec.convergence_compiler import is_collective_instruction
 from ptxkit.analysis.symexec.lane_ops import private_location
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, constant_reader
-from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, bit_mask, value_of_lane
-from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.analysis.values.symbolic_values import LaneValues, SymbolicValue, Value, value_of_lane
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import ConstantExpr
+from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Address, Name, Operand, Vector
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepA
                     state.private_memory.clear("local")
                 return
         for position, reader in enumerate(readers):
-            cell = state.operations.apply(SymbolicOps.op_add, 64, where, position * each)
+            cell = state.operations.add_offset(where, position * each)
             state.store_private(space, cell, reader(state), each)
 
     return store

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ptxkit.analysis.symexec.lane_ops import load_parts, load_value, reads_signed
 from ptxkit.analysis.symexec.operand_compiler import OperandCompiler, ValueReader
-from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, bit_mask, lift
-from ptxkit.analysis.values.value_ops import SymbolicOps
+from ptxkit.analysis.values.symbolic_values import SymbolicValueTable, Value, lift
 from ptxkit.isa import effects as fx
 from ptxkit.isa.expressions import CallExpr, Expression
+from ptxkit.semantics.value_ops import bit_mask
 from ptxkit.syntax.tree import Arguments, Name, Vector
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _compile_vector_load(operands: OperandCompiler, names: list[str], call: Call
     def load_all(state: GroupState) -> None:
         base = address(state)
         for position, name in enumerate(names):
-            place = state.operations.apply(SymbolicOps.op_add, 64, base, position * (width // 8))
+            place = state.operations.add_offset(base, position * (width // 8))
             state.write_register(name, load_value(state, space, place, width, position, is_signed=is_signed))
 
     return load_all

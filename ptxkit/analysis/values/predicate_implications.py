@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator
 
 from ptxkit.analysis.limits import MAX_COMPARISONS
 from ptxkit.analysis.values.symbolic_values import SymbolicValue
-from ptxkit.analysis.values.value_ops import evaluate_comparison
 from ptxkit.fast_dataclasses import dataclass, field
+from ptxkit.semantics.value_ops import compare
 
 _WIDTHS = {"16": 16, "32": 32, "64": 64}
 _SPACE = "space"
@@ -39,7 +39,7 @@ class Comparison:
 
     def holds(self, number: int) -> bool:
         """Whether the comparison holds for a number in place of the unknown, interpreted as the type."""
-        return evaluate_comparison(self.operator, self.kind, number, self.constant)
+        return compare(self.operator, self.kind, number, self.constant) == 1
 
 
 def comparison_of(key: Hashable) -> Comparison | None:

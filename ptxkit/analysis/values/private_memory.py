@@ -12,15 +12,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from ptxkit.analysis.limits import MAX_CELL_BYTES
-from ptxkit.analysis.values.symbolic_values import (
-    GroupValue,
-    LaneValues,
-    SymbolicValueTable,
-    Value,
-    bit_mask,
-    lift,
-    select_lanes,
-)
+from ptxkit.analysis.values.symbolic_values import GroupValue, LaneValues, SymbolicValueTable, Value, lift, select_lanes
+from ptxkit.semantics.value_ops import bit_mask
 
 
 class PrivateMemory:

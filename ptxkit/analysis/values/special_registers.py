@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptxkit.analysis.values.scenario import LaunchConfig
-from ptxkit.analysis.values.symbolic_values import GroupValue, bit_mask, group_value_of, lift
+from ptxkit.analysis.values.symbolic_values import GroupValue, group_value_of, lift
+from ptxkit.semantics.value_ops import bit_mask
 
 #: The bytes of dynamic shared memory that a launch requests, and of all shared memory of a CTA.
 _DYNAMIC, _TOTAL = 96 << 10, 128 << 10

@@ -273,14 +273,3 @@ class SymbolicValueTable:
     def key_of(self, term: SymbolicValue) -> Hashable:
         """The origin of an unknown, independent of its offset."""
         return self._keys[term.identity]
-
-
-def to_signed(value: int, width: int) -> int:
-    """The two's complement reading of an unsigned `width`-bit number."""
-    value &= (1 << width) - 1
-    return value - (1 << width) if value >> (width - 1) else value
-
-
-def bit_mask(width: int) -> int:
-    """`width` ones."""
-    return (1 << width) - 1

@@ -1,6 +1,6 @@
 """The most frequent value operations, for all threads of a group at once, where every value is a number.
 
-`ptxkit.analysis.values.value_ops` defines the result of an operation for one thread; the functions here give the same
+`ptxkit.semantics.value_ops` defines the result of an operation for one thread; the functions here give the same
 numbers, which a test verifies, at a tenth of the cost. An operation takes what the table fixes (widths, types), and an
 iterable of numbers for each operand, an infinite one where all threads have the same; it gives None where the caller
 must compute the value of each thread separately.
@@ -14,25 +14,18 @@ from itertools import repeat
 from typing import Any, TypeAlias
 
 from ptxkit.analysis.ir.shared_window import CTA_BITS, EVEN_CTA, shared_offsets
-from ptxkit.analysis.ir.type_info import is_float, width_of
+from ptxkit.semantics.value_ops import COMPARISONS, INTEGER_OPERATIONS, WRAPPING, integer_type
 
 Numbers: TypeAlias = Iterable[int]
 VectorizedOp: TypeAlias = Callable[..., "list[int] | None"]
 
-#: The bits of a shift's amount that are used.
-_SHIFT_AMOUNT_MASK = (1 << 32) - 1
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "lo": operator.lt,
-    "le": operator.le,
-    "ls": operator.le,
-    "gt": operator.gt,
-    "hi": operator.gt,
-    "ge": operator.ge,
-    "hs": operator.ge,
-}
+
+def _wrapping(function: Callable[..., int]) -> VectorizedOp:
+    def apply(width: int, *operands: Numbers) -> list[int]:
+        kept = (1 << width) - 1
+        return [x & kept for x in map(function, *operands)]
+
+    return apply
 
 
 def _copy(width: int, a: Numbers) -> list[int]:
@@ -40,26 +33,10 @@ def _copy(width: int, a: Numbers) -> list[int]:
     return [x & kept for x in a]
 
 
-def _add(width: int, a: Numbers, b: Numbers) -> list[int]:
-    kept = (1 << width) - 1
-    return [x + y & kept for x, y in zip(a, b, strict=False)]
-
-
-def _sub(width: int, a: Numbers, b: Numbers) -> list[int]:
-    kept = (1 << width) - 1
-    return [x - y & kept for x, y in zip(a, b, strict=False)]
-
-
-def _mul(width: int, a: Numbers, b: Numbers) -> list[int]:
-    kept = (1 << width) - 1
-    return [x * y & kept for x, y in zip(a, b, strict=False)]
-
-
 def _mul_wide(width: int, is_signed: bool, a: Numbers, b: Numbers) -> list[int]:
     kept = (1 << 2 * width) - 1
-    return [
-        x * y & kept for x, y in zip(_interpret(a, width, is_signed), _interpret(b, width, is_signed), strict=False)
-    ]
+    products = map(operator.mul, _interpret(a, width, is_signed), _interpret(b, width, is_signed))
+    return [x & kept for x in products]
 
 
 def _and(width: int, a: Numbers, b: Numbers) -> list[int] | None:
@@ -72,50 +49,34 @@ def _and(width: int, a: Numbers, b: Numbers) -> list[int] | None:
     return [x & y & kept for x, y in zip(a, b, strict=False)]
 
 
-def _or(width: int, a: Numbers, b: Numbers) -> list[int]:
-    kept = (1 << width) - 1
-    return [(x | y) & kept for x, y in zip(a, b, strict=False)]
-
-
-def _xor(width: int, a: Numbers, b: Numbers) -> list[int]:
-    kept = (1 << width) - 1
-    return [(x ^ y) & kept for x, y in zip(a, b, strict=False)]
-
-
-def _not(width: int, a: Numbers) -> list[int]:
-    kept = (1 << width) - 1
-    return [~x & kept for x in a]
-
-
 def _shl(width: int, a: Numbers, n: Numbers) -> list[int]:
     kept = (1 << width) - 1
-    return [x << min(y & _SHIFT_AMOUNT_MASK, width) & kept for x, y in zip(a, n, strict=False)]
+    return [x << min(y & 0xFFFF_FFFF, width) & kept for x, y in zip(a, n, strict=False)]
 
 
 def _shr(width: int, is_signed: bool, a: Numbers, n: Numbers) -> list[int]:
     kept = (1 << width) - 1
-    return [
-        x >> min(y & _SHIFT_AMOUNT_MASK, width) & kept for x, y in zip(_interpret(a, width, is_signed), n, strict=False)
-    ]
+    return [x >> min(y & 0xFFFF_FFFF, width) & kept for x, y in zip(_interpret(a, width, is_signed), n, strict=False)]
 
 
-def _select(_: int, a: Numbers, b: Numbers, p: Numbers) -> list[int]:
-    return [x if z else y for x, y, z in zip(a, b, p, strict=False)]
+def _select(width: int, a: Numbers, b: Numbers, p: Numbers) -> list[int]:
+    kept = (1 << width) - 1
+    return [(x if z & 1 else y) & kept for x, y, z in zip(a, b, p, strict=False)]
 
 
 def _convert(source: str, result: str, a: Numbers) -> list[int] | None:
-    if is_float(source) or is_float(result):
+    read, written = integer_type(source), integer_type(result)
+    if read is None or written is None:
         return None
-    kept = (1 << width_of(result)) - 1
-    return [x & kept for x in _interpret(a, width_of(source), source.startswith("s"))]
+    kept = (1 << written[0]) - 1
+    return [x & kept for x in _interpret(a, *read)]
 
 
-def _compare(operation: str, kind: str, a: Numbers, b: Numbers) -> list[int] | None:
-    holds = _COMPARISONS.get(operation)
-    if holds is None or is_float(kind):
+def _compare(operation: str, type_: str, a: Numbers, b: Numbers) -> list[int] | None:
+    read = integer_type(type_)
+    if read is None:
         return None
-    is_signed, width = kind.startswith("s"), width_of(kind)
-    return list(map(int, map(holds, _interpret(a, width, is_signed), _interpret(b, width, is_signed))))
+    return list(map(int, map(COMPARISONS[operation], _interpret(a, *read), _interpret(b, *read))))
 
 
 def _in_shared(space: str, a: Numbers) -> list[int] | None:
@@ -138,33 +99,28 @@ def _interpret(values: Numbers, width: int, is_signed: bool) -> Numbers:
     return [(x & kept ^ sign) - sign for x in found]
 
 
-#: By the name of the operation: how many arguments the table fixed, and what takes the others.
-_OPERATIONS: dict[str, tuple[int, Callable[..., list[int] | None]]] = {
-    "copy": (1, _copy),
-    "add": (1, _add),
-    "sub": (1, _sub),
-    "mul": (1, _mul),
-    "mul_wide": (2, _mul_wide),
-    "and": (1, _and),
-    "or": (1, _or),
-    "xor": (1, _xor),
-    "not": (1, _not),
-    "shl": (1, _shl),
-    "shr": (2, _shr),
-    "select": (1, _select),
-    "convert": (2, _convert),
-    "compare": (2, _compare),
-    "in_shared": (1, _in_shared),
+_VECTORIZED: dict[str, VectorizedOp] = {
+    **{name: _wrapping(WRAPPING[name]) for name in ("add", "sub", "mul", "or", "xor", "not", "neg")},
+    "copy": _copy,
+    "mul_wide": _mul_wide,
+    "and": _and,
+    "shl": _shl,
+    "shr": _shr,
+    "select": _select,
+    "convert": _convert,
+    "compare": _compare,
+    "in_shared": _in_shared,
 }
-VECTORIZED_OPS = tuple(_OPERATIONS)
+VECTORIZED_OPS = tuple(_VECTORIZED)
 
 
 def vectorized_op(name: str) -> VectorizedOp:
-    """The function of an operation of BULK_OPERATIONS: of what the table fixed, and for each operand a list of numbers,
-    or what all threads have."""
-    fixed, function = _OPERATIONS[name]
+    """The function of one of `VECTORIZED_OPS`: of what the table fixed, and for each operand a list of numbers, or what
+    all threads have."""
+    function = _VECTORIZED[name]
+    fixed = len(INTEGER_OPERATIONS[name].static) if name in INTEGER_OPERATIONS else 1
 
-    def bulk(*arguments: Any) -> list[int] | None:
+    def vectorized(*arguments: Any) -> list[int] | None:
         operands: list[Numbers] = []
         for each in arguments[fixed:]:
             if isinstance(each, list):
@@ -175,4 +131,4 @@ def vectorized_op(name: str) -> VectorizedOp:
                 return None
         return function(*arguments[:fixed], *operands)
 
-    return bulk
+    return vectorized

@@ -21,6 +21,7 @@ from ptxkit.emulator.state.memory import MultipleBuffersError
 from ptxkit.emulator.threads.machine_observer import AccessEvent
 from ptxkit.emulator.threads.thread_groups import ThreadGroup
 from ptxkit.isa.functions import kind
+from ptxkit.semantics.value_ops import WRAPPING
 
 
 @effect_semantics
@@ -112,10 +113,7 @@ def combine_function(type_: str, operation: str, ftz: bool) -> Function:
         return _float_combine(type_, operation, ftz)
     signed = is_signed(type_)
     functions: dict[str, Function] = {
-        "add": numpy.add,
-        "and": numpy.bitwise_and,
-        "or": numpy.bitwise_or,
-        "xor": numpy.bitwise_xor,
+        **WRAPPING,
         "min": integer_ops.minimum(signed),
         "max": integer_ops.maximum(signed),
         "inc": lambda old, limit: numpy.where(old >= limit, old.dtype.type(0), old + old.dtype.type(1)),
@@ -134,7 +132,7 @@ class _IgnoreThird:
         return self.function(old, value)
 
 
-_ADD = _IgnoreThird(numpy.add)
+_ADD = _IgnoreThird(WRAPPING["add"])
 
 
 def _compare_and_swap(old: Any, expected: Any, wanted: Any) -> Any:

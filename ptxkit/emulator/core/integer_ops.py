@@ -7,12 +7,12 @@ open, it is the hardware's: a division by zero gives all ones, and so does its r
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy
 
 from ptxkit.emulator.core.dtypes import resize, unsigned_dtype
+from ptxkit.semantics.value_ops import COMPARISONS, PRMT_SELECTORS
 
 BinaryFunction = Callable[[Any, Any], Any]
 
@@ -124,60 +124,16 @@ def _clamped_shift(n: Any, width: int) -> Any:
     return numpy.minimum(n, numpy.uint32(width)).astype(unsigned_dtype(width))
 
 
-def _lop2(table: int) -> BinaryFunction:
-    """Return the bitwise function of two values with a table of four results; bit 2a+b is that of bits a and b."""
-    functions: dict[int, BinaryFunction] = {
-        0b0000: lambda a, _b: a ^ a,
-        0b1111: lambda a, _b: ~(a ^ a),
-        0b1100: lambda a, _b: a,
-        0b1010: lambda _a, b: b,
-        0b0011: lambda a, _b: ~a,
-        0b0101: lambda _a, b: ~b,
-        0b1000: lambda a, b: a & b,
-        0b1110: lambda a, b: a | b,
-        0b0110: lambda a, b: a ^ b,
-        0b1001: lambda a, b: ~(a ^ b),
-        0b0111: lambda a, b: ~(a & b),
-        0b0001: lambda a, b: ~(a | b),
-        0b0100: lambda a, b: a & ~b,
-        0b0010: lambda a, b: b & ~a,
-        0b1101: lambda a, b: a | ~b,
-        0b1011: lambda a, b: b | ~a,
-    }
-    return functions[table]
-
-
-@cache
-def lop3(table: int) -> Callable[[Any, Any, Any], Any]:
-    """Return the bitwise function of three values with a table of eight results; bit 4a+2b+c is that of bits a, b and
-    c.
-    """
-    there = _lop2(sum((table >> (2 * pair + 1) & 1) << pair for pair in range(4)))
-    absent = _lop2(sum((table >> (2 * pair) & 1) << pair for pair in range(4)))
-    if there is absent:
-        return lambda a, b, _c: there(a, b)
-    return lambda a, b, c: (there(a, b) & c) | (absent(a, b) & ~c)
-
-
 def prmt(mode: str | None) -> Callable[[Any, Any, Any], Any]:
     """Return four of eight bytes: each nibble of c names one, and with its top bit the copies of that byte's sign."""
-    chosen = {
-        "f4e": lambda i, n: n + i,
-        "b4e": lambda i, n: (8 + n - i) & 7,
-        "rc8": lambda i, n: n + 0 * i,
-        "ecl": lambda i, n: numpy.maximum(n, i),
-        "ecr": lambda i, n: numpy.minimum(n, i),
-        "rc16": lambda i, n: (n & 1) * 2 + (i & 1),
-    }
+    selectors = None if mode is None else numpy.array(PRMT_SELECTORS[mode], numpy.uint32)
 
     def pick(a: Any, b: Any, c: Any) -> Any:
         both = a.astype(numpy.uint64) | b.astype(numpy.uint64) << numpy.uint64(32)
+        chosen = c if selectors is None else selectors[c & numpy.uint32(3)]
         found = numpy.zeros_like(both)
         for i in range(4):
-            if mode is None:
-                nibble = c >> numpy.uint32(4 * i) & numpy.uint32(15)
-            else:
-                nibble = chosen[mode](i, (c & numpy.uint32(3)).astype(numpy.int64)).astype(numpy.uint32)
+            nibble = chosen >> numpy.uint32(4 * i)
             byte = both >> (nibble & numpy.uint32(7)).astype(numpy.uint64) * numpy.uint64(8) & numpy.uint64(255)
             sign = numpy.where(byte & numpy.uint64(128), numpy.uint64(255), numpy.uint64(0))
             byte = numpy.where(nibble & numpy.uint32(8), sign, byte)
@@ -271,19 +227,7 @@ def clz(a: Any) -> Any:
 
 def comparison(operator: str, signed: bool) -> BinaryFunction:
     """Return whether a comparison of integers holds."""
-    functions: dict[str, BinaryFunction] = {
-        "eq": numpy.equal,
-        "ne": numpy.not_equal,
-        "lt": numpy.less,
-        "le": numpy.less_equal,
-        "gt": numpy.greater,
-        "ge": numpy.greater_equal,
-        "lo": numpy.less,
-        "ls": numpy.less_equal,
-        "hi": numpy.greater,
-        "hs": numpy.greater_equal,
-    }
-    function = functions[operator]
+    function = COMPARISONS[operator]
     if signed and operator not in ("eq", "ne"):
         return lambda a, b: function(signed_view(a), signed_view(b))
     return function

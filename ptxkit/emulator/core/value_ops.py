@@ -15,85 +15,8 @@ from ptxkit.emulator.core import integer_ops
 from ptxkit.emulator.core.address_windows import RANK_MASK, RANK_SHIFT, AddressWindows
 from ptxkit.emulator.core.dtypes import WIDE, constant_bits, is_signed, resize, unsigned_dtype, width_of
 from ptxkit.emulator.core.semantics_registry import Bits, Function
-from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole
-from ptxkit.isa.functions import kind
-
-StaticArguments = Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Operation:
-    """An operation with what it takes and gives. `words` are the positions of the arguments that are known when it is
-    bound.
-
-    `operands` and `result` return widths by the words, 0 for that of the operand itself, -1 for a vector. `make`
-    returns the function by the words.
-    """
-
-    static_arguments: tuple[int, ...]
-    operand_widths: Callable[[StaticArguments], Sequence[int]]
-    result_width: Callable[[StaticArguments], int]
-    make: Callable[[StaticArguments], Function]
-
-
-def _uniform_operation(count: int, make: Callable[[int], Function]) -> _Operation:
-    """Return an operation on operands of one width, which comes first."""
-    return _Operation((0,), lambda w: [w[0]] * count, lambda w: w[0], lambda w: make(w[0]))
-
-
-def _signed_operation(make: Callable[[int, bool], Function], times: int = 1) -> _Operation:
-    """Return an operation with a width and whether it is signed, on two operands."""
-    return _Operation((0, 1), lambda w: [w[0]] * 2, lambda w: times * w[0], lambda w: make(w[0], w[1]))
-
-
-def _fixed_width_operation(
-    words: int, operands: Sequence[int], result: int, make: Callable[..., Function]
-) -> _Operation:
-    return _Operation(tuple(range(words)), lambda _w: operands, lambda _w: result, lambda w: make(*w))
-
-
-_OPERATIONS: Mapping[str, _Operation] = {
-    "add": _uniform_operation(2, lambda _w: numpy.add),
-    "sub": _uniform_operation(2, lambda _w: numpy.subtract),
-    "mul": _uniform_operation(2, lambda _w: numpy.multiply),
-    "and": _uniform_operation(2, lambda _w: numpy.bitwise_and),
-    "or": _uniform_operation(2, lambda _w: numpy.bitwise_or),
-    "xor": _uniform_operation(2, lambda _w: numpy.bitwise_xor),
-    "not": _uniform_operation(1, lambda _w: numpy.invert),
-    "neg": _uniform_operation(1, lambda _w: numpy.negative),
-    "abs": _uniform_operation(1, lambda _w: integer_ops.absolute),
-    "copy": _uniform_operation(1, lambda _w: lambda a: a),
-    "mul_wide": _signed_operation(integer_ops.mul_wide, 2),
-    "mul_hi": _signed_operation(integer_ops.mul_hi),
-    "div": _signed_operation(integer_ops.div),
-    "rem": _signed_operation(integer_ops.rem),
-    "min": _signed_operation(lambda _w, signed: integer_ops.minimum(signed)),
-    "max": _signed_operation(lambda _w, signed: integer_ops.maximum(signed)),
-    "popc": _Operation((0,), lambda w: w[:1], lambda _w: 32, lambda _w: integer_ops.popc),
-    "clz": _Operation((0,), lambda w: w[:1], lambda _w: 32, lambda _w: integer_ops.clz),
-    "shl": _Operation((0,), lambda w: [w[0], 32], lambda w: w[0], lambda w: integer_ops.shl(w[0])),
-    "shr": _Operation((0, 1), lambda w: [w[0], 32], lambda w: w[0], lambda w: integer_ops.shr(w[0], w[1])),
-    "lop3": _Operation((3,), lambda _w: [32] * 3, lambda _w: 32, lambda w: integer_ops.lop3(w[0] & 255)),
-    "prmt": _Operation((3,), lambda _w: [32] * 3, lambda _w: 32, lambda w: integer_ops.prmt(w[0])),
-    "funnel": _fixed_width_operation(2, [32] * 3, 32, integer_ops.funnel),
-    "bfe": _Operation((0, 1), lambda w: [w[0], 32, 32], lambda w: w[0], lambda w: integer_ops.bfe(w[0], w[1])),
-    "bfi": _Operation((0,), lambda w: [w[0], w[0], 32, 32], lambda w: w[0], lambda w: integer_ops.bfi(w[0])),
-    "select": _Operation((0,), lambda w: [w[0], w[0], 1], lambda w: w[0], lambda w: _make_select(w[0])),
-    "compare": _Operation((0, 1), lambda w: [width_of(w[1])] * 2, lambda _w: 1, lambda w: _make_compare(*w)),
-    "combine": _fixed_width_operation(1, [1, 1], 1, lambda op: _PREDICATE_OPERATIONS[op]),
-    "convert": _Operation(
-        (0, 1),
-        lambda w: [width_of(w[0])],
-        lambda w: width_of(w[1]),
-        lambda w: lambda a: resize(a, width_of(w[1]), signed=is_signed(w[0])),
-    ),
-}
-_PREDICATE_OPERATIONS: Mapping[str, Function] = {
-    "and": numpy.logical_and,
-    "or": numpy.logical_or,
-    "xor": numpy.logical_xor,
-}
+from ptxkit.semantics.value_ops import INTEGER_OPERATIONS, WRAPPING, IntegerOperation, bitwise_function, integer_type
 
 
 def _make_select(width: int) -> Function:
@@ -103,9 +26,37 @@ def _make_select(width: int) -> Function:
 
 
 def _make_compare(operator: str, word: str) -> Function:
-    if kind(word) == "f":
+    read = integer_type(word)
+    if read is None:
         raise NotImplementedError(word)
-    return integer_ops.comparison(operator, is_signed(word))
+    return integer_ops.comparison(operator, read[1])
+
+
+_FUNCTIONS: Mapping[str, Callable[..., Function]] = {
+    "abs": lambda _w: integer_ops.absolute,
+    "copy": lambda _w: lambda a: a,
+    "mul_wide": integer_ops.mul_wide,
+    "mul_hi": integer_ops.mul_hi,
+    "div": integer_ops.div,
+    "rem": integer_ops.rem,
+    "min": lambda _w, signed: integer_ops.minimum(signed),
+    "max": lambda _w, signed: integer_ops.maximum(signed),
+    "popc": lambda _w: integer_ops.popc,
+    "clz": lambda _w: integer_ops.clz,
+    "shl": integer_ops.shl,
+    "shr": integer_ops.shr,
+    "lop3": lambda table: bitwise_function(table & 255),
+    "prmt": integer_ops.prmt,
+    "funnel": integer_ops.funnel,
+    "bfe": integer_ops.bfe,
+    "bfi": integer_ops.bfi,
+    "select": _make_select,
+    "compare": _make_compare,
+    "combine": WRAPPING.__getitem__,
+    "convert": lambda source, result: lambda a: resize(a, width_of(result), signed=is_signed(source)),
+    **{name: lambda _w, wrapping=wrapping: wrapping for name, wrapping in WRAPPING.items()},
+}
+"""By operation: what gives the function on arrays, by the arguments that the table fixes."""
 
 
 class ExpressionCompiler:
@@ -128,33 +79,32 @@ class ExpressionCompiler:
             made, width = self._compile(expression)
         except NotImplementedError:
             return None
-        if self._is_direct(expression):
+        if isinstance(expression, CallExpr) and self._is_direct(expression):
             direct, _ = self._make_operation(expression)
             return direct if width == result else lambda *a: resize(direct(*a), result)
         if width == result or width < 0:
             return lambda *a: made(a)
         return lambda *a: resize(made(a), result)
 
-    def _is_direct(self, expression: Expression) -> bool:
+    def _is_direct(self, expression: CallExpr) -> bool:
         """Return whether an operation takes exactly the roles, each once, in their order and widths."""
-        if not isinstance(expression, CallExpr) or expression.function not in _OPERATIONS:
+        if expression.function not in INTEGER_OPERATIONS:
             return False
-        operation = _OPERATIONS[expression.function]
-        rest = [each for at, each in enumerate(expression.arguments) if at not in operation.static_arguments]
+        operation = INTEGER_OPERATIONS[expression.function]
+        rest = operation.operands(expression.arguments)
         wanted = operation.operand_widths(self._static_values(operation, expression))
         return [each.name for each in rest if isinstance(each, OperandRole)] == self.roles and all(
             isinstance(each, OperandRole) and self.widths[each.name] == width
             for each, width in zip(rest, wanted, strict=True)
         )
 
-    def _make_operation(self, expression: Expression) -> tuple[Function, int]:
-        assert isinstance(expression, CallExpr)
-        operation = _OPERATIONS[expression.function]
-        words = self._static_values(operation, expression)
-        return operation.make(words), operation.result_width(words)
+    def _make_operation(self, call: CallExpr) -> tuple[Function, int]:
+        operation = INTEGER_OPERATIONS[call.function]
+        words = self._static_values(operation, call)
+        return _FUNCTIONS[call.function](*words), operation.result_width(words)
 
-    def _static_values(self, operation: _Operation, call: CallExpr) -> list[Any]:
-        return [self._static_value(call.arguments[at]) for at in operation.static_arguments]
+    def _static_values(self, operation: IntegerOperation, call: CallExpr) -> list[Any]:
+        return [self._static_value(call.arguments[at]) for at in operation.static]
 
     def _static_value(self, expression: Expression) -> Any:
         if isinstance(expression, ConstantExpr):
@@ -169,7 +119,7 @@ class ExpressionCompiler:
             return self._compile_role(expression.name)
         if isinstance(expression, ConstantExpr):
             raise NotImplementedError("a constant has no width of its own")
-        if expression.function in _OPERATIONS:
+        if expression.function in INTEGER_OPERATIONS:
             return self._compile_call(expression)
         return self._compile_special(expression)
 
@@ -180,13 +130,12 @@ class ExpressionCompiler:
         return lambda a: a[at], self.widths[name]
 
     def _compile_call(self, call: CallExpr) -> tuple[Callable[[Sequence[Bits]], Any], int]:
-        operation = _OPERATIONS[call.function]
-        words = self._static_values(operation, call)
-        wanted = operation.operand_widths(words)
-        rest = [each for at, each in enumerate(call.arguments) if at not in operation.static_arguments]
-        parts = [self._compile_resized(each, width) for each, width in zip(rest, wanted, strict=True)]
-        made = operation.make(words)
-        return lambda a: made(*[part(a) for part in parts]), operation.result_width(words)
+        operation = INTEGER_OPERATIONS[call.function]
+        wanted = operation.operand_widths(self._static_values(operation, call))
+        operands = zip(operation.operands(call.arguments), wanted, strict=True)
+        parts = [self._compile_resized(each, width) for each, width in operands]
+        made, result = self._make_operation(call)
+        return lambda a: made(*[part(a) for part in parts]), result
 
     def _compile_resized(self, expression: Expression, width: int) -> Callable[[Sequence[Bits]], Any]:
         if isinstance(expression, ConstantExpr):

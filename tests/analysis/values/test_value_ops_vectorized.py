@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptxkit.analysis.values.symbolic_values import LaneValues, bit_mask, group_value_of, lanes_by_index
+from ptxkit.analysis.values.symbolic_values import LaneValues, group_value_of, lanes_by_index
 from ptxkit.analysis.values.value_ops_vectorized import VECTORIZED_OPS, vectorized_op
+from ptxkit.semantics.value_ops import bit_mask
 from tests.analysis.support import operations
 
 quickly = settings(max_examples=60, deadline=None)

@@ -9,6 +9,7 @@ import numpy
 import pytest
 
 from ptxkit.emulator import run
+from ptxkit.semantics.value_ops import bitwise_function
 from tests.emulator.support import HEAD, REGISTERS
 
 EDGES = [0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 127, 128, 255, 256, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000]
@@ -29,7 +30,7 @@ def results(opcode: str, width: int, count: int, result: int, pairs: list[tuple[
     a, b, c = (f"%{type_[width]}{10 + at}" for at in range(3))
     out = f"%{type_[result]}2"
     convert = {16: "cvt.u16.u64 {}, {};", 32: "cvt.u32.u64 {}, {};", 64: "mov.b64 {}, {};"}[width]
-    names = ", ".join((a, b, c)[:count])
+    names = ", ".join([*(a, b, c)[:count], *["0xCA"][: opcode == "lop3.b32"]])
     body = f"""
  ld.param.u64 %d20, [in]; ld.param.u64 %d21, [out]; mov.u32 %r31, %tid.x; mov.u32 %r30, %ntid.x;
  mul.wide.u32 %d22, %r31, 16; add.u64 %d20, %d20, %d22; ld.global.v2.u64 {{%d23, %d24}}, [%d20];
@@ -178,32 +179,17 @@ def permuted(a: int, b: int, c: int) -> int:
 @pytest.mark.parametrize("opcode", WORDS)
 def test_bits_and_parts(opcode: str) -> None:
     width, result, count, reference = WORDS[opcode]
-    text = opcode if opcode != "lop3.b32" else "lop3.b32"
     mask = (1 << width) - 1
-    if opcode == "lop3.b32":
-        found = [lop3(a & mask, b & mask) for a, b in PAIRS[:64]]
-        pairs = PAIRS[:64]
-    else:
-        pairs = PAIRS
-        found = results(text, width, count, result, pairs)
-    for (a, b), got in zip(pairs, found, strict=True):
+    found = results(opcode, width, count, result, PAIRS)
+    for (a, b), got in zip(PAIRS, found, strict=True):
         wanted = reference(a & mask, b & mask, (a ^ 0x55) & mask, width) & ((1 << result) - 1)
         assert got == wanted, f"{opcode} {a:#x}, {b:#x}: {got:#x}, not {wanted:#x}"
 
 
-def lop3(a: int, b: int) -> int:
-    from ptxkit.emulator.core.integer_ops import lop3 as function
-
-    given = [numpy.array([each], numpy.uint32) for each in (a, b, (a ^ 0x55) & 0xFFFFFFFF)]
-    return int(function(0xCA)(*given)[0])
-
-
 @pytest.mark.parametrize("table", range(256))
 def test_every_table_of_a_bitwise_function(table: int) -> None:
-    from ptxkit.emulator.core.integer_ops import lop3 as function
-
     a, b, c = (numpy.array([each], numpy.uint32) for each in (0xF0, 0xCC, 0xAA))
-    assert int(function(table)(a, b, c)[0]) & 0xFF == table
+    assert int(bitwise_function(table)(a, b, c)[0]) & 0xFF == table
 
 
 def test_sums_over_several_registers() -> None:

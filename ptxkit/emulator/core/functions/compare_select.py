@@ -6,25 +6,18 @@ Manual: Comparison and Selection Instructions; Half Precision Comparison Instruc
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from ptxkit.emulator.core.numbers.float_compare import COMPARISONS, comparison
+from ptxkit.emulator.core.numbers.float_compare import comparison
 from ptxkit.emulator.core.numbers.formats import DTYPES, F32, FORMATS, Bits
 from ptxkit.emulator.core.numbers.nan_rules import flush_subnormals
 from ptxkit.emulator.core.numbers.packing import packing_of
 from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 from ptxkit.isa.functions import bits, kind
+from ptxkit.semantics.value_ops import COMPARISONS, WRAPPING
 
 Comparison = Callable[[Bits, Bits], Bits]
-
-_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-_COMBINE_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 
 
 @value_semantics
@@ -45,12 +38,12 @@ def setp(
     def both(a: Bits, b: Bits, c: Bits | None = None) -> tuple[Bits, Bits]:
         found = compare(a, b)
         p, q = (found[..., 0], found[..., 1]) if pair else (found, ~found)
-        return (p, q) if combine is None else (_COMBINE_OPERATIONS[combine](p, c), _COMBINE_OPERATIONS[combine](q, c))
+        return (p, q) if combine is None else (WRAPPING[combine](p, c), WRAPPING[combine](q, c))
 
     def first(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
         found = compare(a, b)
         p: Bits = found[..., 0] if pair else found
-        return p if combine is None else _COMBINE_OPERATIONS[combine](p, c)
+        return p if combine is None else WRAPPING[combine](p, c)
 
     return first if alone else both
 
@@ -68,7 +61,7 @@ def set_(*, type: str, source: str, test: str, combine: str | None = None, ftz: 
     def function(a: Bits, b: Bits, c: Bits | None = None) -> Bits:
         found = compare(a, b)
         if combine is not None and c is not None:
-            found = _COMBINE_OPERATIONS[combine](found, c if pairs == 1 else np.asarray(c)[..., np.newaxis])
+            found = WRAPPING[combine](found, c if pairs == 1 else np.asarray(c)[..., np.newaxis])
         values: Bits = np.where(found, truth, truth.dtype.type(0))
         return values if pairs == 1 else np.ascontiguousarray(values).view(DTYPES[bits(type)])[..., 0]
 
@@ -96,7 +89,7 @@ def _make_comparison(word: str, test: str, ftz: bool) -> Comparison:
     if kind(word) == "f":
         return _make_float_comparison(word, test, ftz)
     width, signed = bits(word) // _element_count(word), kind(word) == "s"
-    compare = COMPARISONS[_UNSIGNED.get(test, test)]
+    compare = COMPARISONS[test]
     view = f"{'i' if signed else 'u'}{width // 8}"
     if _element_count(word) == 1:
         return lambda a, b: compare(a.view(view), b.view(view))

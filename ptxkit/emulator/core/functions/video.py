@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ptxkit.emulator.core.numbers.float_compare import COMPARISONS
 from ptxkit.emulator.core.numbers.formats import Bits
 from ptxkit.emulator.core.semantics_registry import Function, value_semantics
 from ptxkit.isa.functions import kind
+from ptxkit.semantics.value_ops import COMPARISONS, WRAPPING
 
 IntegerArray = Any
 """Arrays of int64, or of Python's integers where 64 bits are not enough."""
@@ -31,14 +31,13 @@ def _average(a: IntegerArray, b: IntegerArray) -> IntegerArray:
 
 
 _OPERATIONS: dict[str, Callable[[IntegerArray, IntegerArray], IntegerArray]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
     "absdiff": lambda a, b: np.abs(a - b),
     "min": np.minimum,
     "max": np.maximum,
     "avrg": _average,
     "shl": lambda a, b: _to_python_ints(a) << _to_python_ints(b),
     "shr": lambda a, b: a >> b,
+    **WRAPPING,
     **COMPARISONS,
 }
 """The operation of an instruction, and the second one, with the third operand."""

@@ -13,24 +13,15 @@ from numpy.typing import NDArray
 
 from ptxkit.emulator.core.numbers.float_codec import is_nan, magnitudes
 from ptxkit.emulator.core.numbers.formats import Bits, Format
+from ptxkit.semantics.value_ops import COMPARISONS
 
 BoolArray = NDArray[np.bool_]
 
 _QUIET = np.uint64(1 << 51)
 
-COMPARISONS: dict[str, Callable[[Bits, Bits], BoolArray]] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
-"""Ordered comparisons; with a `u` after them they hold for NaNs, too."""
-
 
 def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], BoolArray]:
-    """Return a comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ..."""
+    """Return a comparison of codes by its name in PTX: `lt`, `ltu`, `num`, `nan`, ...; with a `u` it holds for NaNs."""
     if fmt.name in _NATIVE:
         native, test = _NATIVE[fmt.name], _VALUES[name]
         return lambda a, b: test(a.view(native), b.view(native))
@@ -51,7 +42,7 @@ def comparison(fmt: Format, name: str) -> Callable[[Bits, Bits], BoolArray]:
 
 _NATIVE: dict[str, type[np.floating[Any]]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 _VALUES: dict[str, Callable[[Any, Any], BoolArray]] = {
-    **{name: test for name, test in COMPARISONS.items() if name != "ne"},
+    **COMPARISONS,
     "ne": lambda a, b: (a < b) | (a > b),
     "equ": lambda a, b: ~((a < b) | (a > b)),
     "neu": np.not_equal,
