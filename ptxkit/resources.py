@@ -19,7 +19,7 @@ def grammar_folder() -> str:
     for folder in (os.path.join(PACKAGE, "_grammars"), os.path.join(os.path.dirname(PACKAGE), "grammars")):
         if os.path.isfile(os.path.join(folder, "ptx.lark")):
             return folder
-    raise FileNotFoundError(f"ptxkit's grammars are missing beside {PACKAGE}; install ptxkit again")
+    raise FileNotFoundError(f"the grammars of ptxkit are missing from {PACKAGE} and its parent; reinstall ptxkit")
 
 
 def grammar_path() -> Path:

@@ -38,7 +38,7 @@ def build_file_view(source: SourceFile, settings: Settings = DEFAULT) -> FileVie
             source,
             result,
             coloured_spans=pieces,
-            missing_functions_reason="The file has syntax errors: mend these to see its graph.",
+            missing_functions_reason="The file has syntax errors: fix them to see its graph.",
         )
     seen = FileView(
         source,

@@ -11,8 +11,11 @@ from ptxkit.results import FileResult
 from ptxkit.settings.model import Settings
 from ptxkit.source import SourceFile
 
-JobMode: TypeAlias = Literal["find", "offer", "mend", "mend unsafely"]
-"""`find`: what is wrong. `offer`: that, with a fix for each finding that has one. `mend`: the text after its fixes."""
+JobMode: TypeAlias = Literal["find", "offer", "fix", "fix unsafely"]
+"""`find`: report the findings. `offer`: report them, with a verified fix for each finding that has one.
+
+`fix`: apply the safe fixes, and report what remains. `fix unsafely`: apply all fixes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ def run_job(question: Job) -> JobResult:
 
         if question.mode == "offer":
             return JobResult(with_verified_fixes(source, lint_source(source, settings), settings))
-        fixed = fix_source(source, settings, unsafe=question.mode == "mend unsafely")
+        fixed = fix_source(source, settings, unsafe=question.mode == "fix unsafely")
     except MemoryError:
         raise
     except Exception as error:  # a fault of ours: the other files are checked all the same

@@ -1,6 +1,6 @@
 """Generated from the instruction table by scripts/stubs: not to be edited.
 
-Operands stand in PTX's order without results, which are returned. Keywords name the form's modifiers; `into` names
+Operands are in the order of PTX, without results, which are returned. Keywords name the form's modifiers; `into` names
 registers that receive results, `guard` and `unless` make the instruction conditional.
 """
 # ruff: noqa
@@ -1241,68 +1241,68 @@ class Methods:
     def fence(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., restrict: Literal['sync_restrict::shared::cluster', 'sync_restrict::shared::cta'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['sc', 'acq_rel', 'acquire', 'release'] | bool = ...) -> None:
         """fence{.<sem>}.<sc>
             Orders the thread's earlier memory accesses before its later ones.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 6.0 and sm_70; PTX 8.6 and sm_90, for sem in .acquire .release; PTX 7.8 and sm_90, for .cluster
             effect memory_fence(sem or .acq_rel, sc)
         fence.<sem>.<restrict>.<sc>
             Orders the thread's earlier memory accesses before its later ones.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.6 and sm_90; PTX 7.8 and sm_90, for .cluster; PTX 8.6 and sm_90, for .sync_restrict::shared::cluster; PTX 8.6 and sm_90, for .sync_restrict::shared::cta
             effect memory_fence(sem, .cluster, only=restrict)
         fence.<op>.<sem>.<sc>
             Orders the thread's earlier memory accesses before its later ones.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.0 and sm_90; PTX 7.8 and sm_90, for .cluster
             effect memory_fence(.release, .cluster, only="mbarrier.init")
         fence.<kind>.<restrict>.<sem>.<sc>
             Orders the thread's earlier memory accesses before its later ones.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 9.5 and sm_90
         """
     @overload
     def fence_proxy(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., kind: Literal['generic::fabric', 'fabric::generic', 'fabric::fabric'] | bool = ..., restrict: Literal['sync_restrict::shared::cluster', 'sync_restrict::shared::cta'] | bool = ..., sc: Literal['cta', 'cluster', 'gpu', 'sys'] | bool = ..., sem: Literal['acquire', 'release'] | bool = ..., ss: Literal['global', 'shared::cta', 'shared::cluster'] | bool = ...) -> None:
         """fence.proxy.<kind>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 7.5 and sm_70
             effect proxy_fence(.alias)
         fence.proxy.<kind>.<sem>.<sc>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 9.4 and sm_90
             effect proxy_fence(.alias, direction=sem, scope=.sys)
         fence.proxy.<kind>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.0 and sm_90
             effect proxy_fence(.async)
         fence.proxy.<kind>.<ss>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.0 and sm_90; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .shared::cluster
             effect proxy_fence(.async, ss)
         fence.proxy.<kind>.<sem>.<restrict>.<sc>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.6 and sm_90; PTX 7.8 and sm_90, for .cluster; PTX 8.6 and sm_90, for .sync_restrict::shared::cluster; PTX 8.6 and sm_90, for .sync_restrict::shared::cta
             effect proxy_fence(.async, case(sem, .acquire, .shared::cluster, .shared::cta), direction=sem, scope=.cluster)
         fence.proxy.<kind>.<sem>.<restrict>.<sc>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 9.4 and sm_90; PTX 7.8 and sm_90, for .cluster; PTX 9.4 and sm_90, for .sync_restrict::shared::cluster::read
         fence.proxy.<kind>.<sem>.<sc>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.3 and sm_90; PTX 7.8 and sm_90, for .cluster
             effect proxy_fence(.tensormap, direction=.release, scope=sc)
         fence.proxy.<kind>.<sem>.<sc> [a in .generic of .any as tensormap], n:#128
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.3 and sm_90; PTX 7.8 and sm_90, for .cluster
             effect proxy_fence(.tensormap, direction=.acquire, scope=sc, address=a)
         fence.proxy.<kind>.<alias>.<sem>.<sc>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 9.3 and sm_100
             effect proxy_fence(.fabric, direction=sem, scope=.sys)
         """
@@ -1817,12 +1817,12 @@ class Methods:
     def mbarrier_test_wait(self, bar: Generic[Any] | Shared[Any], state: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
         """mbarrier.test_wait{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.0 and sm_80; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, state, .state, d, false, order=sem or .acquire, scope=sc or .cta)
         mbarrier.test_wait.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}{, value:.b8/#/integer/nameless}, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, state, .state, d, false, order=sem or .acquire, scope=sc or .cta)
             effect report = unknown
@@ -1831,18 +1831,18 @@ class Methods:
     def mbarrier_test_wait_parity(self, bar: Generic[Any] | Shared[Any], phase: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary', 'phase_type::conditional'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
         """mbarrier.test_wait.parity{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.1 and sm_80; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, phase, .parity, d, false, order=sem or .acquire, scope=sc or .cta)
         mbarrier.test_wait.parity.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred|report:.pred/_, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, phase, .parity, d, false, order=sem or .acquire, scope=sc or .cta)
             effect report = unknown
         mbarrier.test_wait.parity.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}, value:.b8/#/integer/nameless, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer/lax
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, phase, .parity, d, false, order=sem or .acquire, scope=sc or .cta)
             effect report = unknown
@@ -1852,12 +1852,12 @@ class Methods:
     def mbarrier_try_wait(self, bar: Generic[Any] | Shared[Any], state: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
         """mbarrier.try_wait{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless{, hint:.b32/#/integer}
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_90; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, state, .state, d, true, order=sem or .acquire, scope=sc or .cta)
         mbarrier.try_wait.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}{, value:.b8/#/integer/nameless}, [bar in ss of .shared as mbarrier], state:.b64/#/integer/nameless{, hint:.b32/#/integer}
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, state, .state, d, true, order=sem or .acquire, scope=sc or .cta)
             effect report = unknown
@@ -1870,18 +1870,18 @@ class Methods:
     def mbarrier_try_wait_parity(self, bar: Generic[Any] | Shared[Any], phase: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., ph: Literal['phase_type::primary', 'phase_type::conditional'] | bool = ..., sc: Literal['cta', 'cluster'] | bool = ..., sem: Literal['acquire', 'relaxed'] | bool = ..., ss: Literal['shared', 'shared::cta'] | bool = ...) -> Any:
         """mbarrier.try_wait.parity{.<ph>}{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer{, hint:.b32/#/integer}
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_90; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, phase, .parity, d, true, order=sem or .acquire, scope=sc or .cta)
         mbarrier.try_wait.parity.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred|report:.pred/_, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer{, hint:.b32/#/integer}
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, phase, .parity, d, true, order=sem or .acquire, scope=sc or .cta)
             effect report = unknown
         mbarrier.try_wait.parity.<ph>{.<sem>}{.<sc>}{.<ss>}.b64 d:.pred{|report:.pred/_}, value:.b8/#/integer/nameless, [bar in ss of .shared as mbarrier], phase:.b32/#0..1/integer/lax{, hint:.b32/#/integer}
             Asks whether a phase of an mbarrier is complete; try_wait may sleep for a while first.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait, mbarrier.try_wait'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: mbarrier.test_wait / mbarrier.try_wait'
             needs PTX 8.0 and sm_80, for sem; PTX 8.0 and sm_90, for sc == .cluster; PTX 8.6 and sm_90, for sem == .relaxed; PTX 9.3 and sm_90, for ph; PTX 7.8 and sm_30, for .shared::cta; PTX 7.8 and sm_90, for .cluster
             effect mbarrier_wait(bar, phase, .parity, d, true, order=sem or .acquire, scope=sc or .cta)
             effect report = unknown
@@ -1893,18 +1893,18 @@ class Methods:
     def membar(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., level: Literal['cta', 'gl', 'sys'] | bool = ...) -> None:
         """membar.<level>
             Orders the thread's earlier memory accesses before its later ones.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             effect memory_fence(.sc, case(level, .gl, .gpu, level))
         """
     def membar_proxy(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ...) -> None:
         """membar.proxy.<kind>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 7.5 and sm_70
             effect proxy_fence(.alias)
         membar.proxy.<kind>
             Orders accesses through different proxies to the same memory.
-            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar, fence'
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: membar / fence'
             needs PTX 8.0 and sm_90
             effect proxy_fence(.async)
         """
@@ -1961,27 +1961,27 @@ class Methods:
     def mma(self, a: Sequence[Value], b: Sequence[Value], c: Sequence[Value], e: Value, f: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., at: Literal['bf16', 'tf32', 'e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., bt: Literal['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1', 'u8', 's8', 'u4', 's4'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., kind: Literal['kind::mxf4', 'kind::mxf4nvf4', 'kind::mxf8f6f4'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: Literal['m16n8k16', 'm16n8k32', 'm16n8k8', 'm16n8k64', 'm16n8k128'] | bool = ..., size: Literal['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X'] | bool = ..., sp: Literal['sp', 'sp::ordered_metadata'] | bool = ..., st: Literal['ue8m0', 'ue4m3'] | bool = ...) -> Any:
         """mma.<sp>.sync.aligned.<shape>.row.col.<dt>.f16.f16.<dt> {d:dw/halves(dt == .f16)/_/loose/vector * dn}, {a:.b32/halves/loose/vector * (m * k * 8 / 1024)}, {b:.b32/halves/loose/vector * (n * k * 16 / 1024)}, {c:dw/halves(dt == .f16)/loose/vector * dn}, e:.b32/integer/loose/vector/eight, f:#0..3
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
-            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp / mma.sp::ordered_metadata'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata
         mma.<sp>.sync.aligned.<shape>.row.col.f32.<at>.<at>.f32 {d:.f32/_/loose/vector * 4}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(at) / 1024)}, {c:.f32/loose/vector * 4}, e:.b32/integer/loose/vector/eight, f:#0..3
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
-            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp / mma.sp::ordered_metadata'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata
         mma.<sp>.sync.aligned.<shape>.row.col.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * (m * k * 8 / 2048)}, {b:.b32/loose/vector * (n * k * 8 / 1024)}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector/eight, f:#0
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
-            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp / mma.sp::ordered_metadata'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.4 and sm_89; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for dt == .f16
         mma.<sp>.sync.aligned.<shape>.row.col.<kind>.<dt>.<at>.<bt>.<dt> {d:dw/halves(dt == .f16)/exact(dt == .f32)/_/loose/vector * dn}, {a:.b32/loose/vector * 4}, {b:.b32/loose/vector * 4}, {c:dw/halves(dt == .f16)/exact(dt == .f32)/loose/vector * dn}, e:.b32/integer/loose/vector/eight, f:#0
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
-            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp / mma.sp::ordered_metadata'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.6 and sm_100a or sm_101a or sm_110a or sm_120a, or PTX 8.8 and sm_100f or sm_110f or sm_120f; PTX 8.7 and sm_120a, or PTX 8.8 and sm_120f, for dt == .f16 or at not in float8 or bt not in float8
         mma.<sp>.sync.aligned.<shape>.row.col.<kind>.block_scale{.<size>}.f32.<at>.<bt>.f32.<st> {d:.f32/exact/_/loose/vector * 4}, {a:.b32/exact/loose/vector * 4}, {b:.b32/exact/loose/vector * 4}, {c:.f32/exact/loose/vector * 4}, e:.b32/integer/loose/vector/eight, f:#0, scale_a:.b32/integer/loose/vector/eight * 1, {byte_a:.b16/#0..3/integer, thread_a:.b16/#0..1/integer}, scale_b:.b32/integer/loose/vector/eight * 1, {byte_b:.b16/#0..3/integer, thread_b:.b16/#0..3/integer}
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
-            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp / mma.sp::ordered_metadata'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata; PTX 8.7 and sm_120a or sm_121a, or PTX 8.8 and sm_120f, for kind == .kind::mxf8f6f4; PTX 8.7 and sm_120a or sm_121a, for kind != .kind::mxf8f6f4; PTX 9.1, for size == .scale_vec::4X and st == .ue8m0
         mma.<sp>.sync.aligned.<shape>.row.col{.satfinite}.s32.<at>.<bt>.s32 {d:.s32/integer/_/loose/vector * (m * n / 32)}, {a:.b32/loose/vector * (m * k * bits(at) / 2048)}, {b:.b32/loose/vector * (n * k * bits(bt) / 1024)}, {c:.s32/integer/loose/vector * (m * n / 32)}, e:.b32/integer/loose/vector/eight, f:#0..3
             The same with a sparse first matrix: half its elements are stored, with which ones they are.
-            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp'
+            PTX ISA, 'Multiply-and-Accumulate Instruction: mma.sp / mma.sp::ordered_metadata'
             needs PTX 7.1 and sm_80; PTX 8.5, for sp == .sp::ordered_metadata
         """
     @overload
@@ -2198,8 +2198,8 @@ class Methods:
         """
     def multimem_red_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['u32', 's32', 'u64'] | bool = ...) -> None:
         """multimem.red.async.<sem>.<sc>{.<ss>}.<op>.<t> [a in ss align bytes(t) wide], b:t/#/typed
-            Stores or adds to all the locations behind a multimem address, without waiting.
-            PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async, multimem.red.async'
+            Adds to all the locations that a multimem address denotes, asynchronously.
+            PTX ISA, 'Parallel Synchronization and Communication Instructions: multimem.red.async'
             needs PTX 9.3 and sm_100
             effect update(.global, a, bytes(t), order=sem, scope=sc)
         """
@@ -2227,8 +2227,8 @@ class Methods:
         """
     def multimem_st_async(self, a: Generic[Any] | Global[Any], b: Value, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., sc: Literal['gpu', 'sys'] | bool = ..., ss: Literal['global'] | bool = ..., t: Literal['b8', 'b16', 'b32', 'b64', 'u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64', 'f32', 'f64'] | bool = ...) -> None:
         """multimem.st.async.<sem>.<sc>{.<ss>}.<t> [a in ss align bytes(t) wide], b:t/#/typed/single(t == .f32)/wider(kind(t) != .f)/upto64
-            Stores or adds to all the locations behind a multimem address, without waiting.
-            PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async, multimem.red.async'
+            Stores to all the locations that a multimem address denotes, asynchronously.
+            PTX ISA, 'Data Movement and Conversion Instructions: multimem.st.async'
             needs PTX 9.3 and sm_100
             effect write(.global, a, bytes(t), order=sem, scope=sc)
         """
@@ -3867,14 +3867,14 @@ class Methods:
     def wgmma_commit_group_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
         """wgmma.commit_group.sync{.aligned}
             Closes the group of asynchronous multiplications.
-            PTX ISA, 'Asynchronous wgmma Proxy Operations: wgmma.commit_group'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.commit_group'
             needs PTX 8.0 and sm_90a
             effect commit_group(.wgmma)
         """
     def wgmma_fence_sync(self, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
         """wgmma.fence.sync{.aligned}
             Orders the warpgroup's register accesses before its asynchronous multiplications.
-            PTX ISA, 'Asynchronous wgmma Proxy Operations: wgmma.fence'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.fence'
             needs PTX 8.0 and sm_90a
             effect register_fence(.wgmma)
         """
@@ -3882,7 +3882,7 @@ class Methods:
     def wgmma_mma_async_sp_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, meta: Value, selector: int, scale: Value, scale_a: int, scale_b: int, trans_a: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
         """wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_a:#0..1, trans_b:#0..1
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3890,7 +3890,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3898,7 +3898,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3906,7 +3906,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0..1, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3914,7 +3914,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3922,7 +3922,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3930,7 +3930,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3938,7 +3938,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sp.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, meta:.b32/integer/loose/vector/many, selector:#0, scale:.pred/#0..1/!
             Multiplies a sparse A with a dense B and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async.sp'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.sp'
             needs PTX 8.2 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3964,7 +3964,7 @@ class Methods:
     def wgmma_mma_async_sync(self, d: Sequence[Value], adesc: Value, bdesc: Value, scale: Value, scale_a: int, scale_b: int, trans_a: int, trans_b: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ..., dt: Literal['f16', 'f32'] | bool = ..., satfinite: Literal['satfinite'] | bool = ..., shape: str | bool = ..., t: Literal['f16', 'bf16'] | bool = ..., ta: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ..., tb: Literal['e4m3', 'e5m2', 's8', 'u8'] | bool = ...) -> None:
         """wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_a:#0..1, trans_b:#0..1
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3972,7 +3972,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}, trans_b:#0..1
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3980,7 +3980,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3988,7 +3988,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -3996,7 +3996,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -4004,7 +4004,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/halves/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!, scale_a:#{-1 1}, scale_b:#{-1 1}
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -4012,7 +4012,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -4020,7 +4020,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>{.satfinite}.<dt>.<ta>.<tb> {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a; PTX 8.4 and sm_90a, for ta != tb
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -4028,7 +4028,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t>.<op>.popc {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, adesc:.b64/integer/#/nameless, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -4036,7 +4036,7 @@ class Methods:
             effect read(.shared::cta, bdesc, via=.descriptor, proxy=.async, completion=.wgmma, rows=n, width=2, transposed=trans_b)
         wgmma.mma_async.sync{.aligned}.<shape>.<dt>.<t>.<t>.<op>.popc {d:element/integer/halves(dt == .f16)/exact(dt == .f32)/loose/vector * count}, {a:.b32/loose/vector * 4}, bdesc:.b64/integer/#/nameless, scale:.pred/#0..1/!
             Multiplies matrices of shared memory (or A of registers) and adds to D; done when its group is waited for.
-            PTX ISA, 'Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async'
             needs PTX 8.0 and sm_90a
             effect async_registers(.update, d, .wgmma)
             effect async_registers(.read, a, .wgmma)
@@ -4061,7 +4061,7 @@ class Methods:
     def wgmma_wait_group_sync(self, n: int, /, *, into: Into = ..., guard: Guard = ..., unless: Guard = ..., aligned: Literal['aligned'] | bool = ...) -> None:
         """wgmma.wait_group.sync{.aligned} n:#0..7
             Waits until older groups of asynchronous multiplications are done.
-            PTX ISA, 'Asynchronous wgmma Proxy Operations: wgmma.wait_group'
+            PTX ISA, 'Asynchronous Multiply-and-Accumulate Instruction: wgmma.wait_group'
             needs PTX 8.0 and sm_90a
             effect wait_group(.wgmma, n)
         """

@@ -1,6 +1,6 @@
 """Where a thread is in a ring of stages: which one comes next, and the parity of its mbarrier's phase.
 
-Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier: Phase of the mbarrier object".
+Source: PTX ISA, "Phases of the mbarrier object".
 """
 
 from __future__ import annotations

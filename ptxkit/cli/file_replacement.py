@@ -31,7 +31,7 @@ def rewrite_file(origin: TextOrigin, text: str) -> str | None:
 def replace_content(origin: TextOrigin, content: bytes) -> str | None:
     """The same of bytes."""
     if origin.container is not None:
-        return "it stands inside another file; take it out first: ptxkit extract"
+        return "it is inside another file; extract it first: ptxkit extract"
     if origin.file is None:
         return "it is no file"
     target = os.path.realpath(origin.file)
@@ -122,7 +122,7 @@ def _write_all(stream: io.FileIO, content: bytes) -> None:
 
 
 def render_diff(source: SourceFile, text: str, what: str) -> str:
-    """What changes from a text to another one, as a unified diff. what: `formatted`, `mended`.
+    """What changes from a text to another one, as a unified diff. what: `formatted`, `fixed`.
 
     Lines end at line feeds alone. What else a terminal or the reader of a log would act on is spelt out: a lone
     carriage return ends a line for some, and the next one could be taken for a message of ours.

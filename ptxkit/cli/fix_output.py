@@ -16,7 +16,7 @@ def job_mode(options: LintOptions) -> JobMode:
         return "find"
     if options.fixes == "show":
         return "offer"
-    return "mend unsafely" if options.unsafe_fixes else "mend"
+    return "fix unsafely" if options.unsafe_fixes else "fix"
 
 
 def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileResult:
@@ -31,7 +31,7 @@ def write_fixed(question: Job, answer: JobResult, options: LintOptions) -> FileR
 
     source = question.source
     if options.fixes == "diff":
-        sys.stdout.buffer.write(encode(render_diff(source, answer.fixed_text, "mended")))
+        sys.stdout.buffer.write(encode(render_diff(source, answer.fixed_text, "fixed")))
         return answer.result
     failure = rewrite_file(source.origin, answer.fixed_text)
     if failure is None:

@@ -82,8 +82,8 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_FormattedTe
             problems.extend(found.diagnostics)
             continue
         if write and found.origin.container is not None:
-            remedy = "take it out first: ptxkit extract"
-            problems.extend(unchecked_result(found.path, "stands inside another file", remedy=remedy).diagnostics)
+            remedy = "extract it first: ptxkit extract"
+            problems.extend(unchecked_result(found.path, "is inside another file", remedy=remedy).diagnostics)
             continue
         try:
             formatted.append(_FormattedText(found, format_source(found)))
@@ -95,5 +95,5 @@ def _format_all(paths: Sequence[str], *, write: bool) -> tuple[list[_FormattedTe
 def _rewrite(each: _FormattedText) -> bool:
     reason = rewrite_file(each.source.origin, each.text)
     if reason is not None:
-        click.echo(f"{escape_path(each.source.path)}: cannot be rewritten: {reason}; it is as it was", err=True)
+        click.echo(f"{escape_path(each.source.path)}: cannot be rewritten: {reason}; it is unchanged", err=True)
     return reason is None

@@ -169,7 +169,7 @@ def _run(campaigns: list[FuzzCampaign], limits: FuzzLimits, jobs: int, cluster: 
         click.echo(f"ptxkit fuzz: {escape_text(str(error))}", err=True)
         return ExitStatus.COULD_NOT_RUN
     except KeyboardInterrupt:
-        click.echo("\nended; the same command goes on from here", err=True)
+        click.echo("\ninterrupted; the same command continues the campaign", err=True)
     for line in summary(campaigns, store):
         click.echo(escape_text(line))
     totals = [store.campaign_total(each) for each in campaigns]
@@ -215,7 +215,7 @@ def _progress(
                 last = now
                 totals = [store.campaign_total(each) for each in campaigns]
                 asked, failed = sum(each.run_count for each in totals), sum(each.failure_count for each in totals)
-                click.echo(f"fuzz: {now - began:.0f} s: {asked} asked, {failed} failed", err=True)
+                click.echo(f"fuzz: {now - began:.0f} s: {asked} examples, {failed} failed", err=True)
 
         yield line
         return
@@ -230,7 +230,7 @@ def _progress(
             assert isinstance(outcome, FuzzUnitResult)
             asked, failed = asked + outcome.run_count, failed + len(outcome.failures)
             at = int(time.monotonic() - began) if limits.seconds else done + asked
-            bar.update(max(0, min(at, length) - bar.pos), f"{asked} asked, {failed} failed")
+            bar.update(max(0, min(at, length) - bar.pos), f"{asked} examples, {failed} failed")
 
         yield report
 
@@ -246,13 +246,13 @@ def _replay(folder: Path, trusted: Sequence[str], hang: float) -> int:
     _add_working_directory(trusted)
     try:
         example = examples.load_example(folder)
-        click.echo(f"{shown}: asks {escape_text(example.oracle)} again", err=True)
+        click.echo(f"{shown}: replays the example with {escape_text(example.oracle)}", err=True)
         with report_progress(hang, lambda message: click.echo(f"{shown}: {escape_text(message)}", err=True)):
             example_replay.replay(example, trusted)
     except examples.ExampleError as error:
         raise click.UsageError(str(error)) from error
     except SkipTest as error:
-        click.echo(f"{shown}: could not be asked: {escape_text(str(error))}")
+        click.echo(f"{shown}: could not be replayed: {escape_text(str(error))}")
         return ExitStatus.COULD_NOT_RUN
     except Exception as error:  # what an oracle finds, or where ptxkit breaks
         message = escape_lines(f"{example.oracle} fails: {examples.failure_cause(error)}\n{error}")

@@ -75,7 +75,7 @@ class InputSettings:
             raise SettingsError("--write-baseline needs --baseline FILE, or `baseline` in the settings")
         path = level.baseline
         if level.origin != COMMAND_LINE and not is_inside(path, level.folder):
-            what = f"the baseline {path} stands outside of the folder of these settings"
+            what = f"the baseline {path} is outside the folder of these settings"
             raise SettingsError(f"{what}; to write it there, name it: --baseline {path}", level.origin)
         if os.path.exists(path):
             self._read_baseline(path)

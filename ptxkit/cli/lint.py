@@ -132,10 +132,12 @@ def lint(  # noqa: PLR0913 (options)
     if not paths and not show_settings:
         raise click.UsageError("Missing argument 'PATH...': name files, folders, or - for standard input.")
     if config is not None and isolated:
-        raise click.UsageError("--config names a settings file, and --isolated wants none. Give one or the other.")
+        raise click.UsageError(
+            "--config and --isolated exclude each other: --isolated reads no settings file. Give one of them."
+        )
     if write_baseline and add_ignores:
         raise click.UsageError(
-            "--write-baseline and --add-ignores are two ways to keep findings. Give one or the other."
+            "--write-baseline and --add-ignores exclude each other: both record known findings. Give one of them."
         )
     if reason and not add_ignores:
         raise click.UsageError("--reason is for the comments of --add-ignores: add that")

@@ -24,7 +24,10 @@ def lsp(ctx: click.Context, stdio: bool) -> None:  # noqa: ARG001 (editors pass 
             raise
         raise UnknownNameError("the language server needs pygls: pip install 'ptxkit[lsp]'") from error
     if os.isatty(0):
-        click.echo("An editor starts this, and speaks to it. Ctrl-D ends it.", err=True)
+        click.echo(
+            "The language server is started by an editor, and reads its requests from standard input. Ctrl-D ends it.",
+            err=True,
+        )
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed in here is no message to the editor
     ctx.exit(PtxLanguageServer().serve(stdin, stdout))

@@ -62,7 +62,7 @@ def fat_binaries(data: Bytes, start: int, end: int) -> Iterator[ContainerEntry]:
         stop = place + header + size
         if stop > end:
             yield ContainerProblem(
-                f"a fat binary at byte {place:,} is said to end at byte {stop:,}, and {end:,} is the last",
+                f"a fat binary at byte {place:,} states its end at byte {stop:,}, but the file ends at byte {end:,}",
                 DAMAGED_REMEDY,
             )
             stop = end
@@ -115,7 +115,7 @@ def _decompress_payload(data: Bytes, entry: _Entry) -> bytes:
     if entry.flags & (_LZ4 | _ZSTD):
         unpack = decompress_zstd if entry.flags & _ZSTD else decompress_lz4
         if entry.size > MAX_EMBEDDED_BYTES:
-            raise CompressionError(f"it is said to have {entry.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most")
+            raise CompressionError(f"its header states {entry.size:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most")
         return unpack(bytes(data[begin : begin + packed]), entry.size)
     if packed > MAX_EMBEDDED_BYTES:
         raise CompressionError(f"it has {packed:,} bytes; {MAX_EMBEDDED_BYTES:,} are read at most")

@@ -105,7 +105,7 @@ class CheckScheduler:
         now = document.snapshot
         asked = "", Span(0, 0), ""
         if asked not in document.pending_fixes:
-            job = AnalysisRequest("mend", now.path, now.text, document.settings)
+            job = AnalysisRequest("fix", now.path, now.text, document.settings)
             document.pending_fixes[asked] = asyncio.create_task(self._request(job))
         found = await self._wait_for(document.pending_fixes[asked], seconds)
         return found if isinstance(found, str) else None

@@ -65,9 +65,7 @@ def fix_all_action(text: TextSnapshot, new: str) -> types.CodeAction | None:
     edits = minimal_edits(text, new)
     if not edits:
         return None
-    return types.CodeAction(
-        "Mend all that can be mended safely (ptxkit)", kind=FIX_ALL, edit=workspace_edit(text, edits)
-    )
+    return types.CodeAction("Apply all safe fixes (ptxkit)", kind=FIX_ALL, edit=workspace_edit(text, edits))
 
 
 def _kind_text(kind: types.CodeActionKind | str) -> str:

@@ -245,7 +245,7 @@ async def _code_actions(
     text, only = document.snapshot, params.context.only
     span = text.lines.span(params.range)
     found: list[types.CodeAction | None] = []
-    mendable = is_requested(FIX_ALL, only) and bool(only)
+    has_safe_fix = is_requested(FIX_ALL, only) and bool(only)
     if is_requested(types.CodeActionKind.QuickFix.value, only):
         for item in findings_in(result.diagnostics, span)[:MAX_FIXED_FINDINGS]:
             fix = (
@@ -254,10 +254,10 @@ async def _code_actions(
                 else None
             )
             if fix is not None:
-                mendable = mendable or fix.safe
+                has_safe_fix = has_safe_fix or fix.safe
                 found.append(fix_action(text, item, fix, server.client_features))
             found.append(suppress_action(text, item, server.client_features))
-    if mendable and is_requested(FIX_ALL, only) and document.snapshot is text:
+    if has_safe_fix and is_requested(FIX_ALL, only) and document.snapshot is text:
         new = await server.checker.fixed_text(document, REQUEST_TIMEOUT_SECONDS)
         found.append(fix_all_action(text, new) if new is not None else None)
     return [each for each in found if each is not None] if document.snapshot is text else None

@@ -23,7 +23,7 @@ class RequestHandler:
     def handle(self, job: AnalysisRequest) -> FileResult | Fix | str | None:
         """What a job gives."""
         source = SourceFile(job.path, job.text)
-        if job.kind == "mend":
+        if job.kind == "fix":
             from ptxkit.fixes import fix_source
 
             return fix_source(source, job.settings).source.text

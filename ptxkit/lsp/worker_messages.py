@@ -8,14 +8,14 @@ from ptxkit.fast_dataclasses import dataclass
 from ptxkit.settings.model import Settings
 from ptxkit.source import Span
 
-RequestKind: TypeAlias = Literal["check", "offer", "mend"]
+RequestKind: TypeAlias = Literal["check", "offer", "fix"]
 
 FindingKey: TypeAlias = tuple[str, Span, str]
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysisRequest:
-    """What to do with a text. check: its result. `offer`: the fix that holds for a finding, or None. `mend`: the text
+    """What to do with a text. check: its result. `offer`: the fix that holds for a finding, or None. `fix`: the text
     after all safe ones. finding: its code, place and message.
     """
 

@@ -59,7 +59,7 @@ def transfer_report(results: Iterable[FileTransfers]) -> Iterator[Line]:
 
 
 def _kernel(kernel: KernelTransfers) -> Iterator[Line]:
-    kind = "" if kernel.kind == "entry" else ", a function that no walk called"
+    kind = "" if kernel.kind == "entry" else ", a function that no analysed kernel calls"
     nothing = "" if kernel.transfers else ": no transfers"
     yield ()
     yield ((_truncate(escape_text(kernel.name), WIDTH - 50), TextRole.LOCATION), (kind + nothing, TextRole.PLAIN))
@@ -142,7 +142,7 @@ def _completion(transfer: Transfer) -> str:
 
 def _waits(transfer: Transfer) -> str:
     if not transfer.reached:
-        return "not reached by any walk"
+        return "not reached"
     if transfer.completion.mechanism in ("nothing", "at once"):
         return "-"
     unfollowed = transfer.completion.mechanism == "commit" and not transfer.completion.lines
@@ -223,7 +223,7 @@ def _summary(results: Sequence[FileTransfers]) -> Line:
     parts = [f"{count} {unit}" for unit, count in sorted(units.items())]
     missed = sum(not row.reached for row in rows)
     if missed:
-        parts.append(f"{missed} not reached by any walk")
+        parts.append(f"{missed} not reached")
     failed = sum(result.status == "failed" for result in results)
     errors = sum(len(result.diagnostics) for result in results if result.status != "failed")
     if errors:

@@ -24,7 +24,7 @@ _FAMILIES = (
     ("M", "mbarrier"),
     ("W", "wgmma group"),
     ("T", "tcgen05: commit or wait"),
-    ("\u2013", "nothing tells"),
+    ("\u2013", "no completion mechanism"),
 )
 
 
@@ -51,10 +51,10 @@ def transfers_chart(
     """
     drawn = build_chart(function, everywhere)
     if not drawn.rows:
-        return tag("p", "Nothing here is asynchronous, and nothing synchronises.", class_="left")
+        return tag("p", "This function has no asynchronous operation and no synchronization.", class_="left")
     lanes = LaneDrawing(drawn)
     rows = [_row(source, drawn, number, lanes, found, name) for number in range(len(drawn.rows))]
-    heads = ("line", "under way", "", "instruction, and what it does")
+    heads = ("line", "in flight", "", "instruction, and what it does")
     head = tag("tr", *(tag("th", each, scope="col") for each in heads))
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="lanes")
     return _chart_description(drawn) + _legend() + tag("div", table, class_="canvas")
@@ -66,9 +66,9 @@ def _chart_description(drawn: AsyncChart) -> str:
     lost = sum(bar.count for bar in drawn.bars if bar.is_known and bar.is_open and has_completion(bar.transfer))
     unknown = sum(bar.count for bar in drawn.bars if not bar.is_known)
     if lost:
-        words.append(f"{lost:,} without a wait that the analysis saw")
+        words.append(f"{lost:,} for which the analysis found no wait")
     if unknown:
-        words.append(f"{unknown:,} that no walk of the analysis reached (undecided)")
+        words.append(f"{unknown:,} that the analysis did not reach (undecided)")
     legend = tag("p", escape_markup(f"{', '.join(words)}. Bars go from the issue to the wait."), class_="how")
     left = []
     if drawn.omitted_rows:
@@ -150,12 +150,12 @@ def _describe_issue(row: ChartRow) -> str:
     else:
         bytes_ = f"{size} bytes" if transfer.size.number is not None else size
         parts = [moves.replace("->", "\u2192"), "tensor box" if transfer.unit is Unit.TENSOR else bytes_]
-    parts.append(completion if has_completion(transfer) else "nothing tells of its end")
+    parts.append(completion if has_completion(transfer) else "nothing signals its completion")
     if fences not in ("-", "none"):
         parts.append(f"fenced at {fences}")
     legend = escape_markup(", ".join(parts))
     if not transfer.reached:
-        return legend + tag("em", ", undecided: no walk reached it", class_="undecided")
+        return legend + tag("em", ", undecided: not reached by the analysis", class_="undecided")
     if has_completion(transfer) and not transfer.waits:
         return legend + tag("em", f", {waits}", class_="lost")
     return legend + (escape_markup(f", waited for at {waits}") if transfer.waits else "")
@@ -176,15 +176,18 @@ def _legend() -> str:
     drawn = [
         tag("li", _sample(markup), escape_markup(meaning))
         for markup, meaning in (
-            (tag("rect", class_="bar copy", x=2, y=1, width=18, height=10), "under way"),
-            (tag("rect", class_="bar copy tail", x=2, y=1, width=18, height=10), "until the last of several waits"),
-            (tag("rect", class_="bar product", x=2, y=1, width=18, height=10), "a multiplication under way"),
+            (tag("rect", class_="bar copy", x=2, y=1, width=18, height=10), "in flight"),
+            (
+                tag("rect", class_="bar copy tail", x=2, y=1, width=18, height=10),
+                "in flight until the last of several waits",
+            ),
+            (tag("rect", class_="bar product", x=2, y=1, width=18, height=10), "a matrix multiplication in flight"),
             (tag("path", class_="tick wait", d="M2 6 h18"), "waited for"),
-            (tag("circle", class_="tick read", cx=11, cy=6, r=4), "source read, no more"),
+            (tag("circle", class_="tick read", cx=11, cy=6, r=4), "wait for the read of the source only"),
             (tag("path", class_="bar copy open", d="M2 1 H12 L20 6 L12 11 H2 Z"), "no wait known"),
             (tag("rect", class_="bar copy unknown", x=2, y=1, width=18, height=10), "undecided"),
             (tag("path", class_="loop", d="M8 1 H3 V11 H8"), "loop"),
-            (tag("path", class_="on", d="M6 3 l5 5 l5 -5"), "goes on at the loop's beginning"),
+            (tag("path", class_="on", d="M6 3 l5 5 l5 -5"), "continues at the beginning of the loop"),
         )
     ]
     lists = (tag("ul", *each, class_="legend") for each in (drawn, letters, sorts))

@@ -108,7 +108,9 @@ def finding_list(findings: Sequence[Diagnostic], shown: int) -> str:
             )
         )
     left = len(findings) - shown
-    more = tag("p", escape_markup(f"{left:,} of them stand here only, and not below their lines."), class_="left")
+    more = tag(
+        "p", escape_markup(f"{left:,} of them are listed here only, and not shown below their lines."), class_="left"
+    )
     return _filter(findings) + tag("ul", *rows, class_="findings") + (more if left > 0 else "")
 
 
@@ -141,7 +143,10 @@ def undecided_list(questions: Sequence[Undecided]) -> str:
     rows = [tag("li", _undecided_item(code, reason, each)) for (code, reason), each in alike.items()]
     left = len(questions) - MAX_LISTED_QUESTIONS
     more = tag("p", escape_markup(f"Left out: {left:,} more questions."), class_="left") if left > 0 else ""
-    count = f"{len(questions):,} question{'' if len(questions) == 1 else 's'} left open: no findings, and no clean bill"
+    count = (
+        f"{len(questions):,} undecided question{'' if len(questions) == 1 else 's'}: "
+        "these places are neither reported nor proved correct"
+    )
     return tag("details", tag("summary", escape_markup(count)), tag("ul", *rows, class_="open"), more, class_="open")
 
 

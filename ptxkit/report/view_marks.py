@@ -17,13 +17,13 @@ _SHAPES = {
     AsyncOpCategory.SETUP: tag("path", d="M6 1 A5 5 0 1 0 6 11 A5 5 0 1 0 6 1 Z M6 4 A2 2 0 1 1 6 8 A2 2 0 1 1 6 4 Z"),
 }
 CATEGORY_WORDS = {
-    AsyncOpCategory.ISSUE: "begins an asynchronous operation",
-    AsyncOpCategory.COMMIT: "closes a group, or makes an mbarrier tell",
+    AsyncOpCategory.ISSUE: "issues an asynchronous operation",
+    AsyncOpCategory.COMMIT: "commits a group, or makes an mbarrier track completion",
     AsyncOpCategory.WAIT: "waits",
     AsyncOpCategory.FENCE: "fence",
-    AsyncOpCategory.BARRIER: "barrier: threads meet",
-    AsyncOpCategory.ARRIVE: "arrives at an mbarrier, or announces bytes",
-    AsyncOpCategory.SETUP: "makes or ends mbarriers, Tensor Memory, registers",
+    AsyncOpCategory.BARRIER: "barrier: threads synchronise",
+    AsyncOpCategory.ARRIVE: "arrives at an mbarrier, or sets its expected bytes",
+    AsyncOpCategory.SETUP: "initialises, allocates or frees mbarriers, Tensor Memory, registers",
 }
 
 

@@ -1,7 +1,7 @@
-"""The pages of the codes that are no rules of the analysis: what each finds, why, an example and what to write instead.
+"""The pages of the codes that no analysis rule reports: what each finds, why, an example and its correction.
 
-The examples are PTX: statements of a kernel, items of a module, or a whole one, as `place` says. A test shows that the
-first has a finding of that code, and the second none at all.
+The examples are PTX: statements of a kernel, items of a module, or a whole module, which `example_context` selects. A
+test verifies that the example has a finding of the code, and that the correction has no finding.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from ptxkit.fast_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DocPage:
-    """One page. does, matters: paragraphs. place: of the examples: `body`, `module`, `file`, or empty where there is
-    no PTX to show. sections: titles of the manual's."""
+    """One page.
+
+    behaviour, rationale: paragraphs. sections: titles of sections of the PTX manual. example_context: what the examples
+    are: `body`, `module` or `file`; empty if there is no PTX to show.
+    """
 
     code: DiagnosticCode
     headline: str
@@ -26,7 +29,7 @@ class DocPage:
     replacement: str = ""
 
     def parts(self) -> list[tuple[str, str]]:
-        """Titles and texts, in their order."""
+        """The parts of the page in order, as (title, text)."""
         parts = [("What it does", self.behaviour), ("Why it matters", self.rationale)]
         parts += [("Example", self.example), ("Use instead", self.replacement), ("ISA section", self.sections)]
         return [(title, text.strip()) for title, text in parts if text]
@@ -35,20 +38,20 @@ class DocPage:
 PAGES: tuple[DocPage, ...] = (
     DocPage(
         ptx1xx.NO_VERDICT,
-        "there is no verdict on the file.",
-        """Says that a file could not be opened, is no text in UTF-8, or broke the analysis.""",
-        """Nothing is known of the file: it is neither right nor wrong. The exit status is 2, and a
-report has it among the files that failed.""",
+        "the file has no verdict.",
+        """Reports a file that could not be opened, is not UTF-8 text, or crashed the analysis.""",
+        """The file is neither correct nor incorrect: it was not checked. The exit status is 2, and
+reports count the file as failed.""",
         '"Source Format"',
-        replacement="""Read what the message says of the file. If the analysis broke, that is a fault of
-ptxkit: report it with the file.""",
+        replacement="""Correct what the message names. If the analysis crashed, that is a bug of ptxkit: report
+it with the file.""",
     ),
     DocPage(
         ptx1xx.SYNTAX_ERROR,
-        "the text is not PTX here.",
-        """Finds what the grammar has no place for, and says what could stand there. The parser
-goes on at the next statement, and reports at most 50 such places.""",
-        """No assembler reads further than the first one.""",
+        "the text does not follow the PTX grammar.",
+        """Finds text that the grammar does not allow, and names what is expected there. The parser
+continues at the next statement, and reports at most 50 errors.""",
+        """An assembler rejects the module at the first syntax error.""",
         '"Syntax", "Statements", "Constant Expressions"',
         "body",
         "add.s32 %r1, %r2 %r3;",
@@ -56,10 +59,12 @@ goes on at the next statement, and reports at most 50 such places.""",
     ),
     DocPage(
         ptx1xx.UNKNOWN_OPCODE,
-        "no instruction has that name.",
-        """Finds opcodes that the instruction table does not have, once for each. It is a note where
-the module is newer than the table: there the opcode may be a new one.""",
-        """An assembler refuses it; a newer one may not, and then it is not checked here.""",
+        "no instruction has this name.",
+        """Finds opcodes that are not in the instruction table; each opcode is reported once. The
+finding is a note if the PTX version of the module is newer than the table, because the opcode
+may be new.""",
+        """An assembler rejects the instruction. If a newer assembler accepts it, ptxkit does not
+check it.""",
         '"Instruction Set"',
         "body",
         "addd.s32 %r1, %r2, %r3;",
@@ -68,10 +73,11 @@ the module is newer than the table: there the opcode may be a new one.""",
     DocPage(
         ptx1xx.WRONG_MODIFIERS,
         "no form of the instruction has these modifiers.",
-        """Finds a modifier that is missing, does not belong there, or does not go with another.
-A warning says that assemblers take it nevertheless, and why.""",
-        """Which bits are read, how they round and what is ordered is all in the modifiers.
-`ptxkit isa OPCODE` shows the forms.""",
+        """Finds modifiers that are missing, are not allowed, or cannot be combined with another one.
+The finding is a warning if assemblers accept the instruction nevertheless; the message gives
+the reason.""",
+        """The modifiers determine the types, the rounding and the memory ordering of an instruction.
+`ptxkit isa OPCODE` shows its forms.""",
         '"Instruction Set": the section of the instruction',
         "body",
         "cvt.f32.s32 %f1, %r1;",
@@ -79,11 +85,11 @@ A warning says that assemblers take it nevertheless, and why.""",
     ),
     DocPage(
         ptx1xx.WRONG_OPERANDS,
-        "an operand is not what the instruction takes.",
-        """Finds operands that are too few, too many, of another kind, or in a register of a type
-that the instruction does not take. Registers may be wider than the type in loads,
-stores and conversions alone. A warning says that assemblers take it nevertheless.""",
-        """An assembler refuses it, or reads other bits than were meant.""",
+        "an operand does not match the instruction.",
+        """Finds too few or too many operands, operands of a wrong kind, and registers of a type that
+the instruction does not accept. Only loads, stores and conversions accept registers that are
+wider than the type. The finding is a warning if assemblers accept the operand nevertheless.""",
+        """An assembler rejects the instruction, or reads other bits than intended.""",
         '"Instruction Operands", "Operand Size Exceeding Instruction-Type Size"',
         "body",
         "add.f32 %f1, %f2, %rd1;",
@@ -91,10 +97,11 @@ stores and conversions alone. A warning says that assemblers take it nevertheles
     ),
     DocPage(
         ptx1xx.CONSTANT_OUT_OF_RANGE,
-        "a constant is none that the instruction takes.",
-        """Finds constants beyond the range of the operand, off its step, or at odds with another
-operand or a modifier; the message says which are right.""",
-        """An assembler refuses it, or cuts it to the bits it needs: then another one is used.""",
+        "the instruction does not accept this constant.",
+        """Finds constants that are outside the range of the operand, are not a multiple of its step,
+or conflict with another operand or a modifier. The message names the accepted values.""",
+        """An assembler rejects the constant, or truncates it to the width of the operand and uses
+another value.""",
         '"Constants", and the section of the instruction',
         "body",
         "cp.async.cg.shared.global [tile], [%rd1], 8;",
@@ -102,10 +109,11 @@ operand or a modifier; the message says which are right.""",
     ),
     DocPage(
         ptx1xx.UNDECLARED_NAME,
-        "nothing declares that name.",
-        """Finds registers, variables, functions and labels that are not declared above, in the same
-block or around it; labels may stand below. The nearest name is proposed.""",
-        """An assembler refuses it. `%r<4>` declares `%r0` to `%r3`: the number is a count.""",
+        "the name is not declared.",
+        """Finds uses of registers, variables, functions and labels without an earlier declaration in
+the same or an enclosing block. A label may be declared after its use. The message proposes
+the most similar declared name.""",
+        """An assembler rejects the name. `%r<4>` declares `%r0` to `%r3`: the number is a count.""",
         '"Identifiers", "Parameterized Variable Names"',
         "body",
         "mov.u32 %r9, %r1;",
@@ -113,12 +121,12 @@ block or around it; labels may stand below. The nearest name is proposed.""",
     ),
     DocPage(
         ptx1xx.MISPLACED_DIRECTIVE,
-        "a directive cannot stand like that.",
-        """Finds directives in the wrong place, in the wrong order, twice, beside one that excludes
-them, without one they need, and with the wrong constants. Warnings and notes are of
-what assemblers take and do not act on.""",
-        """An assembler refuses it, or passes over it in silence: then the limit that was asked for
-does not hold.""",
+        "a directive is misplaced or malformed.",
+        """Finds directives in the wrong place or order, repeated directives, combinations that exclude
+each other, missing required directives, and wrong arguments. Warnings and notes report
+directives that assemblers accept and ignore.""",
+        """An assembler rejects the directive, or ignores it silently; then the requested limit does
+not apply.""",
         '"Directives"',
         "module",
         ".entry other() .maxntid 128 .reqntid 128 { ret; }",
@@ -126,10 +134,10 @@ does not hold.""",
     ),
     DocPage(
         ptx1xx.WRONG_DECLARATION,
-        "a variable, register or parameter cannot be declared like that.",
-        """Finds types, state spaces, alignments, lengths and vectors that do not go together, or
-cannot be declared where they are.""",
-        """An assembler refuses it.""",
+        "the declaration of a variable, register or parameter is invalid.",
+        """Finds declarations whose type, state space, alignment, length or vector size cannot be
+combined, or is not allowed in their place.""",
+        """An assembler rejects the declaration.""",
         '"State Spaces", "Types", "Variables"',
         "module",
         ".global .v4 .b64 table;",
@@ -137,10 +145,11 @@ cannot be declared where they are.""",
     ),
     DocPage(
         ptx1xx.WRONG_INITIAL_VALUE,
-        "a variable cannot begin with that value.",
-        """Finds initial values of another type than the variable's, too many or too deep for its
-length, or that are no constants; addresses of what has none.""",
-        """An assembler refuses it, or cuts the value to the width of the variable.""",
+        "the initial value of a variable is invalid.",
+        """Finds initial values whose type differs from that of the variable, that exceed its
+dimensions or its length, or that are not constants, and addresses of names that have no
+constant address.""",
+        """An assembler rejects the value, or truncates it to the width of the variable.""",
         '"Initializers"',
         "module",
         ".global .b32 table[2] = {1, 2, 3};",
@@ -148,11 +157,11 @@ length, or that are no constants; addresses of what has none.""",
     ),
     DocPage(
         ptx1xx.DECLARED_TWICE,
-        "the name is taken.",
-        """Finds names that their block has already, and variables and functions that are declared
-again otherwise than before.""",
-        """An assembler refuses it. Inner blocks may use an outer name again: it hides the outer
-one until the block ends.""",
+        "a name is declared twice.",
+        """Finds names that are declared twice in one block, and repeated declarations of a variable or
+function that differ from the first one.""",
+        """An assembler rejects the second declaration. A nested block may declare a name of an
+enclosing block again: it hides the outer name until the block ends.""",
         '"Identifiers", "Linking Directives"',
         "body",
         ".reg .b32 %x; .reg .f32 %x;",
@@ -160,10 +169,11 @@ one until the block ends.""",
     ),
     DocPage(
         ptx1xx.WRONG_CALL,
-        "the call does not fit the function.",
-        """Finds calls with other arguments or results than the function, the prototype or the list
-of targets has: in number, size, alignment or kind; and calls of what is no function.""",
-        """The two sides of a call agree on places of memory. An assembler refuses what it can see.""",
+        "a call does not match the function.",
+        """Finds calls whose arguments or results differ from the function, the prototype or the list of
+call targets in number, size, alignment or kind, and calls of names that are not functions.""",
+        """The caller and the callee must use the same parameter layout. An assembler rejects a call
+only if it sees the mismatch.""",
         '"Control Flow Instructions: call", "Function Declarations and Definitions"',
         "body",
         "call (%r1), helper, (%rd1);",
@@ -171,32 +181,34 @@ of targets has: in number, size, alignment or kind; and calls of what is no func
     ),
     DocPage(
         ptx1xx.UNUSED_SUPPRESSION,
-        "the comment hides nothing.",
-        """Finds codes in `// ptxkit: ignore[...]` of which nothing is found on the line, in the function
-or in the file that the comment is for. Codes that are not asked for are left alone.""",
-        """Such a comment outlives what it was written for, and hides the next fault at that place.""",
+        "a suppression comment has no effect.",
+        """Finds codes in `// ptxkit: ignore[...]` for which the line, function or file of the comment has
+no finding. Codes that are not selected are not reported.""",
+        """The comment no longer suppresses a known finding, but would suppress a new one in the same
+place.""",
         '"Comments"',
-        replacement="""Remove the code, or the comment: `ptxkit lint --fix` does.""",
+        replacement="""Remove the code or the comment; `ptxkit lint --fix` removes it.""",
     ),
     DocPage(
         ptx1xx.MALFORMED_SUPPRESSION,
-        "the comment cannot be read.",
-        """Finds comments that speak to ptxkit and name no code, one that there is not, or another word
-than `ignore` and `ignore-file`.""",
-        """It hides nothing, and whoever wrote it thinks that it does.""",
+        "a suppression comment is malformed.",
+        """Finds comments that begin with `ptxkit:` but have no code, an unknown code, or another
+directive than `ignore` and `ignore-file`.""",
+        """The comment suppresses nothing, although its author expects it to.""",
         '"Comments"',
         replacement=f"Write `// ptxkit: ignore[{ptx4xx.MISSING_PROXY_FENCE}] why` at the end of the line, above it, "
-        f"or above a\nfunction; `// ptxkit: ignore-file[{ptx4xx.MISSING_PROXY_FENCE}] why` for a file.",
+        f"or above a\nfunction, or `// ptxkit: ignore-file[{ptx4xx.MISSING_PROXY_FENCE}] why` for the whole file.",
     ),
     DocPage(
         ptx2xx.SYMBOL_IN_WRONG_SPACE,
-        "the variable is in another state space than the instruction.",
-        """Finds names of variables, parameters and functions where their state space, or what they
-are, forbids it: also parameters of a kernel that are written, and addresses of
-`.param` variables of a body, which have none.""",
-        "The name of a variable is its address in its own space: in another one the same number is\nanother place. "
-        f"{ptx2xx.GENERIC_ADDRESS_IN_SPACE} and {ptx2xx.SPACE_OFFSET_AS_GENERIC} find the same of "
-        "addresses in registers.",
+        "a variable is not in the state space of the instruction.",
+        """Finds variables, parameters and functions in operands that do not accept their state space or
+their kind. This includes stores to parameters of a kernel, and the address of a `.param`
+variable that is declared in a function body, which has no address.""",
+        "The name of a variable is its address in its own state space. In another "
+        "state space, the\nsame number is another address. "
+        f"{ptx2xx.GENERIC_ADDRESS_IN_SPACE} and {ptx2xx.SPACE_OFFSET_AS_GENERIC} report the "
+        "same error for\naddresses in registers.",
         '"State Spaces", "Addresses as Operands", "Generic Addressing"',
         "body",
         "ld.global.b32 %r1, [tile];",
@@ -204,10 +216,10 @@ are, forbids it: also parameters of a kernel that are written, and addresses of
     ),
     DocPage(
         ptx2xx.MISALIGNED_OFFSET,
-        "the address cannot be aligned as the access asks.",
-        """Finds accesses at an offset from a variable that is off the alignment of the access, and
-stays so wherever the variable is placed. It is a warning: assemblers do not look.""",
-        """At run time such an access faults, or leaves its result undefined.""",
+        "the address of an access is always misaligned.",
+        """Finds accesses at a constant offset from a variable that are misaligned wherever the variable
+is placed. The finding is a warning, because assemblers accept the access.""",
+        """A misaligned access faults, or has an undefined result.""",
         '"Addresses as Operands", "Alignment"',
         "module",
         ".entry other() { .reg .b64 %rd; ld.shared.b64 %rd, [tile+12]; ret; }",
@@ -215,50 +227,48 @@ stays so wherever the variable is placed. It is a warning: assemblers do not loo
     ),
     DocPage(
         ptx3xx.NOT_REACHED,
-        "the analysis did not get to this instruction.",
-        """Counts asynchronous instructions that no walk through the program came to: in functions
-that no kernel of the file calls, or behind limits of the search; and calls of functions
-whose code is not in the file. It is never a finding; `ptxkit lint --format json` lists them
-as undecided. What other rules would have asked, had such a call done nothing, is undecided
-under their codes. Calls of `vprintf`, `malloc`, `free`, `__assertfail` and the device runtime
-are known: they order nothing, and `__assertfail` ends the launch as `trap` does.""",
-        """Of such an instruction nothing is said: silence is no proof that it is right.""",
+        "the analysis did not reach an asynchronous instruction.",
+        """Lists asynchronous instructions that the analysis did not reach, because no kernel of the file
+calls their function or because a limit of the analysis was exceeded, and calls of functions
+that the file does not define. This code is never a finding; `ptxkit lint --format json` lists
+these places as undecided. What other rules would report if such a call had no effect is
+undecided under their codes. The analysis knows `vprintf`, `malloc`, `free`, `__assertfail` and
+the device runtime: they order nothing, and `__assertfail` ends the launch like `trap`.""",
+        """An instruction that was not analysed has no finding, but is not proved correct.""",
         '"Control Flow Instructions"',
-        replacement="""Call the function from a kernel of the same file, link what is called into it, or remove
-what no path leads to.""",
+        replacement="""Call the function from a kernel of the same file, add the called functions to the file, or
+remove unreachable code.""",
     ),
     DocPage(
         ptx6xx.STOPPED_ITSELF,
-        "a run on the reference machine ended by the kernel's own will, or for want of a stack.",
-        """Says of `ptxkit verify` and `ptxkit run` that a kernel executed `trap` or `brkpt`, that an
-assertion failed, or that its calls need more local memory than a thread has.""",
-        """The launch fails. Where the arguments were chosen, and not given, it may be that the kernel
-refuses them.""",
+        "a run on the reference machine ended with a trap, an assertion or a stack overflow.",
+        """`ptxkit verify` and `ptxkit run` report it if a kernel executes `trap` or `brkpt`, if an
+assertion fails, or if its calls need more local memory than a thread has.""",
+        """The launch fails. If ptxkit chose the arguments, the kernel may reject them deliberately.""",
         '"Miscellaneous Instructions: trap", "Miscellaneous Instructions: brkpt"',
-        replacement="""Look at the arguments of the run, which stand beside the finding; give those that the host
-passes by `--arg`.""",
+        replacement="""Check the arguments of the run, which the finding lists; pass the arguments of the host with
+`--arg`.""",
     ),
     DocPage(
         ptx6xx.DEPENDS_ON_UNWRITTEN,
-        "results of a kernel depend on memory or registers that nobody wrote.",
-        """Says of `ptxkit verify` that two runs of a kernel, by the same chance, gave other results,
-or that one of them went wrong, as what nobody wrote held other bits at first: registers,
-shared and local memory. What is read and makes no difference is left alone. `ptxkit run` and
-the builder's `emulate` say it of registers: the finding stands at the instruction that reads
-a register which its thread has not written. Where `ptxkit verify` chose arguments, that is an
-open question.""",
-        """What is there at first is undefined: the results are another launch's leavings.""",
+        "the results of a kernel depend on uninitialized memory or registers.",
+        """`ptxkit verify` reports it if two runs of a kernel under the same schedule have different
+results, or one of them fails, because uninitialized registers, shared memory or local memory
+held other bits. Uninitialized data that does not change the results is not reported. `ptxkit
+run` and `emulate` of the builder report it for registers, at the instruction that reads a
+register that its thread has not written. If `ptxkit verify` chose the arguments, the question
+is undecided.""",
+        """Uninitialized memory and registers hold undefined values, such as data of an earlier launch.""",
         '"State Spaces"',
-        replacement="""Store to the memory, or the register, before it is read; or do not store what comes
-of it.""",
+        replacement="""Write the memory or the register before it is read, or do not use the value for a result.""",
     ),
     DocPage(
         ptx8xx.NEEDS_NEWER_VERSION,
-        "the module's `.version` or `.target` does not have it.",
-        """Finds instructions, modifiers, types and directives that came with a later version or
-target, were removed, or belong to one family of targets (`sm_90a`). The message names
-the least that would do.""",
-        """An assembler refuses it.""",
+        "the `.version` or `.target` of the module does not support a feature.",
+        """Finds instructions, modifiers, types and directives that require a later version or target,
+were removed, or exist only on one target family (such as `sm_90a`). The message names the
+minimum that is required.""",
+        """An assembler rejects the declaration.""",
         '"PTX Module Directives: .version", "PTX Module Directives: .target"',
         "file",
         """.version 8.0
@@ -272,11 +282,11 @@ the least that would do.""",
     ),
     DocPage(
         ptx8xx.CUDA_PTX_FOR_ANOTHER_TARGET,
-        "`cuda::ptx` was compiled for a target without the instruction.",
-        """Finds calls of the functions that libcu++ puts in the place of an instruction that the
-target lacks. Nothing defines them. Where one is declared and not called, it is a
+        "a `cuda::ptx` function was compiled for a target that lacks its instruction.",
+        """Finds calls of the placeholder functions that libcu++ emits for an instruction that the target
+lacks. No library defines them. If a placeholder is declared and not called, the finding is a
 warning.""",
-        """The module is assembled part by part, and cannot be linked into a program.""",
+        """The module can be assembled as a relocatable object, but cannot be linked into a program.""",
         '"PTX Module Directives: .target"',
         "module",
         """.func __cuda_ptx_mapa_is_not_supported_before_SM_90__();
@@ -285,10 +295,10 @@ warning.""",
     ),
     DocPage(
         ptx8xx.UNKNOWN_VERSION,
-        "there is no such `.version` or `.target`.",
-        """Finds versions and targets that NVIDIA never released, and those that are newer than what
-ptxkit knows; the nearest one is proposed.""",
-        """No assembler takes the module; a newer ptxkit may know it.""",
+        "the `.version` or `.target` does not exist.",
+        """Finds versions and targets that do not exist, and those that are newer than this release of
+ptxkit. The message proposes the most similar one.""",
+        """An assembler rejects an unknown version or target. A newer ptxkit may support it.""",
         '"PTX Module Directives: .version", "PTX Module Directives: .target"',
         "file",
         """.version 8.9

@@ -20,7 +20,7 @@ Use instead
     cp.async.bulk.prefetch.L2.global [%rd1], %r1;
 
 ISA section
-    "cp.async.bulk", "cp.async", "Contents of the mbarrier object", "mapa", "bar". Catalogue: AS13,
+    "cp.async.bulk", "cp.async", "Contents of the mbarrier object", "mapa", "bar, barrier". Catalogue: AS13,
     BK1, BK14, BR1, CA7, MB1, MB8.
 """
 

@@ -17,7 +17,7 @@ Use instead
     cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r2], 512;
 
 ISA section
-    "Conflict and Data-Races", "Morally strong operations", "cp.reduce.async.bulk". Catalogue: PX17.
+    "Conflict and Data-races", "Morally strong operations", "cp.reduce.async.bulk". Catalogue: PX17.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ Use instead
     ld.global.u32 %r2, [%rd1];
 
 ISA section
-    "Data Movement and Conversion Instructions: ld.global.nc", "Memory Consistency Model: Scope and applicability of the
-    model".
+    "Data Movement and Conversion Instructions: ld.global.nc", "Scope and applicability of the model".
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ Use instead
     @%p1 mbarrier.init.shared::cta.b64 [bar], 1;
 
 ISA section
-    "Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive". Catalogue: MB7, MB9, MB12, MB20, CA10.
+    "Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive". Catalogue: MB7, MB9, MB12, MB20, CA10.
 """
 
 from __future__ import annotations

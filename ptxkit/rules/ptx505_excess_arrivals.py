@@ -18,7 +18,7 @@ Use instead
     @%p1 mbarrier.init.shared::cta.b64 [bar], 128;
 
 ISA section
-    "Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive". Catalogue: MB7, MB13, CA10.
+    "Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive". Catalogue: MB7, MB13, CA10.
 """
 
 from __future__ import annotations

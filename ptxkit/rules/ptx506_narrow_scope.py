@@ -20,7 +20,7 @@ Use instead
     mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];
 
 ISA section
-    "mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order". Catalogue: MB15, MB17.
+    "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait", "Causality Order". Catalogue: MB15, MB17.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Use instead
     st.shared::cluster.u32 [%r8], %r11;
 
 ISA section
-    "Distributed Shared Memory", "barrier.cluster", "membar / fence". Catalogue: CL1, CL4, MB5.
+    "Cluster of Cooperative Thread Arrays", "barrier.cluster", "membar / fence". Catalogue: CL1, CL4, MB5.
 """
 
 from __future__ import annotations

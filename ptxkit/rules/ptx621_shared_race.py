@@ -23,7 +23,7 @@ Use instead
     ld.shared.b32 %r3, [%r4];
 
 ISA section
-    "Conflict and Data-Races", "Causality Order", "bar / barrier". Catalogue: CA12, PX2, BR4, BK12.
+    "Conflict and Data-races", "Causality Order", "bar, barrier". Catalogue: CA12, PX2, BR4, BK12.
 """
 
 from __future__ import annotations

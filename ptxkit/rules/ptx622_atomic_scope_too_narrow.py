@@ -17,7 +17,7 @@ Use instead
     @%p1 atom.relaxed.gpu.global.add.u32 %r2, [%rd1], 1;
 
 ISA section
-    "Conflict and Data-Races", "Morally strong operations", "Scope". Catalogue: MB17.
+    "Conflict and Data-races", "Morally strong operations", "Scope". Catalogue: MB17.
 """
 
 from __future__ import annotations

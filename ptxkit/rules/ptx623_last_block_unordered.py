@@ -21,7 +21,7 @@ Use instead
     fence.acq_rel.gpu;
 
 ISA section
-    "Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races". Catalogue: MB17.
+    "Causality Order", "Release and Acquire Patterns", "Conflict and Data-races". Catalogue: MB17.
 """
 
 from __future__ import annotations

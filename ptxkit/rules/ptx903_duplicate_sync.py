@@ -19,7 +19,7 @@ Use instead
     add.u32 %r6, %r4, 4;
 
 ISA section
-    "membar / fence", "bar / barrier", "wgmma.fence".
+    "membar / fence", "bar, barrier", "wgmma.fence".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A phase completes when no arrival is pending and the tx-count is zero; the next phase begins at once. The phase before
 the first one counts as complete, with parity 1.
 
-Source: PTX ISA, "Contents of the mbarrier object", "Lifecycle of the mbarrier object", "Phase of the mbarrier object",
+Source: PTX ISA, "Contents of the mbarrier object", "Lifecycle of the mbarrier object", "Phases of the mbarrier object",
 "Tracking asynchronous operations by the mbarrier object", "mbarrier.arrive_drop".
 """
 

@@ -107,7 +107,7 @@ def _parse_level(path: str, data: bytes) -> ConfigLayer | None:
     if table is None:
         return None
     if not shared and "tool" in document:
-        what = f"has `tool`, which is for {SHARED_FILE}: in a file of its own the settings stand at the top"
+        what = f"has `tool`, which is for {SHARED_FILE}: in a settings file of ptxkit, the keys are at the top level"
         raise SettingsError(what, path, line_of(text, ("tool",)))
     if not isinstance(table, dict):
         raise SettingsError(f"`tool.{TABLE}` must be a table", path, line_of(text, prefix))

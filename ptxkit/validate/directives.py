@@ -40,7 +40,7 @@ _PLACES = {
 }
 
 _ATTRIBUTE = r"\.([^(]+)(?:\(([^)]*)\))?"
-_PRAGMA_SECTION = "Pragma Strings"
+_PRAGMA_SECTION = "Descriptions of .pragma Strings"
 
 
 @cache

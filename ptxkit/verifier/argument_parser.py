@@ -82,7 +82,7 @@ def parse_argument(text: str) -> tuple[str, ArgumentSpec]:
     """(parameter, value) of `NAME=VALUE`. Raises GivenError."""
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
-        raise ArgumentSpecError(f"{text!r} is no argument: write NAME=VALUE, such as n=37 or x=f32[1024]:random")
+        raise ArgumentSpecError(f"{text!r} is not an argument: write NAME=VALUE, such as n=37 or x=f32[1024]:random")
     kind, colon, rest = value.partition(":")
     if colon and kind in image_arguments.IMAGE_KINDS:
         return name, _parse_image(value, kind, rest)
@@ -101,7 +101,7 @@ def parse_argument(text: str) -> tuple[str, ArgumentSpec]:
     try:
         return name, ArgumentSpec(value, float(value))
     except ValueError:
-        message = f"{name}: {value!r} is no number, no .npy file and no TYPE[SHAPE] with :{', :'.join(FILLS)} behind it"
+        message = f"{name}: {value!r} is not a number, a .npy file or TYPE[SHAPE] followed by :{', :'.join(FILLS)}"
         raise ArgumentSpecError(message) from None
 
 
@@ -113,7 +113,7 @@ def _parse_image(text: str, kind: str, rest: str) -> ArgumentSpec:
     array = _ARRAY_PATTERN.fullmatch(plain)
     if kind != "sampler" and array is None:
         raise ArgumentSpecError(
-            f"{text!r}: behind {kind}: an array, such as f32[48,64]:random, and then what is said of it"
+            f"{text!r}: {kind}: must be followed by an array, such as f32[48,64]:random, and then its fields"
         )
     try:
         says = image_arguments.parse_fields(kind, [each.partition("=") for each in words if "=" in each])

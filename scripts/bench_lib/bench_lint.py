@@ -16,7 +16,7 @@ from bench_lib.bench_common import ROOT, fastest, processor_seconds, ptxas, ptxa
 
 LARGE = 50_000
 REPEATS = 3
-PARTS = ("start", "parse", "validate", "walk", "rules", "report")
+PARTS = ("start", "parse", "validate", "explore", "rules", "report")
 SIZES = (0.1, 0.3, 1.0, 3.0, 10.0)
 #: A kernel with copies, barriers and loops, to be repeated.
 PATTERN = ROOT / "corpus" / "compilers" / "triton" / "matmul_s3.sm_80.ptx"
@@ -33,13 +33,13 @@ from ptxkit.rules import analyse
 from ptxkit.syntax import parse
 from ptxkit.validate import validate
 table()
-marks, walking = [clock()], [0.0]
+marks, exploring = [clock()], [0.0]
 explore = Explorer.run
-def walk(self):
+def timed(self):
     begun = clock()
     explore(self)
-    walking[0] += clock() - begun
-Explorer.run = walk
+    exploring[0] += clock() - begun
+Explorer.run = timed
 text = open(sys.argv[1]).read()
 module = parse(text, sys.argv[1]); marks.append(clock())
 found = validate(module); marks.append(clock())
@@ -47,7 +47,7 @@ more = analyse(module); marks.append(clock())
 verdicts = [FileResult.of(sys.argv[1], each) for each in (found, more)]
 list(full_report(verdicts)); marks.append(clock())
 start, parsed, valid, analysed, done = marks
-parts = (start, parsed - start, valid - parsed, walking[0], analysed - valid - walking[0], done - analysed)
+parts = (start, parsed - start, valid - parsed, exploring[0], analysed - valid - exploring[0], done - analysed)
 print(json.dumps(parts))
 """
 

@@ -23,7 +23,7 @@ from ptxkit.isa.targets import parse_target, unmet_gates
 from ptxkit.testing.generators.form_variants import matches_of
 
 SECTIONS = ("Multiply-and-Accumulate Instruction: mma", "Warp-level matrix transpose instruction")
-GROUPS = ("Asynchronous wgmma Multiply-and-Accumulate Operation",)
+GROUPS = ("Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async",)
 _SECOND = 32768
 _METADATA = {16: (0x4, 0x8, 0x9, 0xC, 0xD, 0xE), 32: (0x4, 0xE)}
 

@@ -64,8 +64,8 @@ class _LocationState:
 @dataclass(frozen=True)
 class _ThreadState:
     """Where a thread is. base: what precedes its next event. fences, released: its own that may begin release patterns.
-    told: locations, and the first events of patterns that it has observed there. waits: for a barrier. turns: what it
-    was like when it turned back."""
+    observed: locations, each with the first event of a release pattern that the thread has observed there. waits: the
+    barrier that it waits for. turns: its states at the backward branches that it has taken."""
 
     pc: int
     registers: tuple[int, ...]
@@ -73,7 +73,7 @@ class _ThreadState:
     count: int = 0
     fences: int = 0
     released: tuple[tuple[str, int], ...] = ()
-    told: frozenset[tuple[str, int]] = frozenset()
+    observed: frozenset[tuple[str, int]] = frozenset()
     waits: tuple[int, int] | None = None
     turns: frozenset[object] = frozenset()
 
@@ -186,7 +186,7 @@ class _Explorer:
     def _fenced(self, facts: _ExecutionState, number: int, place: _ThreadState, step: Step) -> _ExecutionState:
         kind = "fence.sc" if step.order == "sc" else "fence"
         event = ExecutionEvent(_bit(number, place), number, kind, "", step.scope, 0)
-        base = place.base | self._acquired(facts, event, (first for _, first in place.told))
+        base = place.base | self._acquired(facts, event, (first for _, first in place.observed))
         if kind == "fence.sc":
             base |= _union(e.base | e.bit for e in facts.events if e.kind == kind and self._holds(e, event))
         event = replace(event, base=base)
@@ -207,9 +207,9 @@ class _Explorer:
             if writer is not None and writer.level >= 0 and self._holds(writer, event):
                 event = replace(event, observed=old.chain)
         firsts = _union(each.firsts for each in facts.events if each.bit & event.observed)
-        told = place.told | {(where, each.bit) for each in facts.events if each.bit & firsts}
+        observed = place.observed | {(where, each.bit) for each in facts.events if each.bit & firsts}
         if step.kind != "store" and step.order in _ACQUIRES:
-            acquired = self._acquired(facts, event, (first for there, first in told if there == where))
+            acquired = self._acquired(facts, event, (first for there, first in observed if there == where))
             event = replace(event, base=event.base | acquired)
         value = old.value if step.kind == "load" else self._written(number, place, step, old.value)
         self._check(facts, event, is_silent=value == old.value)
@@ -222,7 +222,7 @@ class _Explorer:
         if step.kind != "load":
             chain = event.bit | (event.observed if step.kind == "update" else 0)
             memory = (*memory[:at], _LocationState(value, event.bit, chain), *memory[at + 1 :])
-        made = replace(_after_event(place, event), told=told, released=released)
+        made = replace(_after_event(place, event), observed=observed, released=released)
         if step.kind != "store":
             made = replace(made, registers=self._set(number, place, step.register, old.value))
         return replace(_with_thread(facts, number, made, event), memory=memory)
@@ -231,9 +231,9 @@ class _Explorer:
         values = [self._value(number, place, each) for each in step.operands]
         if step.word == "cas":
             return values[1] if old == values[0] else old
-        ways = {"add": old + values[0], "sub": old - values[0], "and": old & values[0], "or": old | values[0]}
-        ways |= {"xor": old ^ values[0], "min": min(old, values[0]), "max": max(old, values[0])}
-        return ways.get(step.word, values[0]) & MASK
+        results = {"add": old + values[0], "sub": old - values[0], "and": old & values[0], "or": old | values[0]}
+        results |= {"xor": old ^ values[0], "min": min(old, values[0]), "max": max(old, values[0])}
+        return results.get(step.word, values[0]) & MASK
 
     def _check(self, facts: _ExecutionState, event: ExecutionEvent, *, is_silent: bool) -> None:
         """Whether an access races with one before it; a store of what is there already races with no write."""
@@ -268,10 +268,10 @@ class _Explorer:
             )
             if len(come) < (wanted or alive):
                 continue
-            told, threads = _union(base for _, _, base in come), list(facts.threads)
+            released, threads = _union(base for _, _, base in come), list(facts.threads)
             for who, word, _ in come:
                 if word == "sync":
-                    threads[who] = replace(threads[who], base=threads[who].base | told, waits=None)
+                    threads[who] = replace(threads[who], base=threads[who].base | released, waits=None)
             rest = tuple(other for other in facts.barriers if other is not each)
             return replace(facts, threads=tuple(threads), barriers=rest)
         return facts

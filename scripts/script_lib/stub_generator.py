@@ -28,7 +28,7 @@ MAX_OVERLOADS = 12
 
 HEADING = '''"""Generated from the instruction table by scripts/stubs: not to be edited.
 
-Operands stand in PTX's order without results, which are returned. Keywords name the form's modifiers; `into` names
+Operands are in the order of PTX, without results, which are returned. Keywords name the form's modifiers; `into` names
 registers that receive results, `guard` and `unless` make the instruction conditional.
 """
 # ruff: noqa

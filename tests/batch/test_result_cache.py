@@ -128,7 +128,7 @@ def test_a_failed_result_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_mended_texts_are_not_kept(folder: Path) -> None:
-    filled(folder, asked(wish="mend"))
+    filled(folder, asked(wish="fix"))
     assert entries(folder) == []
 
 

@@ -105,7 +105,7 @@ def test_fmt_prints_what_is_inside_and_writes_nothing_into_it(files: Path, ptxki
     (files / "one.fatbin").write_bytes(fatbin(entry(CLEAN.encode())))
     assert ptxkit("fmt", "one.fatbin").stdout.startswith(".version 8.0")
     refused = ptxkit("fmt", "--write", "one.fatbin")
-    assert (refused.exit_code, "take it out first: ptxkit extract" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "extract it first: ptxkit extract" in refused.stderr) == (2, True)
     assert ptxkit("lint", "--add-ignores", "libfoo.so").exit_code == 2
     assert (files / "libfoo.so").read_bytes() == LIBRARY
     assert {path.name for path in files.iterdir()} == {"inner", "libfoo.so", "one.fatbin"}

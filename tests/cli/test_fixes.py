@@ -45,14 +45,14 @@ def test_diff_prints_what_would_change_and_writes_nothing(files: Path, ptxkit: R
     assert result.exit_code == 1
     assert [line for line in result.stdout.splitlines() if line.startswith(("---", "+++"))] == [
         "--- ./safe.ptx (as it is)",
-        "+++ ./safe.ptx (mended)",
+        "+++ ./safe.ptx (fixed)",
     ]
     assert "\n+\tfence.proxy.async.shared::cta;\n" in result.stdout.replace("+    ", "+\t")
     assert (files / "safe.ptx").read_text() == SAFE
     assert ptxkit("lint", "--diff", "unsafe.ptx", "clean.ptx").exit_code == 0
     assert ptxkit("lint", "--diff", "--unsafe-fixes", "unsafe.ptx").exit_code == 1
     assert ptxkit("lint", "--diff", "nowhere.ptx").exit_code == 2
-    assert "+++ <stdin> (mended)" in ptxkit("lint", "--diff", "-", input=SAFE).stdout
+    assert "+++ <stdin> (fixed)" in ptxkit("lint", "--diff", "-", input=SAFE).stdout
 
 
 def test_fixes_are_shown_where_they_hold(files: Path, ptxkit: Run) -> None:
@@ -83,7 +83,7 @@ def test_what_cannot_be_rewritten_is_told_and_reported_as_it_is(files: Path, ptx
     (files / "one.fatbin").write_bytes(fatbin(entry(SAFE.encode(), 90)))
     result = ptxkit("lint", "--fix", "one.fatbin")
     assert result.exit_code == 1
-    assert "cannot be rewritten: it stands inside another file" in result.stderr
+    assert "cannot be rewritten: it is inside another file" in result.stderr
     assert "PTX401" in result.stdout
     refused = ptxkit("lint", "--fix", "-", input=SAFE)
     assert (refused.exit_code, "--diff prints" in refused.output) == (2, True)

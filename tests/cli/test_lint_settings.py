@@ -79,8 +79,8 @@ def test_another_target_and_version_can_be_asked_about(files: Path, ptxkit: Run)
         (["--target", "sm_91"], "there is no target `sm_91`"),
         (["--version", "8.9"], "there is no PTX version `8.9`"),
         (["--launch", "k:blok=3"], "a launch has no `blok`; did you mean `block`?"),
-        (["--config", "a.toml", "--isolated"], "Give one or the other"),
-        (["--write-baseline", "--add-ignores"], "Give one or the other"),
+        (["--config", "a.toml", "--isolated"], "exclude each other"),
+        (["--write-baseline", "--add-ignores"], "exclude each other"),
         (["--reason", "x"], "--reason is for the comments of --add-ignores"),
         (["--write-baseline"], "--write-baseline needs --baseline FILE"),
         (["--baseline", "nowhere.json"], "nowhere.json: cannot be read"),
@@ -283,7 +283,7 @@ def test_settings_name_no_baseline_outside_of_their_folder(
     Path("ptxkit.toml").write_text(f'baseline = "{named.replace("/FILES", str(files))}"\n')
     result = ptxkit("lint", "--write-baseline", ".")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "stands outside of the folder of these settings" in result.stderr
+    assert "is outside the folder of these settings" in result.stderr
     assert profile.read_text() == PROFILE
     assert sorted(os.listdir("..")) == ["inner", "profile", "wrong.ptx"]
 

@@ -159,7 +159,7 @@ def test_kinds_are_told_by_the_first_bytes() -> None:
         (TWO[:10], "a fat binary at byte 0 that ends in its header"),
         (fatbin(entry(TEXT), version=3), "of an unknown version (3)"),
         (fatbin(entry(TEXT), header=5), "of an unknown version (1)"),
-        (fatbin(entry(TEXT), size=1 << 60), "is said to end at byte 1,152,921,504,606,846,992"),
+        (fatbin(entry(TEXT), size=1 << 60), "states its end at byte 1,152,921,504,606,846,992"),
         (fatbin(entry(TEXT, header=8)), "an entry at byte 16 says that its header has 8 bytes"),
         (fatbin(entry(TEXT, header=1 << 31)), "says that its header has 2,147,483,648 bytes"),
         (fatbin(entry(TEXT, payload=1 << 62)), "for sm_80 is cut off: it says that it has"),

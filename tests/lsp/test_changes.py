@@ -1,4 +1,4 @@
-"""Mends, comments that hide, formatting and renaming: what the server changes in a text."""
+"""Fixes, comments that hide, formatting and renaming: what the server changes in a text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def actions(
 
 async def test_a_mend_that_holds_is_offered_and_settles_the_finding(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:a", KERNEL)
-    mend, hide, everything = await actions(editor, "cp.reduce.async", wanted="Mend all")
+    mend, hide, everything = await actions(editor, "cp.reduce.async", wanted="Apply all")
     assert mend.kind == types.CodeActionKind.QuickFix.value
     assert mend.is_preferred
     assert mend.title == "PTX401: add `fence.proxy.async.shared::cta;`"
@@ -80,7 +80,7 @@ async def test_an_unsafe_mend_says_so_and_is_not_among_all_safe_ones(client: Lan
 
 async def test_all_safe_mends_are_made_when_a_client_asks_for_them_alone(client: LanguageClient) -> None:
     editor = Editor(client, "untitled:d", KERNEL)
-    [everything] = await actions(editor, ".version", only=["source.fixAll"], wanted="Mend")
+    [everything] = await actions(editor, ".version", only=["source.fixAll"], wanted="Apply")
     assert not lint(applied(editor.text, edits_in(everything.edit, editor))).diagnostics
     clean = Editor(client, "untitled:e", MENDED)
     assert await actions(clean, ".version", only=["source.fixAll"]) == []

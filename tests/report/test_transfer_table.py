@@ -96,10 +96,9 @@ copy
           90  global -> shared            plain    16 or 0s  at once           -              none
               = when the addresses do not differ by a multiple of 16 or so or not (line 80 decides)
          200  global -> shared tile       TMA      by n      mbarrier bar      not reached    -
-                                                                               by any walk
   = TMA at 67-70 (2x): nothing tests for the alignment to 16 bytes
 
-5 transfers in 1 kernel: 3 TMA, 1 TMA with tensor map, 1 plain, 1 not reached by any walk
+5 transfers in 1 kernel: 3 TMA, 1 TMA with tensor map, 1 plain, 1 not reached
 """)
 
 
@@ -119,7 +118,7 @@ def test_rows_that_differ_in_more_than_their_line_stay_apart() -> None:
 
 def test_a_kernel_without_transfers_and_a_function_that_nobody_calls_say_so() -> None:
     assert "copy: no transfers\n" in text(table())
-    assert "copy, a function that no walk called\n" in text(table(LOST, kind="func"))
+    assert "copy, a function that no analysed kernel calls\n" in text(table(LOST, kind="func"))
 
 
 def test_rows_of_a_called_function_stand_under_its_name() -> None:

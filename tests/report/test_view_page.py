@@ -250,7 +250,7 @@ def test_a_transfer_that_nobody_waits_for_is_open_and_says_so() -> None:
     rows = chart(shown(text))
     assert "no wait seen" in words(rows["158"])
     assert rows["158"].all("rect", class_="open")
-    assert "1 without a wait that the analysis saw" in words(shown(text).one(id="transfers"))
+    assert "1 for which the analysis found no wait" in words(shown(text).one(id="transfers"))
     assert not chart(shown(BULK))["158"].all("rect", class_="open")
 
 
@@ -258,7 +258,7 @@ def test_what_no_walk_reached_is_undecided() -> None:
     func = "\n.func f(.reg .b32 a, .reg .b64 b)\n{\n\tcp.async.ca.shared.global [a], [b], 16;\n\tret;\n}\n"
     page = shown(BULK + func)
     row = next(row for row in page.one(id="transfers").all("tr") if "cp.async.ca" in row.text)
-    assert "undecided: no walk reached it" in words(row)
+    assert "undecided: not reached by the analysis" in words(row)
     assert row.all("rect", class_="unknown")
 
 
@@ -290,7 +290,7 @@ def test_the_rows_of_findings_name_them() -> None:
 def test_a_file_with_syntax_errors_has_its_text_and_findings_and_says_that_there_is_no_graph() -> None:
     page = shown(BULK.replace("bar.sync", "bar.sync (", 1))
     assert "PTX101" in words(page.one(id="findings"))
-    assert "The file has syntax errors: mend these to see its graph." in words(page.one(id="graph"))
+    assert "The file has syntax errors: fix them to see its graph." in words(page.one(id="graph"))
     assert next(line for line in lines(page) if "mbarrier.init" in line.text).all("b")
 
 
@@ -310,7 +310,7 @@ def test_a_file_without_a_function_is_a_page(text: str) -> None:
 def test_a_function_alone_and_one_without_instructions_are_pages() -> None:
     head = ".version 9.0\n.target sm_90\n.address_size 64\n"
     page = shown(f"{head}.func f()\n{{\n\tret;\n}}\n.visible .entry e()\n{{\n}}\n")
-    assert "Nothing here is asynchronous" in words(page.one(id="transfers"))
+    assert "This function has no asynchronous operation" in words(page.one(id="transfers"))
     assert "The function has no instruction." in words(page.one(id="graph"))
     assert len(page.one(id="graph").all("a", class_="block")) == 1
 

@@ -58,7 +58,7 @@ def test_a_mend_that_breaks_its_promises_is_told_of(monkeypatch: pytest.MonkeyPa
         assert found[0].check == kept, guess
         lines, well = fix_trials.report_trials(found, listed=False)
         assert not well
-        assert any(line.startswith("broken mend: PTX301: delete-commit: k.ptx:") for line in lines)
+        assert any(line.startswith("broken fix: PTX301: delete-commit: k.ptx:") for line in lines)
 
 
 def test_what_time_was_up_for_is_not_counted_as_tried() -> None:
@@ -78,7 +78,7 @@ def test_the_tables_count_what_has_a_mend_and_list_what_has_none() -> None:
     lines, well = fix_trials.report_trials(found, listed=True)
     assert well
     assert any(line.startswith("delete-proxy-fence") for line in lines)
-    assert sum(line.startswith("no mend: ") for line in lines) == sum(each.fix is None for each in found)
+    assert sum(line.startswith("no fix: ") for line in lines) == sum(each.fix is None for each in found)
     assert fix_trials.report_trials([], listed=True) == (fix_trials.report_trials([], listed=False)[0], True)
 
 

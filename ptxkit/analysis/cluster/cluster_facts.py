@@ -3,7 +3,7 @@
 Each rank that a kernel's clusters have is executed in scenarios of its own; two of them are of one launch where sizes
 and samples agree. Across CTAs only the cluster's barrier is followed; a CTA that may be synchronized otherwise (by an
 mbarrier that another CTA signals, or by a flag in memory) counts as synchronized.
-Source: PTX ISA, "Distributed Shared Memory", "barrier.cluster", "membar / fence" (`fence.mbarrier_init`).
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "barrier.cluster", "membar / fence" (`fence.mbarrier_init`).
 """
 
 from __future__ import annotations

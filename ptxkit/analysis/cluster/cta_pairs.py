@@ -1,6 +1,6 @@
 """Two CTAs of a cluster: their accesses to the same bytes, and the hand-overs from one to the other.
 
-Source: PTX ISA, "Distributed Shared Memory", "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait",
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait",
 "barrier.cluster".
 """
 

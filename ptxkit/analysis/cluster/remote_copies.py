@@ -3,8 +3,9 @@
 Only a CTA's own threads can wait on its mbarriers. So a thread that reads before them is unordered with the copy,
 unless the copying CTA was synchronized with the reading one first: by the barrier of the cluster, by a signal, or
 through memory.
-Source: PTX ISA, "Distributed Shared Memory", "st.async", "Async Proxy", "Completion Mechanisms for Asynchronous Copy
-Operations".
+
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "st.async", "Async Proxy", "Completion Mechanisms for
+Asynchronous Copy Operations".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 That is a race by the letter of the memory model, whatever the values are; a thread that reads the bytes after its own
 store finds what it stored, in whichever order the stores come.
 
-Source: PTX ISA, "Conflict and Data-Races".
+Source: PTX ISA, "Conflict and Data-races".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Barriers of the whole CTA divide execution into intervals, and accesses in diffe
 interval, most threads access only their own bytes, or share bytes within a warp with something in between that may
 order its lanes. Where this holds for all accesses, `ptxkit.analysis.context.races` need not examine pairs of threads.
 
-Source: PTX ISA, "Conflict and Data-Races", "bar, barrier".
+Source: PTX ISA, "Conflict and Data-races", "bar, barrier".
 """
 
 from __future__ import annotations

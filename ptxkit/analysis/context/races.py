@@ -3,7 +3,7 @@
 The manual does not say whether lanes of one warp execute in lockstep; only a barrier of the warp or of more threads
 orders them. The analysis also counts collective instructions and everything else that may order two lanes as order.
 
-Source: PTX ISA, "Conflict and Data-Races", "Causality Order".
+Source: PTX ISA, "Conflict and Data-races", "Causality Order".
 """
 
 from __future__ import annotations

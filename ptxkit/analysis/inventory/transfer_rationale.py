@@ -78,7 +78,7 @@ def _cp_async_rationale(module: Module, transfer: Transfer) -> UnitSelection | N
         )
         return UnitSelection("compile time", words)
     if transfer.completion.mechanism == "group":
-        words = f"a group of the thread tells of completion; {mechanism.opcode} tells an {mechanism.completion} only"
+        words = f"it completes by a group of the thread; {mechanism.opcode} completes by an {mechanism.completion} only"
         return UnitSelection("compile time", words)
     return UnitSelection(
         "compile time", f"each thread copies a part of its own; {mechanism.opcode} could copy all at once"
@@ -90,7 +90,7 @@ def _format_bytes(number: int) -> str:
 
 
 def _missing_features(module: Module, mechanism: CopyMechanism) -> str | None:
-    """What the module's version and target lack for a way."""
+    """What the module's version and target lack for a copy mechanism."""
     target = parse_target(module.targets[0]) if module.targets else None
     lacking = unmet_gates(mechanism.gates, module.version, target)
     return (

@@ -3,7 +3,7 @@
 A simulated schedule shows which threads deadlock. Where there is none, the parities of a thread's waits show which
 phases it waits for at the least.
 
-Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait".
+Source: PTX ISA, "Phases of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait".
 """
 
 from __future__ import annotations

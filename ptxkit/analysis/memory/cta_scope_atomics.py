@@ -5,7 +5,7 @@ Where an address comes from parameters and what the driver provides alone, it is
 thread's place within its CTA alone decides who executes the update, each CTA does. A kernel that reads its CTA's place
 is launched with several.
 
-Source: PTX ISA, "Conflict and Data-Races", "Morally strong operations", "Scope".
+Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "Scope".
 """
 
 from __future__ import annotations

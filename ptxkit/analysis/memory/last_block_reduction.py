@@ -7,7 +7,7 @@ One execution shows both: a CTA that stores, up to its atomic, and another one a
 where nothing but the atomic's result distinguishes the CTAs before the read. The one that stores may be so slow that
 what it does after its atomic comes too late to order anything.
 
-Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races".
+Source: PTX ISA, "Causality Order", "Release and Acquire Patterns", "Conflict and Data-races".
 """
 
 from __future__ import annotations

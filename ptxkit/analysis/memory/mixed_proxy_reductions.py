@@ -3,7 +3,7 @@
 An atomic is atomic to others of its proxy: a bulk reduction is done in the async proxy, `atom` and `red` in the generic
 one. Where an address is a parameter and a number, it is the same for all CTAs, which nothing orders.
 
-Source: PTX ISA, "Conflict and Data-Races", "Morally strong operations", "cp.reduce.async.bulk".
+Source: PTX ISA, "Conflict and Data-races", "Morally strong operations", "cp.reduce.async.bulk".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fences and barriers that follow another of their kind with nothing but arithmetic between.
 
-Source: PTX ISA, "membar / fence", "bar / barrier", "wgmma.fence".
+Source: PTX ISA, "membar / fence", "bar, barrier", "wgmma.fence".
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 After the last arrival, a phase continues as long as its tx-count is not zero; bytes expected by then still belong to
 it.
-Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.expect_tx", "Tracking asynchronous operations by the mbarrier
-object".
+
+Source: PTX ISA, "Phases of the mbarrier object", "mbarrier.expect_tx", "Tracking asynchronous operations by the
+mbarrier object".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Models mbarriers in a simulated schedule: the counts of their phases, arrivals, and the results of waits.
 
 An mbarrier is at an `MbarrierLocation`: the rank of its CTA in the cluster, and its place in that CTA's shared memory.
-Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
+Source: PTX ISA, "Phases of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
 "mbarrier.test_wait / mbarrier.try_wait".
 """
 

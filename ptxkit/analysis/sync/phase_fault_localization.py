@@ -7,7 +7,7 @@ simulation with the other value. On a fresh mbarrier, a wait for parity 1 succee
 writes memory after the wait, but not one that reads memory which is not yet written. In a ring where producer and
 consumer both begin with parity 0, the fault is therefore in the producer.
 
-Source: PTX ISA, "Phase of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait", "mbarrier.init".
+Source: PTX ISA, "Phases of the mbarrier object", "mbarrier.test_wait / mbarrier.try_wait", "mbarrier.init".
 """
 
 from __future__ import annotations

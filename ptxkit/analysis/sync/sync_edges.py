@@ -4,7 +4,7 @@ The n-th use of a barrier by one thread corresponds to the n-th use of the same 
 mbarrier, a simulated schedule determines the phase in which an arrival counts and the phase that a wait observes.
 Without a schedule, the n-th arrival of a thread belongs to phase n, and a wait observes the phase after the last one
 that the thread observed. A relaxed operation orders what a fence before an arrival, or after a wait, orders.
-Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phase of the mbarrier object".
+Source: PTX ISA, "Causality Order", "bar", "mbarrier", "Phases of the mbarrier object".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ is blocked, and asynchronous completions are deferred until no actor can advance
 much as any other. A wait of the priority actor therefore succeeds in the earliest phase that can let it succeed, and
 where all actors are blocked and no operation is pending, the kernel can deadlock.
 
-Source: PTX ISA, "Phase of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
+Source: PTX ISA, "Phases of the mbarrier object", "Tracking asynchronous operations by the mbarrier object",
 "cp.async.mbarrier.arrive".
 """
 

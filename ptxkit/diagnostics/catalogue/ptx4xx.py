@@ -198,7 +198,7 @@ MIXED_REDUCTIONS = DiagnosticCode(
     "PTX407",
     "mixed-reductions",
     Severity.WARNING,
-    sections=("Conflict and Data-Races", "Morally strong operations", "cp.reduce.async.bulk"),
+    sections=("Conflict and Data-races", "Morally strong operations", "cp.reduce.async.bulk"),
 )
 ATOMICS_OF_DIFFERENT_PROXIES = MessageTemplate(
     MIXED_REDUCTIONS,

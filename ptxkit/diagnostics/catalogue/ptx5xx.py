@@ -176,7 +176,9 @@ WAIT_WITHOUT_ANY_ARRIVAL = MessageTemplate(
 )
 
 MBARRIER_MISSING_ARRIVALS = DiagnosticCode(
-    "PTX504", "mbarrier-missing-arrivals", sections=("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive")
+    "PTX504",
+    "mbarrier-missing-arrivals",
+    sections=("Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive"),
 )
 PHASE_INCOMPLETE = MessageTemplate(
     MBARRIER_MISSING_ARRIVALS, "phase {phase} of {barrier}: {expected} arrivals expected, {seen} seen{bytes}"
@@ -250,7 +252,7 @@ class MissingArrival:
 
 
 MBARRIER_EXCESS_ARRIVALS = DiagnosticCode(
-    "PTX505", "mbarrier-excess-arrivals", sections=("Phase of the mbarrier object", "mbarrier.init", "mbarrier.arrive")
+    "PTX505", "mbarrier-excess-arrivals", sections=("Phases of the mbarrier object", "mbarrier.init", "mbarrier.arrive")
 )
 ARRIVAL_BEFORE_PHASE_OBSERVED = MessageTemplate(
     MBARRIER_EXCESS_ARRIVALS,
@@ -292,7 +294,7 @@ WAIT_BEFORE_ARRIVING_AGAIN = MessageTemplate(
 HANDOVER_WITHOUT_ORDER = DiagnosticCode(
     "PTX506",
     "handover-without-order",
-    sections=("mbarrier.arrive", "mbarrier.test_wait, mbarrier.try_wait", "Causality Order"),
+    sections=("mbarrier.arrive", "mbarrier.test_wait / mbarrier.try_wait", "Causality Order"),
 )
 HANDOVER_DOES_NOT_ORDER = MessageTemplate(
     HANDOVER_WITHOUT_ORDER,

@@ -176,7 +176,9 @@ LANE_MAY_NOT_EXIST = MessageTemplate(
 ADD_LANE_TO_MASK = MessageTemplate(LANE_NOT_IN_ITS_MASK, "add {bit:#x} to the mask, or exclude the lane by a branch")
 
 REMOTE_ACCESS_TOO_EARLY = DiagnosticCode(
-    "PTX611", "remote-access-too-early", sections=("Distributed Shared Memory", "barrier.cluster", "membar / fence")
+    "PTX611",
+    "remote-access-too-early",
+    sections=("Cluster of Cooperative Thread Arrays", "barrier.cluster", "membar / fence"),
 )
 ACCESS_BEFORE_CTA_START = MessageTemplate(
     REMOTE_ACCESS_TOO_EARLY, "a {access} of the shared memory of CTA {cta}, which may not have started"
@@ -288,7 +290,7 @@ RESPONSE_MAY_BE_REFUSAL = MessageTemplate(
 EXECUTE_IF_GRANTED = MessageTemplate(CANCELLATION_AFTER_REFUSAL, "execute it only where {predicate} is true")
 
 SHARED_MEMORY_RACE = DiagnosticCode(
-    "PTX621", "shared-memory-race", sections=("Conflict and Data-Races", "Causality Order", "bar / barrier")
+    "PTX621", "shared-memory-race", sections=("Conflict and Data-races", "Causality Order", "bar, barrier")
 )
 ACCESSES_UNORDERED = MessageTemplate(
     SHARED_MEMORY_RACE,
@@ -360,7 +362,7 @@ ADD_BARRIER_OF_SOME_THREADS = MessageTemplate(
 ADD_ORDERING_BARRIER = MessageTemplate(SHARED_MEMORY_RACE, "add `{barrier}` {place}")
 
 NARROW_UPDATE = DiagnosticCode(
-    "PTX622", "narrow-update", sections=("Conflict and Data-Races", "Morally strong operations", "Scope")
+    "PTX622", "narrow-update", sections=("Conflict and Data-races", "Morally strong operations", "Scope")
 )
 SCOPE_TOO_NARROW = MessageTemplate(
     NARROW_UPDATE,
@@ -384,7 +386,7 @@ UPDATE_BY_EACH_CTA = MessageTemplate(NARROW_UPDATE, "update of the word, by each
 LAST_COMER = DiagnosticCode(
     "PTX623",
     "last-comer",
-    sections=("Causality Order", "Release and Acquire Patterns", "Conflict and Data-Races"),
+    sections=("Causality Order", "Release and Acquire Patterns", "Conflict and Data-races"),
 )
 NO_FENCE_BEFORE_LAST_BLOCK_ATOMIC = MessageTemplate(
     LAST_COMER,

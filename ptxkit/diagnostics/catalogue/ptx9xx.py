@@ -25,7 +25,7 @@ WAIT_FOR_NO_GROUP = MessageTemplate(WAIT_FOR_NOTHING, "this wait is redundant: n
 REMOVE_WAIT = MessageTemplate(WAIT_FOR_NOTHING, "remove it, or wait for the kind of group that is pending")
 
 TWICE_IN_A_ROW = DiagnosticCode(
-    "PTX903", "twice-in-a-row", Severity.NOTE, sections=("membar / fence", "bar / barrier", "wgmma.fence")
+    "PTX903", "twice-in-a-row", Severity.NOTE, sections=("membar / fence", "bar, barrier", "wgmma.fence")
 )
 SYNC_REPEATED = MessageTemplate(TWICE_IN_A_ROW, "this {kind} repeats the one at line {1}, with only arithmetic between")
 SAME_OR_MORE = MessageTemplate(TWICE_IN_A_ROW, "the same, or more")

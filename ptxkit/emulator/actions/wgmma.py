@@ -3,7 +3,7 @@
 Each warp of the group has 16 rows of A and of D. The products are computed when the instruction is issued. The
 operation that is issued as well keeps the operands in shared memory in use until a wait.
 
-Source: PTX ISA, "Asynchronous wgmma Multiply-and-Accumulate Operation: wgmma.mma_async", "wgmma.mma_async.sp".
+Source: PTX ISA, "Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async", "wgmma.mma_async.sp".
 """
 
 from __future__ import annotations

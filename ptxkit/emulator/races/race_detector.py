@@ -8,7 +8,7 @@ observes such a write, that write (but not earlier accesses of its thread) is or
 ordered before. A write of the value that another thread has written is no race either. Bytes that are written through
 the generic proxy and read through the async proxy also need a proxy fence.
 
-Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races", "Causality Order", "Morally Strong Operations",
+Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-races", "Causality Order", "Morally Strong Operations",
 "Async Proxy".
 """
 

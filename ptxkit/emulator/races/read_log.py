@@ -1,7 +1,7 @@
 """Reads of a unit between the first and the last since it was written. Many threads may have read it, and each read
 counts.
 
-Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-Races".
+Source: PTX ISA, "Memory Consistency Model": "Conflict and Data-races".
 """
 
 from __future__ import annotations

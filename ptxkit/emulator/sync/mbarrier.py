@@ -1,7 +1,7 @@
 """Mbarrier objects in shared memory: arrivals and bytes that a phase expects, and the threads that wait for it.
 
 Source: PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier", "Contents of the mbarrier object",
-"Lifecycle of the mbarrier object", "Phase of the mbarrier object", "Tracking asynchronous operations".
+"Lifecycle of the mbarrier object", "Phases of the mbarrier object", "Tracking asynchronous operations".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tiles of shared memory as matrices of codes: which units of 16 bytes hold them, and what these make.
 
-Manual: Shared Memory Matrix Layout; Asynchronous wgmma Multiply-and-Accumulate Operation.
+Manual: Shared Memory Matrix Layout; Asynchronous Multiply-and-Accumulate Instruction: wgmma.mma_async.
 """
 
 from __future__ import annotations

@@ -98,6 +98,6 @@ def find_mismatches(text: str, path: str) -> list[str]:
         met = {(line, code) for line, code in wanted.findings if code == found.code and first <= line <= last}
         open_ones -= met
         if not met and found.severity is not Severity.NOTE:
-            mismatches.append((first, f"{found.code} {found.severity}: {found.message}, and nobody expects it"))
+            mismatches.append((first, f"{found.code} {found.severity}: {found.message}, which is not expected"))
     mismatches += [(line, f"{code} is expected, and not found") for line, code in open_ones]
     return [f"{path}:{line}: {sentence}" for line, sentence in sorted(mismatches)]

@@ -131,24 +131,27 @@ def find_missed_values(
 _NOT_GENERATED: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("no generated kernel has tcgen05, which needs sm_100a", (ptx4xx.OPERAND_STORED_AGAIN, "PTX70.")),
     ("no generated kernel changes a tensor map", (ptx4xx.TENSOR_MAP_FENCE,)),
-    ("no generated kernel hands memory to a copy of another CTA", (ptx4xx.PROXY_FENCE_ACROSS_CTAS,)),
+    ("no generated kernel writes memory that a copy issued by another CTA reads", (ptx4xx.PROXY_FENCE_ACROSS_CTAS,)),
     (
         "no generated kernel shares a word of global memory between CTAs",
         (ptx4xx.POLLED_COPY, ptx4xx.MIXED_REDUCTIONS, ptx6xx.NARROW_UPDATE, ptx6xx.LAST_COMER),
     ),
     ("no generated kernel waits for another grid", (ptx6xx.READ_BEFORE_GRID_WAIT,)),
     (
-        "no generated kernel sets its registers, or asks for the work of other clusters",
+        "no generated kernel uses setmaxnreg or clusterlaunchcontrol",
         (ptx6xx.REGISTER_COUNTS, ptx6xx.CANCELLATION_AFTER_REFUSAL),
     ),
     (
         "no fault makes one kernel write what it loads, or use a multimem address otherwise",
         (ptx2xx.MULTIMEM_ADDRESS, ptx4xx.WRITTEN_WHILE_READ_ONLY),
     ),
-    ("no fault makes a generic address of a space that its instruction does not take", (ptx2xx.OUTSIDE_THE_WINDOW,)),
+    (
+        "no fault makes a generic address outside the state spaces that its instruction accepts",
+        (ptx2xx.OUTSIDE_THE_WINDOW,),
+    ),
     ("a note about code that is right, but slow", ("PTX9..",)),
     (
-        "the machine shows the fault; the rules leave it open, or speak of another one",
+        "the reference machine shows the fault; the rules leave it undecided, or report another one",
         (ptx3xx.OPERANDS_REUSED, ptx5xx.HANDOVER_WITHOUT_ORDER),
     ),
 )

@@ -25,12 +25,12 @@ GPU = "sm_90a"
 """What the comparisons are made on."""
 
 UNCOMPARED_REASONS = {
-    "multimem": "a multimem address wants several GPUs",
+    "multimem": "a multimem address needs several GPUs",
     "brkpt": "it waits for a debugger",
     "trap": "it ends the kernel, and nothing is left to compare",
     "vmad": "ptxas makes other instructions of it than the manual says (corpus/vendor/README.md)",
-    "txq": "the driver's tables answer it, not the hardware",
-    "istypep": "it tells of handles as OpenCL makes them",
+    "txq": "the driver computes its result, not the hardware",
+    "istypep": "it tests opaque handles, which only OpenCL creates",
     "isspacep": "it is for addresses of 32 bits",
     "st.async{.weak}{.mmio}": f"{GPU} does not have it",  # every variant of it needs a later one
 }

@@ -73,12 +73,12 @@ def total_lines(tally: DifferentialCounts) -> Iterator[str]:
     cells: dict[str, list[int]] = defaultdict(lambda: [0] * 4)
     for (_, _, release, ours, theirs), count in tally.counts.items():
         cells[release][_cell_index(ours, theirs)] += count
-    yield f"{tally.probe_count:,} instructions asked"
+    yield f"{tally.probe_count:,} instructions compared"
     for release in sorted(cells, reverse=True):
         both, neither, wrongly_open, wrongly_closed = cells[release]
         answered = sum(cells[release])
         yield (
-            f"ptxas {release}: {answered:,} answered; both accept {both:,}, both refuse {neither:,}, "
+            f"ptxas {release}: {answered:,} verdicts; both accept {both:,}, both refuse {neither:,}, "
             f"accepted by ptxkit alone {wrongly_open:,}, accepted by ptxas alone {wrongly_closed:,}"
         )
     for known, count in tally.known_counts.most_common():

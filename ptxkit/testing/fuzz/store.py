@@ -24,7 +24,7 @@ create table if not exists shares (
     seconds real, primary key (campaign, number)
 );
 create table if not exists failures (
-    oracle text, cause text, count integer, first integer, folder text, said text, primary key (oracle, cause)
+    oracle text, cause text, count integer, first integer, folder text, message text, primary key (oracle, cause)
 );
 """
 
@@ -128,7 +128,12 @@ class FuzzStore:
         return CampaignTotal(row[0] or 0, row[1] or 0, row[2] or 0, row[3] or "", row[4] or 0.0)
 
     def causes(self, oracles: Iterable[str]) -> list[FailureCause]:
-        """All causes of failures, those first that are met most."""
-        rows = self._base.execute("select oracle, cause, count, folder, said from failures order by count desc, cause")
+        """All causes of failures, the most frequent first."""
+        # by position: databases of earlier releases have another name for the last column
+        rows = self._base.execute("select * from failures order by count desc, cause")
         wanted = set(oracles)
-        return [FailureCause(*row) for row in rows if row[0] in wanted]
+        return [
+            FailureCause(oracle, cause, count, folder, message)
+            for oracle, cause, count, _, folder, message in rows
+            if oracle in wanted
+        ]

@@ -295,7 +295,7 @@ def _invalidating_changes(text: str) -> dict[str, str]:
         "more values than elements": f"{text}.global .u32 wrong[1] = {{1, 2}};\n",
         "no size": f"{text}.global .u32 wrong[];\n",
         "an odd alignment": f"{text}.global .align 3 .u32 wrong;\n",
-        "an undeclared function": text.replace("ret;\n}", "call nobody;\nret;\n}"),
+        "an undeclared function": text.replace("ret;\n}", "call undeclared;\nret;\n}"),
         "an undeclared register": text.replace("ret;\n}", "mov.u32 %nowhere, 1;\nret;\n}"),
         "no end": text.rstrip("}\n"),
         "a directive of nothing": f"{start}\n.maxntid\n{{{body}" if body else text,

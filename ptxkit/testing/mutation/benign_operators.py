@@ -166,7 +166,7 @@ OPERATORS = (
     MutationOperator("harmless: cluster barrier twice", (), _cluster_barrier_twice),
     MutationOperator("harmless: wider fence", (), _wider_fence),
     MutationOperator("harmless: fence for the cluster", (), _fence_for_cluster),
-    MutationOperator("harmless: fence behind the barrier", (), _fence_by_issuer),
+    MutationOperator("harmless: fence after the barrier", (), _fence_by_issuer),
     MutationOperator("harmless: larger scope", (), _larger_scope),
     MutationOperator("harmless: stronger order", (), _stronger_order),
     MutationOperator("harmless: cluster address space", (), own_as_cluster),

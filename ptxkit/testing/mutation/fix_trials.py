@@ -145,8 +145,8 @@ def report_trials(found: Sequence[FixTrial], *, listed: bool) -> tuple[list[str]
     lines += [*_table_lines(found, "code", lambda each: each.code), ""]
     broken = [each for each in found if _is_invalid_fix(each)]
     if listed:
-        lines += [f"no mend: {each.code}: {each.mutant.family}: {each.mutant}" for each in found if each.fix is None]
-    lines += [f"broken mend: {each.code}: {each.mutant.family}: {each.mutant}: {each.fix}" for each in broken]
+        lines += [f"no fix: {each.code}: {each.mutant.family}: {each.mutant}" for each in found if each.fix is None]
+    lines += [f"broken fix: {each.code}: {each.mutant.family}: {each.mutant}: {each.fix}" for each in broken]
     return [*lines, summary(found)], not broken
 
 
@@ -154,8 +154,8 @@ def summary(found: Sequence[FixTrial]) -> str:
     """How many findings have a fix, and how many of these keep their promises."""
     offers, broken = sum(each.fix is not None for each in found), sum(map(_is_invalid_fix, found))
     return (
-        f"{offers} of {len(found)} findings have a mend: {offers / max(len(found), 1):.1%}; "
-        f"{offers - broken} of {offers} mends keep what they promise"
+        f"{offers} of {len(found)} findings have a fix: {offers / max(len(found), 1):.1%}; "
+        f"{offers - broken} of {offers} fixes pass all checks"
     )
 
 
@@ -173,7 +173,7 @@ def as_json(trial: FixTrial) -> dict[str, object]:
     return {
         **{name: getattr(mutant, name) for name in names},
         "code": trial.code,
-        "mend": trial.fix,
+        "fix": trial.fix,
         "kept": promises,
     }
 
@@ -184,7 +184,7 @@ def _table_lines(found: Iterable[FixTrial], heading: str, name: Callable[[FixTri
     for each in found:
         groups.setdefault(name(each), []).append(each)
     width = max([len(each) for each in groups] + [len(heading)])
-    yield f"{heading:<{width}}  findings  mends  parse  assemble  gone  nothing new  open"
+    yield f"{heading:<{width}}  findings  fixes  parse  assemble  gone  nothing new  open"
     for row, group in sorted(groups.items()):
         kept = [each.check for each in group if each.check is not None]
         without = Counter(each.code for each in group if each.check is None)

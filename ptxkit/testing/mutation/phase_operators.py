@@ -86,7 +86,9 @@ def _ignore_wait_result(reading: FunctionAnalysis) -> Iterator[MutationEdit | No
         if isinstance(result, Name) and step.instruction.guard is None:
             text = print_instruction(Instruction("setp.eq.u32", (result, Integer(0, "0"), Integer(0, "0"))))
             yield MutationEdit(
-                step.start, f"`{reading.text(step)}` answered with true", (splice_text(reading, step, text),)
+                step.start,
+                f"`{reading.text(step)}` replaced by a result that is always true",
+                (splice_text(reading, step, text),),
             )
 
 

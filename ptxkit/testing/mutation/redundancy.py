@@ -1,6 +1,6 @@
 """Waits and barriers that do nothing where they are, as compilers write them: without them, nothing is broken.
 
-Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "bar / barrier", "wgmma.wait_group".
+Source: PTX ISA, "cp.async.wait_group / cp.async.wait_all", "bar, barrier", "wgmma.wait_group".
 """
 
 from __future__ import annotations

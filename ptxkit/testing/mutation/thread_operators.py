@@ -49,7 +49,7 @@ def _execute_by_all(wanted: tuple[str, ...]) -> Search:
             if _broken_rules(reading, [step])[:1] == wanted:
                 yield remove_guard(reading, step, _broken_rules(reading, [step]))
             elif skipped and _broken_rules(reading, skipped)[:1] == wanted:
-                description = f"`{reading.text(step)}` deleted, so that all threads go on"
+                description = f"`{reading.text(step)}` deleted, so that all threads continue"
                 yield MutationEdit(
                     step.start, description, (splice_text(reading, step, ""),), _broken_rules(reading, skipped)
                 )

@@ -10,7 +10,7 @@ from ptxkit.testing.generators.kernel_ast import GeneratedKernel
 from ptxkit.testing.oracles.device_process import DeviceLaunch
 
 LEVELS = ("0", "1", "2", "3", "link", "jit")
-"""Ways to machine code: ptxas at its levels of optimisation, nvJitLink, and the driver as it loads the text."""
+"""Compile paths: ptxas at its optimisation levels, nvJitLink, and the JIT compiler of the driver."""
 
 
 def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
@@ -20,7 +20,7 @@ def compile_at_level(text: str, target: str, level: str) -> Cubin | str:
     come from the options of a kept example and would become a part of a command line.
     """
     if level not in LEVELS:
-        raise ValueError(f"{level!r} is no way to machine code; there are {', '.join(LEVELS)}")
+        raise ValueError(f"{level!r} is not a compile path; the compile paths are {', '.join(LEVELS)}")
     if level == "jit":
         return Cubin(text.encode() + b"\0", target, make_module_signatures(parse(text)), text)
     try:

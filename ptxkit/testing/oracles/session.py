@@ -85,8 +85,10 @@ class OracleSession:
 
     def budget_error(self) -> BudgetSpentError:
         """What ends the test."""
-        unfinished = ", and one that did not come to its end" if self.is_truncated else ""
-        return BudgetSpentError(f"{self.budget:g} s are over after {self.passed_count} examples{unfinished}")
+        unfinished = ", and one that did not finish" if self.is_truncated else ""
+        return BudgetSpentError(
+            f"the budget of {self.budget:g} s is used up after {self.passed_count} examples{unfinished}"
+        )
 
 
 _CURRENT_SESSION: ContextVar[OracleSession] = ContextVar("judging", default=OracleSession())  # noqa: B039 (that of a process without pytest)

@@ -226,7 +226,7 @@ def test_the_replay_of_an_example_that_hangs_says_where_and_ends(
     folder = kept_hang(tmp_path, "turn_for_ever")
     done = asked_here(tmp_path, "--replay", str(folder), "--oracle", oracle, "--hang", "1")
     assert done.exit_code == 1
-    assert f"turn_for_ever: asks {oracle} again\n" in done.stderr
+    assert f"turn_for_ever: replays the example with {oracle}\n" in done.stderr
     assert "so far; now at planted.py:turn_for_ever\n" in done.stderr
     assert "hangs at planted.py:turn_for_ever: no end within 1 s of processor time" in done.stdout
 
