@@ -123,7 +123,7 @@ def _address_operand(item: Diagnostic, step: Step) -> tuple[int, Address, str] |
     role = item.properties.get("operand")
     if step.match is None or not isinstance(role, str) or step.match.paths.get(role):
         return None
-    operand, place = step.match.operand(role, step.instruction), step.match.roles.get(role)
+    operand, place = step.operand(role), step.match.roles.get(role)
     if place is None or not isinstance(operand, Address) or not isinstance(operand.base, Name):
         return None
     return place, operand, operand.base.text

@@ -51,7 +51,7 @@ def _cancellation_action(step: Step) -> str | None:
 def _granted_predicate(query: Step) -> str | None:
     """The predicate that says whether a request was granted."""
     for effect in query.effects:
-        if isinstance(effect, Value) and _cancellation_action(query) == "query" and query.match is not None:
-            operand = query.match.operand(effect.result, query.instruction)
+        if isinstance(effect, Value) and _cancellation_action(query) == "query":
+            operand = query.operand(effect.result)
             return operand.text if isinstance(operand, Name) else None
     return None

@@ -70,7 +70,7 @@ def _nearby_waits(around: FunctionContext, blamed: list[Step]) -> Iterator[tuple
 
 def _retry_in_loop(around: FunctionContext, wait: Step, effect: MbarrierWait) -> Iterator[Fix]:
     """A wait that nothing repeats, in a loop."""
-    result = wait.match.operand(effect.result, wait.instruction) if wait.match else None
+    result = wait.operand(effect.result)
     if not isinstance(result, Name) or wait.instruction.guard is not None or _retry_branch(around, wait) is not None:
         return
     span = statement_spans(around.source, wait.start).statement

@@ -57,8 +57,8 @@ def mbarrier_operand_text(step: Step, kind: type[MbarrierEffect]) -> str | None:
 
 def mbarrier_operand(step: Step, kind: type[MbarrierEffect]) -> Address | None:
     for effect in step.effects:
-        if isinstance(effect, kind) and step.match is not None:
-            operand = step.match.operand(effect.barrier, step.instruction)
+        if isinstance(effect, kind):
+            operand = step.operand(effect.barrier)
             return operand if isinstance(operand, Address) else None
     return None
 

@@ -33,9 +33,9 @@ def observe_wrong_address_kinds(
         if found.is_certain and wanted(found)
     }
     for found, observed in _observe_agreed(kernel, lambda trace: trace.wrong_address_kinds, wanted, finding):
-        step, match = found.step, found.step.match
-        operand = match.operand(found.role, step.instruction) if match is not None else None
-        if (step, found.role) in exact or kernel.explorer.address_spaces.spaces_of(step, operand) == {found.origin}:
+        step = found.step
+        spaces = kernel.explorer.address_spaces.spaces_of
+        if (step, found.role) in exact or spaces(step, step.operand(found.role)) == {found.origin}:
             yield observed
         else:
             yield OpenObligation(step, ptx2xx.WRONG_KIND_ON_SOME_PATH())
@@ -103,9 +103,7 @@ def _is_own_location(kernel: KernelFacts, found: WrongAddressKind | OperandViola
     if not isinstance(found, WrongAddressKind) or found.origin == REMOTE or step.match is None:
         return False
     own = kernel.explorer.input_independence
-    return own.is_in_function(step) and own.dependence.depends_on_position_only(
-        step, step.match.operand(found.role, step.instruction)
-    )
+    return own.is_in_function(step) and own.dependence.depends_on_position_only(step, step.operand(found.role))
 
 
 def _do_samples_agree(kernel: KernelFacts, by_scenario: Mapping[int, set[tuple[int, Value]]]) -> bool:

@@ -51,7 +51,7 @@ def _variable_and_offset(certainty: InputIndependence, misfit: OperandViolation)
     step = misfit.step
     if misfit.kind != "bounds" or step.match is None or not certainty.is_in_function(step):
         return None
-    name = certainty.sole_variable(step, step.match.operand(misfit.role, step.instruction))
+    name = certainty.sole_variable(step, step.operand(misfit.role))
     base = step.scope.variable(name) if name is not None else None
     if base is None or base.fixed_size is None:
         return None

@@ -41,7 +41,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         if misfit.kind != "home" or step.match is None or not certainty.is_in_function(step):
             return False
         roles = (misfit.role, misfit.rule)
-        return all(certainty.is_input_independent(step, step.match.operand(role, step.instruction)) for role in roles)
+        return all(certainty.is_input_independent(step, step.operand(role)) for role in roles)
 
     yield from observe_operand_violations(kernel, wanted, _finding)
 

@@ -39,7 +39,7 @@ def check(kernel: KernelFacts) -> Iterator[Observation | OpenObligation]:
         step = misfit.step
         if misfit.kind != "member" or step.match is None or not certainty.is_in_function(step):
             return False
-        mask = step.match.operand(misfit.role, step.instruction)
+        mask = step.operand(misfit.role)
         in_every_launch = misfit.is_in_every_launch and certainty.is_input_independent(step, mask)
         if by_block:
             return not in_every_launch and certainty.is_input_independent(step, mask, given_block=True)

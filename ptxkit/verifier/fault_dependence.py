@@ -202,7 +202,7 @@ def _address_operands(step: Step, space: str) -> Iterator[Operand]:
     found = [each for each in accesses if _is_in_space(each, family)] or accesses
     for effect in found:
         for role in (effect.address, *((effect.size.name,) if isinstance(effect.size, OperandRole) else ())):
-            operand = match.operand(role, step.instruction)
+            operand = step.operand(role)
             if operand is not None:
                 yield operand
     if not found:

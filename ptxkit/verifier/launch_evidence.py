@@ -11,13 +11,13 @@ from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import names_in, registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers, read_registers, result_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop, is_strong_global_read
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Barrier, Effect, MbarrierInit, Value
 from ptxkit.isa.expressions import CallExpr
 from ptxkit.syntax.tree import Address
-from ptxkit.verifier.step_registers import read_registers, result_registers
 
 _AXES = ("x", "y", "z")
 _CTA_ID_REGISTERS = ("%ctaid", "%clusterid")
@@ -110,7 +110,7 @@ def _is_global(step: Step, dependence: Dependence) -> bool:
         return False
     for effect in step.effects:
         if isinstance(effect, Access) and effect.space == "generic":
-            leaves = dependence.sources_of(step, step.match.operand(effect.address, step.instruction))
+            leaves = dependence.sources_of(step, step.operand(effect.address))
             return all(leaf.kind != "variable" for leaf in leaves)
     return True
 
@@ -122,7 +122,7 @@ def _is_ticket_atomic(step: Step, program: Program) -> bool:
         for effect in step.effects
     ):
         return False
-    given = result_registers(step)
+    given = set(result_registers(step))
     others = (each for each in program.steps if each is not step)
     return any(not given.isdisjoint(read_registers(each)) for each in others)
 
@@ -136,10 +136,6 @@ def _is_polling_read(step: Step, flow: ControlFlowGraph, dependence: Dependence)
     addresses = [each for each in step.instruction.operands if isinstance(each, Address)]
     if any(name in assigned for each in addresses for name in registers_in(each, step.scope)):
         return False  # it goes through memory
-    given = result_registers(step)
+    given = set(result_registers(step))
     ends = (flow.steps_of_block(block)[-1] for block in loop.nodes)
-    return any(
-        not given.isdisjoint(dependence.source_registers([end.scope.register_name(end.instruction.guard.predicate)]))
-        for end in ends
-        if end.instruction.guard is not None
-    )
+    return any(not given.isdisjoint(dependence.source_registers(guard_registers(end))) for end in ends)

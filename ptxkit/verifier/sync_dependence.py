@@ -14,6 +14,7 @@ from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.dataflow.pointer_params import parameter_values
 from ptxkit.analysis.ir.program import Program, Step, callee_of
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers, read_operands, result_registers
 from ptxkit.isa.effects import (
     Access,
     Barrier,
@@ -28,7 +29,6 @@ from ptxkit.isa.effects import (
     WaitGroup,
 )
 from ptxkit.isa.expressions import CallExpr
-from ptxkit.verifier.step_registers import read_operands, result_registers
 
 _COUNT_EFFECTS = (Barrier, MbarrierInit, MbarrierArrive, MbarrierExpect)
 """Effects whose operands say how many threads, or bytes, a phase needs."""
@@ -115,8 +115,7 @@ class SyncDependence:
         registers: list[str] = []
         for step in self._block_representatives:
             for deciding, own in self._input_independence.deciding_operands(step, set()):
-                guard = deciding.instruction.guard
-                registers += [deciding.scope.register_name(guard.predicate)] if guard is not None else []
+                registers += guard_registers(deciding)
                 registers += self._input_independence.dependence.operand_dependences(deciding, own)[0]
         return self._input_independence.dependence.source_registers(registers)
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from functools import cached_property
 
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import result_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_DEFINITION_SEARCH
 from ptxkit.isa.effects import Control
@@ -23,11 +23,8 @@ class ReachingDefinitions:
         self._program = program
         self._definitions_by_register: dict[str, list[Step]] = defaultdict(list)
         for step in program.steps:
-            match = step.match
-            for role in match.results if match is not None else ():
-                operand = match.operand(role, step.instruction) if match is not None else None
-                for register in registers_in(operand, step.scope) if operand is not None else ():
-                    self._definitions_by_register[register].append(step)
+            for register in result_registers(step):
+                self._definitions_by_register[register].append(step)
 
     def definitions_reaching(self, step: Step, register: str, *, surely: bool = False) -> frozenset[Step]:
         """The assignments that may reach a step; none where the search exceeds its limit, or nothing assigns the

@@ -101,6 +101,5 @@ def _moved_registers(step: Step) -> list[str]:
             return []
         roles = [argument.name for argument in value.arguments if isinstance(argument, OperandRole)]
         for role in roles:
-            operand = step.match.operand(role, step.instruction) if step.match else None
-            registers.extend(registers_in(operand, step.scope) if operand is not None else ())
+            registers.extend(registers_in(step.operand(role), step.scope))
     return registers

@@ -89,9 +89,7 @@ class AddressSpaceInference:
     def _registers_read(self, step: Step, expression: Expression) -> Iterator[_RegisterUse]:
         match expression:
             case OperandRole(name=role):
-                operand = _operand(step, role)
-                if operand is not None:
-                    yield from ((step, register) for register in self._registers(step, operand))
+                yield from ((step, register) for register in self._registers(step, step.operand(role)))
             case CallExpr(function=function, arguments=arguments) if function not in _OPAQUE:
                 for argument in arguments:
                     yield from self._registers_read(step, argument)
@@ -113,9 +111,9 @@ class AddressSpaceInference:
     def _expression_spaces(self, step: Step, expression: Expression, found: dict[_RegisterUse, Spaces]) -> Spaces:
         match expression:
             case OperandRole(name=role):
-                operand = _operand(step, role)
-                registers = self._registers(step, operand) if operand is not None else []
-                if operand is None or not registers:
+                operand = step.operand(role)
+                registers = self._registers(step, operand)
+                if not registers:
                     return self._symbol_spaces(step, operand)
                 return _combine_spaces([found[(step, register)] for register in registers])
             case CallExpr(function="to_generic", arguments=(ConstantExpr(value=space), *_)):
@@ -130,7 +128,7 @@ class AddressSpaceInference:
                 return _combine_spaces([self._expression_spaces(step, argument, found) for argument in arguments])
         return _UNKNOWN_SPACE
 
-    def _registers(self, step: Step, operand: Operand) -> list[str]:
+    def _registers(self, step: Step, operand: Operand | None) -> list[str]:
         """The registers in an operand, without the names of variables and special registers."""
         return [name for name in registers_in(operand, step.scope) if step.scope.variable(name) is None]
 
@@ -152,13 +150,9 @@ def _values(step: Step, register: str) -> Iterator[Value]:
     """The values that a step assigns to a register."""
     for effect in step.effects:
         if isinstance(effect, Value):
-            target = _operand(step, effect.result)
+            target = step.operand(effect.result)
             if target is not None and register in registers_in(target, step.scope):
                 yield effect
-
-
-def _operand(step: Step, role: str) -> Operand | None:
-    return step.match.operand(role, step.instruction) if step.match is not None else None
 
 
 def _combine_spaces(parts: list[Spaces]) -> Spaces:

@@ -12,6 +12,7 @@ from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.dataflow.dependence import DependenceSource
 from ptxkit.analysis.dataflow.input_independence import InputIndependence
 from ptxkit.analysis.ir.program import Program, Step
+from ptxkit.analysis.ir.step_registers import guard_registers, read_operands
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_TRACED_REGISTERS
 from ptxkit.fast_dataclasses import dataclass, field
@@ -58,9 +59,7 @@ class ConditionInputs:
         def come_to(place: Step) -> None:
             for deciding, selector in self._independence.deciding_operands(place, passed):
                 note(deciding, selector)
-                guard = deciding.instruction.guard
-                if guard is not None:
-                    uses.add([(deciding, deciding.scope.register_name(guard.predicate))])
+                uses.add((deciding, register) for register in guard_registers(deciding))
 
         def make(definition: Step) -> None:
             come_to(definition)
@@ -69,13 +68,13 @@ class ConditionInputs:
                 found.atomics.add(definition)
             elif variable is None:
                 found.is_data |= _loads_data(definition)
-                for each in _sources(definition):
+                for each in read_operands(definition):
                     note(definition, each)
             elif variable.name not in variables:
                 variables.add(variable.name)
                 for store in self._stores(variable, found):
                     come_to(store)
-                    for each in _sources(store):
+                    for each in read_operands(store):
                         note(store, each)
 
         note(step, operand)
@@ -94,11 +93,11 @@ class ConditionInputs:
         data."""
         for step in self._program.steps:
             for effect in step.effects:
-                if not isinstance(effect, Access) or effect.kind == "read" or step.match is None:
+                if not isinstance(effect, Access) or effect.kind == "read":
                     continue
                 if not effect.space.startswith(("shared", "generic")):
                     continue
-                operand = step.match.operand(effect.address, step.instruction)
+                operand = step.operand(effect.address)
                 leaves = self._independence.dependence.sources_of(step, operand)
                 bases = {leaf.name for leaf in leaves if leaf.kind == "variable"}
                 if variable.name in bases:
@@ -138,16 +137,9 @@ def _shared_variable(step: Step) -> DeclaredVariable | None:
     accesses = [effect for effect in step.effects if isinstance(effect, Access)]
     if len(accesses) != 1 or step.match is None or accesses[0].kind != "read":
         return None
-    operand = step.match.operand(accesses[0].address, step.instruction)
+    operand = step.operand(accesses[0].address)
     if not isinstance(operand, Address) or not isinstance(operand.base, Name):
         return None
     name = operand.base.text
     variable = step.scope.variable(name) if step.scope.register_name(name) == name else None
     return variable if variable is not None and variable.space == "shared" else None
-
-
-def _sources(step: Step) -> Iterator[Operand]:
-    """The operands that an instruction reads."""
-    match = step.match
-    results = {match.roles[role] for role in match.results if role in match.roles} if match is not None else set()
-    yield from (each for at, each in enumerate(step.instruction.operands) if at not in results)

@@ -170,7 +170,7 @@ class Dependence:
         return feeds
 
     def _define(self, step: Step, effect: Value) -> None:
-        registers = [step.scope.register_name(name) for name in _names(_operand(step, effect.result))]
+        registers = [step.scope.register_name(name) for name in _names(step.operand(effect.result))]
         leaves: set[DependenceSource] = set()
         inputs: set[str] = set()
         calls = list(_calls(effect.value))
@@ -182,7 +182,7 @@ class Dependence:
         if loads:
             leaves.add(DependenceSource("memory"))  # the address does not determine the loaded value
         for role in roles_in(effect.value) if not loads else ():
-            operand = _operand(step, role)
+            operand = step.operand(role)
             part = self._part_of_parameter(step, operand)
             if part is not None:
                 leaves.add(part)
@@ -214,7 +214,7 @@ class Dependence:
         place: tuple[str, int] | None = None
         moved = 0
         for role in roles_in(effect.value):
-            match _operand(step, role):
+            match step.operand(role):
                 case Integer(value=value):
                     moved += value
                 case Name(text=text):
@@ -254,10 +254,6 @@ class Dependence:
             leaves.add(DependenceSource("special", name))
         else:
             yield register
-
-
-def _operand(step: Step, role: str) -> Operand | None:
-    return step.match.operand(role, step.instruction) if step.match is not None else None
 
 
 def _calls(expression: Expression) -> Iterator[CallExpr]:

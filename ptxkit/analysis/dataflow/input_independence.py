@@ -15,7 +15,7 @@ from functools import cached_property
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.dataflow.dependence import Dependence, DependenceSource
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers, named_registers, result_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.values.scenario import LaunchConfig
 from ptxkit.isa.effects import Control
@@ -53,18 +53,15 @@ class InputIndependence:
     def _definitions(self) -> dict[str, list[Step]]:
         found: dict[str, list[Step]] = defaultdict(list)
         for step in self._program.steps:
-            match = step.match
-            for role in match.results if match is not None else ():
-                operand = match.operand(role, step.instruction) if match is not None else None
-                for register in registers_in(operand, step.scope) if operand is not None else ():
-                    found[register].append(step)
+            for register in result_registers(step):
+                found[register].append(step)
         return found
 
     @cached_property
     def _call_registers(self) -> frozenset[str]:
         """The registers that calls name, some of which receive results."""
         calls = [step for step in self._program.steps if _changes_control(step, "call")]
-        return frozenset(n for step in calls for o in step.instruction.operands for n in registers_in(o, step.scope))
+        return frozenset(name for step in calls for name in named_registers(step))
 
     def is_in_function(self, step: Step) -> bool:
         """Whether a step belongs to this program and not to a callee, whose callers are not all known."""
@@ -115,7 +112,7 @@ class InputIndependence:
         def come_to(place: Step) -> None:
             for deciding, own in self.deciding_operands(place, passed):
                 note(self.dependence.operand_dependences(deciding, own))
-                registers.add(_guard(deciding))
+                registers.add(guard_registers(deciding))
 
         note(self.dependence.operand_dependences(step, operand))
         come_to(step)
@@ -151,11 +148,6 @@ class InputIndependence:
                 last = self.cfg.steps_of_block(deciding)[-1]
                 yield last, last.instruction.operands[0] if _changes_control(last, "branch_indexed") else None
             blocks.add(self.cfg.control_dependences[block])
-
-
-def _guard(step: Step) -> tuple[str, ...]:
-    guard = step.instruction.guard
-    return (step.scope.register_name(guard.predicate),) if guard is not None else ()
 
 
 def _changes_control(step: Step, kind: str) -> bool:

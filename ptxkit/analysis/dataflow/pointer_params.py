@@ -96,7 +96,7 @@ def parameter_locations(
         base: tuple[str, int] | None = None
         moved = 0
         for role in roles:
-            match form.operand(role, step.instruction) if form is not None else None:
+            match step.operand(role):
                 case Integer(value=value):
                     moved += value
                 case Name(text=text):
@@ -123,8 +123,8 @@ def parameter_values(program: Program) -> dict[str, tuple[str, int]]:
 def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Iterator[tuple[str, tuple[str, int]]]:
     """(register, place) of loads from the parameter space."""
     for effect in step.effects:
-        if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read" and step.match:
-            source = step.match.operand(effect.address, step.instruction)
+        if isinstance(effect, Access) and effect.space.startswith("param") and effect.kind == "read":
+            source = step.operand(effect.address)
             target = step.instruction.operands[0]
             targets = target.elements if isinstance(target, Vector) else (target,)
             total = (
@@ -139,5 +139,5 @@ def _parameter_loads(step: Step, places: Mapping[str, tuple[str, int]]) -> Itera
 
 
 def _register(step: Step, role: str) -> str | None:
-    operand = step.match.operand(role, step.instruction) if step.match else None
+    operand = step.operand(role)
     return step.scope.register_name(operand.text) if isinstance(operand, Name) else None

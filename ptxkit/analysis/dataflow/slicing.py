@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptxkit.analysis.ir.layout import SymbolScope
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, AsyncRegisters, Control, Effect, Grid, ProxyFence, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, Expression, OperandRole, roles_in
@@ -81,14 +82,14 @@ def compute_slice(program: Program) -> ProgramSlice:
         if flow is None:
             flow = flows[id(match)] = _operand_flow_of(match)
         if flow.has_effects:
-            wanted.extend(_guard(step))
+            wanted.extend(guard_registers(step))
             wanted.extend(_registers(instruction, flow.effect_operands, scope))
             for memory, position in flow.stored_operands:
                 if memory == _PRIVATE or _accesses_named_variable(match, instruction, scope):
                     stored[memory].extend(_registers(instruction, (position,), scope))
         for result, sources, memory in flow.values:
             if result < len(instruction.operands):
-                needed = (*_guard(step), *_registers(instruction, sources, scope))
+                needed = (*guard_registers(step), *_registers(instruction, sources, scope))
                 for name in registers_in(instruction.operands[result], scope):
                     feeding[name].append((needed, memory))
     outside = {"write", "update"} if may_change_tensor_maps(program) else set()
@@ -150,11 +151,6 @@ def is_tensor_map_change(effect: Effect) -> bool:
     if isinstance(effect, ProxyFence):
         return effect.proxy == "tensormap"
     return isinstance(effect, Access) and effect.kind == "update" and effect.size == _MAP and effect.proxy == "generic"
-
-
-def _guard(step: Step) -> tuple[str, ...]:
-    guard = step.instruction.guard
-    return (step.scope.register_name(guard.predicate),) if guard is not None else ()
 
 
 def _registers(instruction: Instruction, positions: tuple[int, ...], scope: SymbolScope) -> Iterator[str]:

@@ -118,12 +118,10 @@ class SymbolicExprs:
         return known
 
     def _compute_assigned_value(self, step: Step, register: str, depth: int) -> SymbolicExpr:
-        match = step.match
-        for effect in match.effects if match is not None else ():
-            target = match.operand(effect.result, step.instruction) if match and isinstance(effect, Value) else None
-            if target is None or register not in registers_in(target, step.scope):
+        for effect in step.effects:
+            target = step.operand(effect.result) if isinstance(effect, Value) else None
+            if not isinstance(effect, Value) or target is None or register not in registers_in(target, step.scope):
                 continue
-            assert isinstance(effect, Value)
             place = _element_index(target, register, step)
             found = self._expression_value(step, effect.value, depth - 1, place)
             if found is not None:
@@ -157,7 +155,7 @@ class SymbolicExprs:
         return None
 
     def _role_value(self, step: Step, role: str, depth: int) -> SymbolicExpr | None:
-        operand = step.match.operand(role, step.instruction) if step.match is not None else None
+        operand = step.operand(role)
         return self._operand_value(step, operand, depth)
 
     def _operand_value(self, step: Step, operand: Operand | None, depth: int) -> SymbolicExpr | None:
@@ -185,7 +183,7 @@ class SymbolicExprs:
 
     def _parameter_value(self, step: Step, space: str, role: str, further: int) -> SymbolicExpr | None:
         """The value that is loaded from a parameter of the kernel."""
-        operand = step.match.operand(role, step.instruction) if step.match is not None else None
+        operand = step.operand(role)
         match operand:
             case Address(base=Name(text=text), offset=offset) if space.startswith("param") and text in self._parameters:
                 pointer = self._parameters[text]

@@ -57,7 +57,7 @@ def _uses(step: Step) -> Iterator[tuple[str, ImageUse]]:
         type_ = next((each for each in reversed(parts) if each[:1] in "bus" and each[1:].isdigit()), "b32")
         of = ImageUse("surface", geometry, type_, next((int(each[1]) for each in parts if each in ("v2", "v4")), 1))
     for role, use in (("a", of), ("b", ImageUse("sampler"))):
-        operand = match.operand(role, step.instruction)
+        operand = step.operand(role)
         base = operand.base if isinstance(operand, Address) else operand
         if isinstance(base, Name):
             yield step.scope.register_name(base.text), use

@@ -145,8 +145,8 @@ def _format_operand(step: Step, expression: Expression | None) -> str:
     match expression:
         case ConstantExpr(value):
             return str(value)
-        case OperandRole(name) if step.match is not None:
-            operand = step.match.operand(name, step.instruction)
+        case OperandRole(name):
+            operand = step.operand(name)
             if operand is None:
                 return "?"
             number = evaluate(operand)

@@ -11,6 +11,7 @@ from ptxkit.analysis.dataflow.pointer_params import pointer_parameters
 from ptxkit.analysis.inventory.condition_synthesis import describe_outcome
 from ptxkit.analysis.ir.program import Program, Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_SPACE_BRANCHES
 from ptxkit.analysis.symexec.alignment_trials import USUAL_SIZES, AlignmentTrial, AlignmentTrials, find_deciding_branch
@@ -96,9 +97,7 @@ def _reachable_indices(program: Program, branch: Step, first: int) -> set[int]:
 
 def _tested_registers(step: Step) -> Iterator[str]:
     """The registers that decide whether an instruction is executed, or where it continues."""
-    guard = step.instruction.guard
-    if guard is not None:
-        yield step.scope.register_name(guard.predicate)
+    yield from guard_registers(step)
     if any(isinstance(e, Control) and e.kind == "branch_indexed" for e in step.effects):
         yield from registers_in(step.instruction.operands[0], step.scope)
 

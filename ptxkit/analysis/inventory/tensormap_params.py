@@ -49,7 +49,7 @@ def _copies_by_parameter(
     for effect in step.effects:
         if not (isinstance(effect, Access) and effect.via == "tensormap") or step.match is None:
             continue
-        operand = step.match.operand(effect.address, step.instruction)
+        operand = step.operand(effect.address)
         dimensions = step.match.modifiers.get("dim") or ""
         if not (isinstance(operand, Address) and isinstance(operand.base, Name) and dimensions):
             continue
@@ -82,7 +82,7 @@ def expected_bytes(program: Program) -> tuple[int, ...]:
 
 def _operand(step: Step, of: Expression | str) -> object:
     role = of.name if isinstance(of, OperandRole) else of
-    return step.match.operand(role, step.instruction) if step.match and isinstance(role, str) else None
+    return step.operand(role) if isinstance(role, str) else None
 
 
 def _constant_sizes(step: Step, size: Expression | None, constants: dict[str, int]) -> Iterator[int]:

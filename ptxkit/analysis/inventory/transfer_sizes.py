@@ -71,7 +71,7 @@ class TransferSizes:
         """The number that every execution had, where no launch can make it another; else what it depends on."""
         if not isinstance(size, OperandRole) or step.match is None:
             return None, "unknown"
-        leaves = self._dependence.sources_of(step, step.match.operand(size.name, step.instruction))
+        leaves = self._dependence.sources_of(step, step.operand(size.name))
         causes = [leaf for leaf in leaves if not self._is_fixed(leaf)]
         numbers = set(seen)
         if not causes and len(numbers) == 1:
@@ -97,8 +97,8 @@ class TransferSizes:
         """What a thread's registers hold of a transfer to or from them."""
         total = 0
         for effect in step.effects:
-            if isinstance(effect, AsyncRegisters) and step.match is not None:
-                operand = step.match.operand(effect.operand, step.instruction)
+            if isinstance(effect, AsyncRegisters):
+                operand = step.operand(effect.operand)
                 total += 4 * (len(operand.elements) if isinstance(operand, Vector) else 1)
         return Size(total or None, "" if total else "unknown")
 
@@ -107,7 +107,7 @@ def _constant_size(step: Step, size: Expression | None) -> int | None:
     """The bytes where the instruction states them."""
     if isinstance(size, ConstantExpr):
         return size.value if isinstance(size.value, int) else None
-    if isinstance(size, OperandRole) and step.match is not None:
-        operand = step.match.operand(size.name, step.instruction)
+    if isinstance(size, OperandRole):
+        operand = step.operand(size.name)
         return operand.value if isinstance(operand, Integer) else None
     return None

@@ -152,9 +152,7 @@ class _FunctionRows:
         if places and None not in places:
             names = {variable_name_at(self.program, place) for place in places if place is not None}
         elif route.tracked_access is not None and step.match is not None:
-            names = self._sizes.shared_variables_of(
-                step, step.match.operand(route.tracked_access.address, step.instruction)
-            )
+            names = self._sizes.shared_variables_of(step, step.operand(route.tracked_access.address))
         else:
             names = set()
         return ", ".join(sorted(name for name in names if name)) if None not in names and 0 < len(names) < 3 else None

@@ -76,6 +76,10 @@ class Step:
         """The effects of the instruction; empty where the table has no form for it."""
         return self.match.effects if self.match is not None else ()
 
+    def operand(self, role: str | None) -> Operand | None:
+        """The operand with a role; None where there is none."""
+        return self.match.operand(role, self.instruction) if self.match is not None and role is not None else None
+
 
 @dataclass(frozen=True)
 class Program:

@@ -23,6 +23,6 @@ def names_in(body: Body) -> set[str]:
     return found
 
 
-def registers_in(operand: Operand, scope: SymbolScope) -> Iterator[str]:
+def registers_in(operand: Operand | None, scope: SymbolScope) -> Iterator[str]:
     """The unique names of the registers in an operand; names of other things may be among them."""
     return map(scope.register_name, operand_names(operand))

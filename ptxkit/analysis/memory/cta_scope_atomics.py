@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers, read_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.limits import MAX_FOLLOWED_REGISTERS
 from ptxkit.analysis.memory.polled_flags import is_in_read_only_loop
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Access, Effect, Value
 from ptxkit.isa.expressions import CallExpr, ConstantExpr
-from ptxkit.syntax.tree import Address, Guard, Name
+from ptxkit.syntax.tree import Address, Name
 
 #: Special registers that distinguish the CTAs of a grid, or give their number.
 _GRID_REGISTERS = ("%ctaid", "%nctaid")
@@ -70,7 +70,7 @@ def find_cta_scope_accesses(program: Program) -> Iterator[CtaScopeAccess]:
 
 def reads_cta_position(program: Program) -> bool:
     """Whether a kernel reads which CTA of its grid executes it, or how many there are: then it is made for several."""
-    return any(_is_special(step, name, _GRID_REGISTERS) for step in program.steps for name in _registers_read_by(step))
+    return any(_is_special(step, name, _GRID_REGISTERS) for step in program.steps for name in read_registers(step))
 
 
 def _updates_of_same_word(program: Program, words: GridUniformAddresses, read: Step, effect: Access) -> Iterator[Step]:
@@ -114,12 +114,12 @@ class GridUniformAddresses:
             (source,) = sources
             if not _is_pure_computation(source):
                 return False
-            uses.add((source, read) for read in _registers_read_by(source))
+            uses.add((source, read) for read in read_registers(source))
         return True
 
 
 def _address_operand(step: Step, effect: Access) -> Address | None:
-    target = step.match.operand(effect.address, step.instruction) if step.match is not None else None
+    target = step.operand(effect.address)
     return target if isinstance(target, Address) else None
 
 
@@ -156,7 +156,7 @@ class _ExecutionGuards:
 
     def depend_only_on_thread_position(self, step: Step) -> bool:
         """Whether the thread's place in its CTA decides it, and nothing else."""
-        uses = Worklist((each, each.scope.register_name(guard.predicate)) for each, guard in self._guards(step))
+        uses = Worklist(self._guards(step))
         for place, name in uses:
             if _is_special(place, name, _CTA_POSITION_REGISTERS):
                 continue
@@ -166,7 +166,7 @@ class _ExecutionGuards:
             (source,) = sources
             if any(True for _ in _accesses(source)):
                 return False
-            uses.add((source, read) for read in _registers_read_by(source))
+            uses.add((source, read) for read in read_registers(source))
         return True
 
     def is_in_polling_loop(self, read: Step) -> bool:
@@ -178,32 +178,19 @@ class _ExecutionGuards:
         """Whether each CTA executes an update, and comes by it to a load."""
         return self._cfg.dominates(update, read) and self.depend_only_on_thread_position(update)
 
-    def _guards(self, step: Step) -> Iterator[tuple[Step, Guard]]:
+    def _guards(self, step: Step) -> Iterator[tuple[Step, str]]:
         """The guards of a step, and of the branches that lead to it."""
-        if step.instruction.guard is not None:
-            yield step, step.instruction.guard
+        yield from ((step, register) for register in guard_registers(step))
         blocks = Worklist(self._cfg.control_dependences[self._cfg.block_of(step)])
         for block in blocks:
             last = self._cfg.steps_of_block(block)[-1]
-            if last.instruction.guard is not None:
-                yield last, last.instruction.guard
+            yield from ((last, register) for register in guard_registers(last))
             blocks.add(self._cfg.control_dependences[block])
 
 
 def _is_special(step: Step, name: str, beginnings: tuple[str, ...]) -> bool:
     """Whether a name begins like some special registers, and is no register that the program declares."""
     return name.startswith(beginnings) and not step.scope.shadows_special_register(name)
-
-
-def _registers_read_by(step: Step) -> Iterator[str]:
-    """The registers that an instruction reads, its guard's too; special ones by their names."""
-    match = step.match
-    results = {match.roles[role] for role in match.results if role in match.roles} if match is not None else set()
-    for index, operand in enumerate(step.instruction.operands):
-        if index not in results:
-            yield from registers_in(operand, step.scope)
-    if step.instruction.guard is not None:
-        yield step.scope.register_name(step.instruction.guard.predicate)
 
 
 def _accesses(step: Step) -> Iterator[Access]:

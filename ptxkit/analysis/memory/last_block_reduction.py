@@ -119,13 +119,8 @@ class _GuardedAccesses:
     def _inputs_of_accesses(self, step: Step, kind: str) -> Iterator[InputSet]:
         """What decides the plain accesses of a kind, where it is no data."""
         for effect in step.effects:
-            if (
-                isinstance(effect, Access)
-                and effect.kind == kind
-                and _is_weak_global_access(effect)
-                and step.match is not None
-            ):
-                decided = self._condition_inputs.inputs_of(step, step.match.operand(effect.address, step.instruction))
+            if isinstance(effect, Access) and effect.kind == kind and _is_weak_global_access(effect):
+                decided = self._condition_inputs.inputs_of(step, step.operand(effect.address))
                 if not decided.is_data:
                     yield decided
 

@@ -63,7 +63,7 @@ def _is_update(effect: Access) -> bool:
 
 def _updated_bytes(step: Step, effect: Access) -> int:
     """The bytes that a reduction surely updates."""
-    operand = _operand(step, effect.size.name) if isinstance(effect.size, OperandRole) else None
+    operand = step.operand(effect.size.name) if isinstance(effect.size, OperandRole) else None
     value = None if operand is None else evaluate(operand)
     return MIN_ACCESS_BYTES if value is None else value
 
@@ -78,7 +78,7 @@ class ParameterAddresses:
 
     def resolve(self, step: Step, effect: Access) -> ParameterWord | None:
         """The word that an access begins at; None where its address is no parameter and a number."""
-        target = _operand(step, effect.address)
+        target = step.operand(effect.address)
         if not isinstance(target, Address) or not isinstance(target.base, Name):
             return None
         moved, name = target.offset, target.base.text
@@ -107,7 +107,7 @@ class ParameterAddresses:
         values = [effect.value for effect in step.effects if isinstance(effect, Value)]
         if len(values) != 1 or not isinstance(values[0], CallExpr):
             return None
-        operands = [_operand(step, name) for name in roles_in(values[0])]
+        operands = [step.operand(name) for name in roles_in(values[0])]
         if values[0].function == "load" and any(_reads_parameter(effect) for effect in step.effects):
             [address] = operands
             return None if address is None else (address, 0)
@@ -120,7 +120,3 @@ class ParameterAddresses:
 
 def _reads_parameter(effect: Effect) -> bool:
     return isinstance(effect, Access) and effect.kind == "read" and effect.space.startswith("param")
-
-
-def _operand(step: Step, role: str) -> Operand | None:
-    return step.match.operand(role, step.instruction) if step.match is not None else None

@@ -173,7 +173,7 @@ def _pointers(explorer: Explorer, steps: Collection[Step]) -> dict[Step, set[tup
         names = found.setdefault(step, set())
         for effect in step.effects:
             if isinstance(effect, Access) and effect.space in ("global", "generic") and step.match is not None:
-                operand = step.match.operand(effect.address, step.instruction)
+                operand = step.operand(effect.address)
                 names.update(_pointer_names(explorer, dependence.sources_of(step, operand)))
     return found
 

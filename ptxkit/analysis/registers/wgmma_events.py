@@ -9,6 +9,7 @@ from enum import Enum
 
 from ptxkit.analysis.ir.program import Step
 from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import named_registers
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import AsyncRegisters, CommitGroup, Control, RegisterFence, Value, WaitGroup
 from ptxkit.isa.expressions import CallExpr, ConstantExpr, OperandRole
@@ -80,16 +81,15 @@ class WgmmaEvents:
         if step.match is None:
             return WgmmaEvent(step, WgmmaEventKind.UNKNOWN)
         return _copy_event(step, guarded) or WgmmaEvent(
-            step, WgmmaEventKind.OTHER, _named_registers(step), is_guarded=guarded
+            step, WgmmaEventKind.OTHER, frozenset(named_registers(step)), is_guarded=guarded
         )
 
     def _issue_event(self, step: Step, guarded: bool) -> WgmmaEvent:
         updates: set[str] = set()
         reads: set[str] = set()
         for effect in step.effects:
-            if isinstance(effect, AsyncRegisters) and step.match is not None:
-                operand = step.match.operand(effect.operand, step.instruction)
-                found = registers_in(operand, step.scope) if operand is not None else ()
+            if isinstance(effect, AsyncRegisters):
+                found = registers_in(step.operand(effect.operand), step.scope)
                 (reads if effect.kind == "read" else updates).update(found)
         return WgmmaEvent(
             step,
@@ -102,15 +102,11 @@ class WgmmaEvents:
         )
 
 
-def _named_registers(step: Step) -> frozenset[str]:
-    return frozenset(name for operand in step.instruction.operands for name in registers_in(operand, step.scope))
-
-
 def _pending_groups(step: Step, effect: WaitGroup) -> int | None:
     """How many groups a wait leaves pending."""
     pending = effect.pending
-    if isinstance(pending, OperandRole) and step.match is not None:
-        operand = step.match.operand(pending.name, step.instruction)
+    if isinstance(pending, OperandRole):
+        operand = step.operand(pending.name)
         return operand.value if isinstance(operand, Integer) else None
     return pending.value if isinstance(pending, ConstantExpr) and isinstance(pending.value, int) else None
 
@@ -129,7 +125,7 @@ def _copy_event(step: Step, guarded: bool) -> WgmmaEvent | None:
     return WgmmaEvent(
         step,
         WgmmaEventKind.COPY,
-        _named_registers(step),
+        frozenset(named_registers(step)),
         source=name,
         target=step.scope.register_name(target.text),
         is_guarded=guarded,

@@ -96,7 +96,7 @@ def _inactive_lanes(operands: OperandCompiler, effect: fx.Access) -> ValueReader
 
 def _descriptor_address(operands: OperandCompiler, role: str) -> ValueReader | None:
     """The address at which the matrix of a descriptor begins."""
-    operand = operands.operand_of_role(role)
+    operand = operands.step.operand(role)
     if operand is None:
         return None
     reader = operands.reader(operand)

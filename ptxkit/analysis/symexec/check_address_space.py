@@ -34,7 +34,7 @@ def address_space_checks(operands: OperandCompiler) -> list[Callable[[GroupState
     match = operands.step.match
     checks: list[Callable[[GroupState], None]] = []
     for form, space in address_operands(match) if match is not None else ():
-        operand = operands.operand_of_role(form.role)
+        operand = operands.step.operand(form.role)
         if (
             isinstance(operand, Address)
             and isinstance(operand.base, Name)

@@ -56,7 +56,7 @@ def bound_checks(operands: OperandCompiler, spaces: frozenset[str]) -> list[Chec
     collective = "aligned" in operands.step.instruction.opcode.split(".")
     checks: list[Check] = []
     for role, space, size in _ranges(operands, match):
-        operand = operands.operand_of_role(role)
+        operand = operands.step.operand(role)
         if isinstance(operand, Address) and (space == "generic" or space.partition("::")[0] in spaces):
             checks.append(_check(operands, (role, space, size), spaces, collective=collective))
     return checks
@@ -81,7 +81,7 @@ def _check(
     operands: OperandCompiler, used: tuple[str, str, ValueReader], spaces: frozenset[str], *, collective: bool
 ) -> Check:
     role, space, size = used
-    step, operand = operands.step, operands.operand_of_role(role)
+    step, operand = operands.step, operands.step.operand(role)
     reader, place = operands.reader(operand), f"bounds of {role}"
     base = operand.base if isinstance(operand, Address) else None
     named = operands.scope.variable(base.text) if isinstance(base, Name) else None

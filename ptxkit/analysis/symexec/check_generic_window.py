@@ -37,7 +37,7 @@ def generic_window_checks(operands: OperandCompiler) -> list[Callable[[GroupStat
     match = operands.step.match
     checks: list[Callable[[GroupState], None]] = []
     for role, taken in _windowed_operands(match) if match is not None else ():
-        operand = operands.operand_of_role(role)
+        operand = operands.step.operand(role)
         if isinstance(operand, Address) and not operands.is_variable_name(operand.base):
             checks.append(_window_check(operands, role, taken))
     return checks
@@ -80,7 +80,7 @@ def allowed_spaces(form: Form) -> dict[str, frozenset[str]]:
 
 
 def _window_check(operands: OperandCompiler, role: str, taken: frozenset[str]) -> Callable[[GroupState], None]:
-    step, reader = operands.step, operands.reader(operands.operand_of_role(role))
+    step, reader = operands.step, operands.reader(operands.step.operand(role))
 
     def check(state: GroupState) -> None:
         value = value_of_lane(reader(state), state.first_active)

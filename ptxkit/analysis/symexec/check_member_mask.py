@@ -37,7 +37,7 @@ def _masks_of(match: Match) -> tuple[str, ...]:
 
 
 def _check(operands: OperandCompiler, role: str) -> Callable[[GroupState], None]:
-    step, reader = operands.step, operands.reader(operands.operand_of_role(role))
+    step, reader = operands.step, operands.reader(operands.step.operand(role))
 
     def check(state: GroupState) -> None:
         held = reader(state)

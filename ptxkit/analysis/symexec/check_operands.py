@@ -56,7 +56,7 @@ def operand_checks(operands: OperandCompiler) -> list[Check]:
 def _address_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     collective = "aligned" in operands.step.instruction.opcode.split(".")
     for form, space in _checked_addresses(match):
-        operand = operands.operand_of_role(form.role)
+        operand = operands.step.operand(form.role)
         needed = _alignment(operands, match, form) if isinstance(operand, Address) else 1
         if needed > 1:
             used = _lanes_of(operands, match, form.role) if collective else _WARP
@@ -82,7 +82,7 @@ def _constant(operands: OperandCompiler, expression: Expression | None) -> int |
     """The constant value of an expression in this instruction."""
     if isinstance(expression, ConstantExpr):
         return expression.value if isinstance(expression.value, int) else None
-    operand = operands.operand_of_role(expression.name) if isinstance(expression, OperandRole) else None
+    operand = operands.step.operand(expression.name) if isinstance(expression, OperandRole) else None
     return None if operand is None else evaluate(operand)
 
 
@@ -203,7 +203,7 @@ def _rank_of(state: GroupState, space: str, value: int) -> int:
 def _number_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     seen: set[str] = set()
     for role, limits in _numbers_of(match):
-        operand = operands.operand_of_role(role)
+        operand = operands.step.operand(role)
         if role not in seen and isinstance(operand, Name):
             seen.add(role)
             yield _limits_check(operands, role, operands.reader(operand), limits)
@@ -275,7 +275,7 @@ def _limits_check(operands: OperandCompiler, role: str, reader: ValueReader, lim
 def _mask_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     """The checks of CTA masks, which must be within the cluster, where directives declare its size."""
     for role in _masks_of(match):
-        operand = operands.operand_of_role(role)
+        operand = operands.step.operand(role)
         if operand is not None:
             yield _cluster_mask_check(operands, role, operands.reader(operand))
 
@@ -300,7 +300,7 @@ def _cluster_mask_check(operands: OperandCompiler, role: str, reader: ValueReade
 def _rule_checks(operands: OperandCompiler, match: Match) -> Iterator[Check]:
     """The checks of rules between operands (`src-size <= cp-size`) of which at least one is a register."""
     for number, need in enumerate(match.needs):
-        present = {role: operands.operand_of_role(role) for role in match.roles}
+        present = {role: operands.step.operand(role) for role in match.roles}
         readers = {role: operands.reader(operand) for role, operand in present.items() if isinstance(operand, Name)}
         fixed = {role: evaluate(operand) for role, operand in present.items() if operand is not None}
         if readers and any(role in readers for role in roles_in(need.condition)):

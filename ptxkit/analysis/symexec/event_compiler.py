@@ -58,7 +58,7 @@ def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
         return constant_reader(operands.step.box_bytes)
     match = operands.step.match
     maps = [e.address for e in match.effects if isinstance(e, fx.Access) and e.via == "tensormap"] if match else []
-    operand = operands.operand_of_role(maps[0]) if maps else None
+    operand = operands.step.operand(maps[0]) if maps else None
     if match is None or operand is None:
         return None
     reader, kind = operands.reader(operand), match.canonical
@@ -68,7 +68,7 @@ def _copy_size_reader(operands: OperandCompiler) -> ValueReader | None:
 def compile_wait(operands: OperandCompiler, effect: fx.MbarrierWait) -> StepAction:
     """A wait that may return false first returns false, and true when it is executed again: code that does not poll
     again has not waited."""
-    target = operands.operand_of_role(effect.result)
+    target = operands.step.operand(effect.result)
     register = operands.scope.register_name(target.text) if isinstance(target, Name) else "_"
     record, step = compile_record(operands, effect), operands.step
     barrier = operands.shared_offset_reader(effect.barrier)

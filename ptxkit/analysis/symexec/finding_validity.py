@@ -33,7 +33,7 @@ class OperandValidity:
         steps = self._program.steps
         if step.index >= len(steps) or steps[step.index] is not step or step.match is None:
             return False
-        operand = step.match.operand(misfit.role, step.instruction)
+        operand = step.operand(misfit.role)
         leaves = self._dependence.sources_of(step, operand)
         if any(leaf.kind == "special" and leaf.name.startswith(self._launch_registers) for leaf in leaves):
             return False

@@ -41,7 +41,7 @@ def load_parts(operands: OperandCompiler, call: CallExpr) -> tuple[str, ValueRea
     space, address, width = call.arguments
     number = width.value if isinstance(width, ConstantExpr) and isinstance(width.value, int) else 32
     kept = str(space.value) if isinstance(space, ConstantExpr) else "generic"
-    operand = operands.operand_of_role(address.name) if isinstance(address, OperandRole) else None
+    operand = operands.step.operand(address.name) if isinstance(address, OperandRole) else None
     match operand:
         case Address(base=Name(text=text), offset=offset) if kept.startswith("param"):
             if operands.scope.variable(text) is not None:
@@ -276,7 +276,7 @@ def _decide_vote(kind: str, seen: list[Value], lanes_of_warp: int) -> int | None
 
 def _pack(operands: OperandCompiler, call: CallExpr) -> ValueReader:
     last = call.arguments[-1]
-    operand = operands.operand_of_role(last.name) if isinstance(last, OperandRole) else None
+    operand = operands.step.operand(last.name) if isinstance(last, OperandRole) else None
     readers = [operands.reader(element) for element in operand.elements] if isinstance(operand, Vector) else []
     each = {2: 32, 4: 16}.get(len(readers), 32)
 

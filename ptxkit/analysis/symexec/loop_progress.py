@@ -61,7 +61,7 @@ def _written_registers(block: CompiledBlock) -> Iterator[tuple[str, ComparisonRe
     for step, guard, _ in block.steps:
         operands = OperandCompiler(step, LANE_OPS)
         for effect in step.effects:
-            target = operands.operand_of_role(effect.result) if isinstance(effect, fx.Value) else None
+            target = operands.step.operand(effect.result) if isinstance(effect, fx.Value) else None
             if isinstance(effect, fx.Value) and isinstance(target, Name):
                 yield (
                     operands.scope.register_name(target.text),

@@ -43,11 +43,6 @@ class OperandCompiler:
         self.scope = step.scope
         self._lane_ops = in_thread
 
-    def operand_of_role(self, name: str) -> Operand | None:
-        """The operand that has a role, or None."""
-        match = self.step.match
-        return match.operand(name, self.step.instruction) if match is not None else None
-
     def is_variable_name(self, operand: Operand | None) -> bool:
         """Whether an operand is the name of a variable rather than of a register."""
         if not isinstance(operand, Name) or self.scope.register_name(operand.text) != operand.text:
@@ -112,7 +107,7 @@ class OperandCompiler:
             value = expression.value
             return constant_reader(int(value) & bit_mask(64)) if isinstance(value, bool | int) else None
         if isinstance(expression, OperandRole):
-            operand = self.operand_of_role(expression.name)
+            operand = self.step.operand(expression.name)
             return None if operand is None else self.reader(operand)
         return None if expression is None else self.call_reader(expression)
 
@@ -159,7 +154,7 @@ class OperandCompiler:
         A mbarrier may be named by a generic address in any of its forms, so a number in the shared window counts as
         shared whatever the form says.
         """
-        operand = self.operand_of_role(role)
+        operand = self.step.operand(role)
         if operand is None:
             return None
         reader = self.reader(operand)

@@ -23,7 +23,7 @@ _BROADCAST_SIZES = (1, 2, 4, 8)
 
 def compile_private_store(operands: OperandCompiler, effect: fx.Access) -> StepAction | None:
     """A store to local memory or to a parameter, whose value a later load of the thread returns."""
-    target = operands.operand_of_role(effect.address)
+    target = operands.step.operand(effect.address)
     sources, each = _stored_operands(operands, effect)
     if effect.kind != "write" or not isinstance(target, Address) or not sources:
         return None
@@ -84,7 +84,7 @@ def compile_broadcast_store(
 
 def _stored_operands(operands: OperandCompiler, effect: fx.Access) -> tuple[tuple[Operand, ...], int]:
     """The operands that a store writes, and the size of each element in bytes."""
-    target = operands.operand_of_role(effect.address)
+    target = operands.step.operand(effect.address)
     stored = [operand for operand in operands.step.instruction.operands if operand is not target]
     if not stored:
         return (), 0

@@ -52,7 +52,7 @@ def compile_tensor_allocation(operands: OperandCompiler, effect: fx.TensorMemory
 
 
 def _address_reader(operands: OperandCompiler, role: str | None) -> ValueReader | None:
-    operand = operands.operand_of_role(role) if role is not None else None
+    operand = operands.step.operand(role) if role is not None else None
     if operand is None:
         return None
     reader = operands.reader(operand)

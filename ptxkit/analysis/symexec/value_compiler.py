@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compile_assignment(operands: OperandCompiler, effect: fx.Value) -> StepAction | None:
     """Sets the register, or the vector of registers, to which an effect assigns a value."""
-    target = operands.operand_of_role(effect.result)
+    target = operands.step.operand(effect.result)
     if isinstance(target, Vector):
         return _compile_vector_assignment(operands, target, effect.value)
     if not isinstance(target, Name) or target.is_sink:

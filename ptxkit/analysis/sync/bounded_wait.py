@@ -9,12 +9,10 @@ Source: PTX ISA, "mbarrier.test_wait / mbarrier.try_wait" (neither has to wait u
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptxkit.analysis.cfg.control_flow_graph import ControlFlowGraph
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step
-from ptxkit.analysis.ir.referenced_names import registers_in
+from ptxkit.analysis.ir.step_registers import guard_registers, named_registers
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.analysis.sync.thread_classes import is_sync_effect
 from ptxkit.isa.effects import Access, Effect, MbarrierWait
@@ -46,20 +44,10 @@ def _is_idle(effect: Effect) -> bool:
 
 def _depends_on_wait_result(definitions: ReachingDefinitions, branch: Step) -> bool:
     """Whether a branch depends on the result of some wait."""
-    uses = Worklist((branch, register) for register in _guard(branch))
+    uses = Worklist((branch, register) for register in guard_registers(branch))
     for use in uses:
         for step in definitions.definitions_reaching(*use):
             if any(isinstance(effect, MbarrierWait) for effect in step.effects):
                 return True
-            uses.add((step, register) for register in (*_guard(step), *_read_registers(step)))
+            uses.add((step, register) for register in (*guard_registers(step), *named_registers(step)))
     return False
-
-
-def _guard(step: Step) -> Iterator[str]:
-    if step.instruction.guard is not None:
-        yield step.scope.register_name(step.instruction.guard.predicate)
-
-
-def _read_registers(step: Step) -> Iterator[str]:
-    for operand in step.instruction.operands:
-        yield from registers_in(operand, step.scope)

@@ -22,11 +22,7 @@ def find_absolute_tmem_steps(program: Program) -> frozenset[int]:
     return frozenset(
         step.start
         for step, roles in steps
-        if step.match is not None
-        and all(
-            _is_independent_of_memory(dependence.sources_of(step, step.match.operand(role, step.instruction)))
-            for role in roles
-        )
+        if all(_is_independent_of_memory(dependence.sources_of(step, step.operand(role))) for role in roles)
     )
 
 

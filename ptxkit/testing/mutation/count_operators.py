@@ -27,7 +27,7 @@ from ptxkit.testing.mutation.edits import (
     replace_step,
     resolve_constant,
 )
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.mutation.mutation_operator import MutationOperator, Search
 from ptxkit.testing.mutation.respelling import respell, shorten
 
@@ -223,7 +223,7 @@ def _barrier_threads(number: int) -> Search:
     def search(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
         for step, barrier in reading.steps_with(Barrier):
             role = _role_name(barrier.threads)
-            given = operand_of_role(step, role)
+            given = step.operand(role)
             if role is not None and isinstance(given, Integer) and given.value + number > 0:
                 yield combine_with_number(reading, step, role, number)
 

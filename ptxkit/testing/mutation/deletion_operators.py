@@ -29,7 +29,7 @@ from ptxkit.isa.effects import (
 from ptxkit.isa.expressions import ConstantExpr, OperandRole
 from ptxkit.syntax.tree import Integer
 from ptxkit.testing.mutation.edits import MutationEdit, delete_step
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.mutation.mutation_operator import MutationOperator, Search
 from ptxkit.testing.mutation.redundancy import (
     is_expect_tx,
@@ -227,9 +227,7 @@ def is_empty_wait(reading: FunctionAnalysis, step: Step, wait: WaitGroup) -> boo
 
 def _subsumes_wait(earlier: WaitGroup, step: Step, wait: WaitGroup) -> bool:
     """Whether a thread that has waited at a step has nothing left in its groups that another wait is for."""
-    pending = (
-        operand_of_role(step, earlier.pending.name) if isinstance(earlier.pending, OperandRole) else earlier.pending
-    )
+    pending = step.operand(earlier.pending.name) if isinstance(earlier.pending, OperandRole) else earlier.pending
     none_left = isinstance(pending, Integer | ConstantExpr) and pending.value == 0
     whole = wait.read_only or not earlier.read_only
     return earlier.group == wait.group and whole and none_left and step.instruction.guard is None

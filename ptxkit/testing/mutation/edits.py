@@ -9,7 +9,7 @@ from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.printer import print_instruction, print_operand
 from ptxkit.syntax.tree import Address, Guard, Instruction, Integer, Name, Operand
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.mutation.mutant import Splice
 
 SCRATCH_REGISTER = "%fault_value"
@@ -104,7 +104,7 @@ def combine_with_number(
     operation: str = "+",
 ) -> MutationEdit | None:
     """An operand plus a number, or combined with it by `^` or `|`: as a constant, else computed just before."""
-    old = operand_of_role(step, role)
+    old = step.operand(role)
     if isinstance(old, Integer):
         value = {"+": old.value + number, "^": old.value ^ number, "|": old.value | number}[operation]
         new = substitute_operand(step, role, Integer(value, str(value)))
@@ -126,7 +126,7 @@ def add_offset(
     reading: FunctionAnalysis, step: Step, role: str, bytes_: int, rules: tuple[str, ...] | None = None
 ) -> MutationEdit | None:
     """An address operand some bytes further on."""
-    old = operand_of_role(step, role)
+    old = step.operand(role)
     if not isinstance(old, Address):
         return None
     new = substitute_operand(step, role, replace(old, offset=old.offset + bytes_))
@@ -137,7 +137,7 @@ def convert_address(
     reading: FunctionAnalysis, step: Step, role: str, conversion: str, rules: tuple[str, ...] | None = None
 ) -> MutationEdit | None:
     """An address operand that first goes through a conversion of 64-bit addresses, such as `cvta.shared.u64`."""
-    old = operand_of_role(step, role)
+    old = step.operand(role)
     if not isinstance(old, Address) or not isinstance(old.base, Name):
         return None
     new = substitute_operand(step, role, replace(old, base=Name(SCRATCH_REGISTER)))
@@ -159,7 +159,7 @@ def resolve_constant(expression: Expression | None, reading: FunctionAnalysis, s
         return int(expression.value)
     if not isinstance(expression, OperandRole):
         return None
-    given = operand_of_role(step, expression.name)
+    given = step.operand(expression.name)
     if isinstance(given, Integer):
         return given.value
     return register_constant(reading, step, given.text) if isinstance(given, Name) else None

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ptxkit.analysis.cfg.reaching_definitions import ReachingDefinitions
 from ptxkit.analysis.ir.program import Program, Step, flatten
+from ptxkit.analysis.ir.step_registers import read_operands
 from ptxkit.analysis.ir.worklist import Worklist
 from ptxkit.isa.effects import (
     Access,
@@ -319,20 +320,14 @@ def analyze_functions(text: str, path: str) -> list[FunctionAnalysis]:
 
 def written_registers(step: Step) -> list[str]:
     """The names of the registers that an instruction writes."""
-    if step.match is None:
-        return []
-    operands = [step.match.operand(role, step.instruction) for role in step.match.results]
-    return [name for operand in operands for name in operand_names(operand)]
+    roles = step.match.results if step.match is not None else ()
+    return [name for role in roles for name in operand_names(step.operand(role))]
 
 
 def read_registers(step: Step) -> list[str]:
     """The registers and special registers that an instruction reads, its guard's too."""
-    results = set()
-    if step.match is not None:
-        results = {step.match.roles[role] for role in step.match.results if role in step.match.roles}
-    operands = [each for index, each in enumerate(step.instruction.operands) if index not in results]
     guard = [step.instruction.guard.predicate] if step.instruction.guard else []
-    return [*(name for operand in operands for name in operand_names(operand)), *guard]
+    return [*(name for operand in read_operands(step) for name in operand_names(operand)), *guard]
 
 
 def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:
@@ -340,11 +335,6 @@ def calls_operation(expression: Expression, functions: tuple[str, ...]) -> bool:
     if not isinstance(expression, CallExpr):
         return False
     return expression.function in functions or any(calls_operation(each, functions) for each in expression.arguments)
-
-
-def operand_of_role(step: Step, role: str | None) -> Operand | None:
-    """The operand that plays a role, or None."""
-    return step.match.operand(role, step.instruction) if step.match and role is not None else None
 
 
 def _widths(body: Body) -> Iterator[tuple[str, int]]:
@@ -358,7 +348,7 @@ def _widths(body: Body) -> Iterator[tuple[str, int]]:
 def _is_barrier_zero(barrier: Barrier, step: Step) -> bool:
     """Whether it is barrier 0: roles of warps meet at others, each from code of its own."""
     if isinstance(barrier.number, OperandRole):
-        number = operand_of_role(step, barrier.number.name)
+        number = step.operand(barrier.number.name)
         return isinstance(number, Integer) and number.value == 0
     return barrier.number is None or (isinstance(barrier.number, ConstantExpr) and barrier.number.value == 0)
 

@@ -11,7 +11,7 @@ from ptxkit.isa.expressions import OperandRole
 from ptxkit.syntax import statement_tokens
 from ptxkit.syntax.tree import Declaration, operand_names
 from ptxkit.testing.mutation.edits import MutationEdit, add_offset, combine_with_number, resolve_constant
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.mutation.mutation_operator import MutationOperator
 
 _LOW_ALIGNMENT = 4
@@ -54,7 +54,7 @@ def _lower_alignment(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
     wanted: dict[str, str] = {}
     for step in reading.steps:
         for need in _alignment_requirements(reading, step):
-            names = list(operand_names(operand_of_role(step, need.role)))
+            names = list(operand_names(step.operand(need.role)))
             for name in [*names, *(each for writer in reading.origins(step, names) for each in _symbols(writer))]:
                 wanted.setdefault(name, need.rule)
     body = reading.program.function.body

@@ -21,7 +21,6 @@ from ptxkit.testing.mutation.deletion_operators import is_empty_wait, is_redunda
 from ptxkit.testing.mutation.edits import MutationEdit, move_after, move_before
 from ptxkit.testing.mutation.function_analysis import (
     FunctionAnalysis,
-    operand_of_role,
     read_registers,
     written_registers,
 )
@@ -127,7 +126,7 @@ def _acquire_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
     for step, fence in reading.steps_with(ProxyFence):
         if (fence.proxy, fence.direction) != ("tensormap", "acquire"):
             continue
-        names = {step.scope.register_name(name) for name in operand_names(operand_of_role(step, fence.address))}
+        names = {step.scope.register_name(name) for name in operand_names(step.operand(fence.address))}
         used = _find_first(
             reading.steps[step.index + 1 :],
             lambda each, names=names: reading.has_access(  # type: ignore[misc]
@@ -135,7 +134,7 @@ def _acquire_too_late(reading: FunctionAnalysis) -> Iterator[MutationEdit]:
                 lambda access: (
                     access.proxy == "tensormap"
                     and bool(access.completion)
-                    and (not names or _is_derived_from(reading, each, operand_of_role(each, access.address), names))
+                    and (not names or _is_derived_from(reading, each, each.operand(access.address), names))
                 ),
             ),
         )

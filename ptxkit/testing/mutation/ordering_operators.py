@@ -23,7 +23,6 @@ from ptxkit.syntax.printer import print_instruction
 from ptxkit.testing.mutation.edits import MutationEdit, replace_step, splice_text
 from ptxkit.testing.mutation.function_analysis import (
     FunctionAnalysis,
-    operand_of_role,
     read_registers,
     written_registers,
 )
@@ -57,7 +56,7 @@ def _is_scope_relevant(reading: FunctionAnalysis, step: Step, effect: Scoped) ->
     """Whether the scope matters: other CTAs take part, and it is not the bytes of a copy alone that are waited for."""
     match effect:
         case MbarrierArrive():
-            remote = reading.is_computed_by(step, operand_of_role(step, effect.barrier), ("map_rank",))
+            remote = reading.is_computed_by(step, step.operand(effect.barrier), ("map_rank",))
             return remote and effect.expect is None and not effect.asynchronous
         case MbarrierWait():
             return any(_is_remote(reading, each, arrive) for each, arrive in reading.steps_with(MbarrierArrive))
@@ -71,7 +70,7 @@ def _is_scope_relevant(reading: FunctionAnalysis, step: Step, effect: Scoped) ->
 
 
 def _is_remote(reading: FunctionAnalysis, step: Step, arrive: MbarrierArrive) -> bool:
-    return arrive.expect is None and reading.is_computed_by(step, operand_of_role(step, arrive.barrier), ("map_rank",))
+    return arrive.expect is None and reading.is_computed_by(step, step.operand(arrive.barrier), ("map_rank",))
 
 
 def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool:
@@ -92,8 +91,8 @@ def _is_cta_local(reading: FunctionAnalysis, step: Step, effect: Scoped) -> bool
                 "tensormap",
                 other,
             ) and near.instruction.guard == step.instruction.guard:
-                address = operand_of_role(step, effect.address)
-                return address is not None and address == operand_of_role(near, fence.address)
+                address = step.operand(effect.address)
+                return address is not None and address == near.operand(fence.address)
         if not reading.has_only_effects(near, (Barrier, CommitGroup, WaitGroup)) or set(written_registers(near)) & set(
             read_registers(step)
         ):

@@ -20,7 +20,6 @@ from ptxkit.testing.mutation.edits import (
 from ptxkit.testing.mutation.function_analysis import (
     FunctionAnalysis,
     calls_operation,
-    operand_of_role,
     read_registers,
     written_registers,
 )
@@ -36,7 +35,7 @@ def _other_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
 def _constant_parity(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """A parity that follows the laps of a loop no longer does."""
     for step, wait in reading.steps_with(MbarrierWait):
-        given = operand_of_role(step, wait.phase)
+        given = step.operand(wait.phase)
         if wait.by == "parity" and isinstance(given, Name) and _is_reassigned(reading, step, given.text):
             new = substitute_operand(step, wait.phase, Integer(0, "0"))
             yield replace_step(reading, step, [new]) if new is not None else None
@@ -57,7 +56,7 @@ def _no_parity_flip(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """The instruction that turns a parity over only copies it."""
     seen: set[int] = set()
     for step, wait in reading.steps_with(MbarrierWait):
-        given = operand_of_role(step, wait.phase)
+        given = step.operand(wait.phase)
         if wait.by != "parity" or not isinstance(given, Name):
             continue
         for distance, writer in enumerate(reading.origins(step, [given.text])):
@@ -80,7 +79,7 @@ def _copy_instead(reading: FunctionAnalysis, step: Step) -> MutationEdit | None:
 def _ignore_wait_result(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     """The answer of a wait is taken for yes."""
     for step, wait in reading.steps_with(MbarrierWait):
-        result = operand_of_role(step, wait.result)
+        result = step.operand(wait.result)
         if isinstance(result, Pair):
             result = result.first
         if isinstance(result, Name) and step.instruction.guard is None:

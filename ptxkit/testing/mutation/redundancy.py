@@ -13,7 +13,7 @@ from ptxkit.isa.effects import Access, Barrier, CommitGroup, Control, MbarrierAr
 from ptxkit.isa.expressions import ConstantExpr, Expression, OperandRole
 from ptxkit.syntax.launch_extents import BLOCK_DIRECTIVES, launch_extents
 from ptxkit.syntax.tree import Integer
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 
 #: Threads of a warpgroup.
 WARPGROUP = 128
@@ -143,5 +143,5 @@ def _operand_value(step: Step, expression: Expression | None) -> int | None:
     """What an operand says, where it is a constant; 0 where there is none."""
     if expression is None:
         return 0
-    given = operand_of_role(step, expression.name) if isinstance(expression, OperandRole) else expression
+    given = step.operand(expression.name) if isinstance(expression, OperandRole) else expression
     return given.value if isinstance(given, Integer | ConstantExpr) and isinstance(given.value, int) else None

@@ -12,7 +12,7 @@ from ptxkit.isa.expressions import CallExpr, ConstantExpr
 from ptxkit.isa.forms import Match
 from ptxkit.syntax.tree import Instruction, Name, operand_names
 from ptxkit.testing.mutation.edits import MutationEdit, convert_address, replace_step
-from ptxkit.testing.mutation.function_analysis import FunctionAnalysis, operand_of_role
+from ptxkit.testing.mutation.function_analysis import FunctionAnalysis
 from ptxkit.testing.mutation.mutation_operator import MutationOperator
 from ptxkit.testing.mutation.respelling import respell
 
@@ -47,7 +47,7 @@ def _offset_as_generic(reading: FunctionAnalysis) -> Iterator[MutationEdit | Non
     for step in reading.steps:
         words = _space_words(step, _OFFSET_SPACES)
         roles = [role for role, _ in _address_roles(reading, step)]
-        named = any(step.scope.variable(name) for role in roles for name in operand_names(operand_of_role(step, role)))
+        named = any(step.scope.variable(name) for role in roles for name in operand_names(step.operand(role)))
         if len(words) == 1 and roles and not named:
             new = _with_space(step, words[0], None)
             yield replace_step(reading, step, [new]) if new is not None else None
@@ -89,7 +89,7 @@ def _remote_as_own(reading: FunctionAnalysis) -> Iterator[MutationEdit | None]:
     for step in reading.steps:
         for word in _space_words(step, ("shared::cluster",)):
             roles = [role for role, _ in _address_roles(reading, step)]
-            if any(reading.is_computed_by(step, operand_of_role(step, role), ("map_rank",)) for role in roles):
+            if any(reading.is_computed_by(step, step.operand(role), ("map_rank",)) for role in roles):
                 new = _with_space(step, word, "shared::cta")
                 yield replace_step(reading, step, [new]) if new is not None else None
 
