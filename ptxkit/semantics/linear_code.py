@@ -13,8 +13,13 @@ labels), "Control Flow Directives: .branchtargets", "Kernel and Function Directi
 
 from __future__ import annotations
 
+from typing import Any, Generic, TypeVar, overload
+
 from ptxkit.fast_dataclasses import dataclass
+from ptxkit.semantics.symbols import NameScope, scoped_statements
 from ptxkit.syntax.tree import Block, Body, Declaration, Directive, Function, Instruction, LabelStatement, Name
+
+_Scope = TypeVar("_Scope", bound=NameScope)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,13 +59,15 @@ class LexicalBlock:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearStep:
-    """One instruction at its position. start: the offset of its statement in the text, 0 in a built tree."""
+class LinearStep(Generic[_Scope]):
+    """One instruction at its position. start: the offset of its statement in the text, 0 in a built tree. scope: the
+    names that it can use."""
 
     index: int
     instruction: Instruction
     block: LexicalBlock
     start: int
+    scope: _Scope
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -71,51 +78,62 @@ class LinearStep:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LocalDeclaration:
-    """A declaration in a body: of registers, of variables, or of a function."""
+class LocalDeclaration(Generic[_Scope]):
+    """A declaration in a body: of registers, of variables, or of a function. scope: where the names are entered."""
 
     node: Declaration | Function
     block: LexicalBlock
+    scope: _Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinearCode:
+class LinearCode(Generic[_Scope]):
     """A body in its linear form.
 
-    items: steps and declarations in the order of the text. steps: those alone, by index. blocks: by number.
+    items: steps and declarations in the order of the text. steps: those alone, by index. blocks: by number. scopes: of
+    the blocks and of their parts, that of the function first.
     label_names: by the index of a step, the first of the labels that precede it.
     """
 
-    items: tuple[LinearStep | LocalDeclaration, ...]
-    steps: tuple[LinearStep, ...]
+    items: tuple[LinearStep[_Scope] | LocalDeclaration[_Scope], ...]
+    steps: tuple[LinearStep[_Scope], ...]
     blocks: tuple[LexicalBlock, ...]
+    scopes: tuple[_Scope, ...]
     label_names: dict[int, str]
 
 
-def linearize(body: Body) -> LinearCode:
-    """The linear form of the body of a function."""
-    items: list[LinearStep | LocalDeclaration] = []
-    steps: list[LinearStep] = []
-    blocks: list[LexicalBlock] = []
+@overload
+def linearize(body: Body) -> LinearCode[NameScope]: ...
+
+
+@overload
+def linearize(body: Body, scope: _Scope) -> LinearCode[_Scope]: ...
+
+
+def linearize(body: Body, scope: Any = None) -> LinearCode[Any]:
+    """The linear form of the body of a function. scope: has the names of its parameters, and receives those of its
+    outermost block."""
+    scope = NameScope() if scope is None else scope
+    items: list[LinearStep[Any] | LocalDeclaration[Any]] = []
+    steps: list[LinearStep[Any]] = []
+    blocks = {scope: LexicalBlock(0, None, {}, {})}
+    scopes = {scope: None}
     label_names: dict[int, str] = {}
-
-    def add(body: Body, parent: LexicalBlock | None) -> None:
-        block = LexicalBlock(len(blocks), parent, {}, {})
-        blocks.append(block)
-        for statement, start in body.located():
-            if isinstance(statement, Instruction):
-                step = LinearStep(len(steps), statement, block, start)
-                steps.append(step)
-                items.append(step)
-            elif isinstance(statement, LabelStatement):
-                block.labels[statement.name] = len(steps)
-                label_names.setdefault(len(steps), statement.name)
-            elif isinstance(statement, Declaration | Function):
-                items.append(LocalDeclaration(statement, block))
-            elif isinstance(statement, Block):
-                add(statement.body, block)
-            elif isinstance(statement, Directive) and statement.label and statement.name == "branchtargets":
-                block.branch_lists[statement.label] = statement.words
-
-    add(body, None)
-    return LinearCode(tuple(items), tuple(steps), tuple(blocks), label_names)
+    for statement, start, here in scoped_statements(body, scope):
+        scopes[here] = None
+        if isinstance(statement, Block):
+            blocks[here] = LexicalBlock(len(blocks), blocks[here.outer.block], {}, {})
+            continue
+        block = blocks[here.block]
+        if isinstance(statement, Instruction):
+            step = LinearStep(len(steps), statement, block, start, here)
+            steps.append(step)
+            items.append(step)
+        elif isinstance(statement, LabelStatement):
+            block.labels[statement.name] = len(steps)
+            label_names.setdefault(len(steps), statement.name)
+        elif isinstance(statement, Declaration | Function):
+            items.append(LocalDeclaration(statement, block, here))
+        elif isinstance(statement, Directive) and statement.label and statement.name == "branchtargets":
+            block.branch_lists[statement.label] = statement.words
+    return LinearCode(tuple(items), tuple(steps), tuple(blocks.values()), tuple(scopes), label_names)

@@ -23,6 +23,7 @@ from ptxkit.syntax.tree import (
     Block,
     Body,
     Declaration,
+    Declarator,
     Directive,
     Function,
     Instruction,
@@ -217,6 +218,12 @@ class NameScope:
         """The name of a register that this scope declares, as others may spell it, too: `%r4` for `%r04`."""
         prefix, number = _split_number(name)
         return name if name in self.names or not prefix else f"{prefix}{number}"
+
+    def declared_variables(self) -> Iterator[tuple[Declaration, Declarator]]:
+        """The variables of this scope, each with the declaration that counts."""
+        for name, named in self.names.items():
+            if isinstance(named.node, Declaration) and not named.is_register:
+                yield named.node, next(each for each in named.node.declarators if each.name == name)
 
     def numbered_registers(self, prefix: str) -> tuple[int, NameBinding] | None:
         """How many registers with that prefix are declared, and by what: of the innermost such declaration."""

@@ -8,59 +8,64 @@ and labels).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+from typing import Self
+
 from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
-from ptxkit.fast_dataclasses import dataclass, field, replace
-from ptxkit.semantics.layout import DeclaredVariable, align_up, variable_of
-from ptxkit.syntax.tree import Declaration, Declarator
+from ptxkit.fast_dataclasses import replace
+from ptxkit.semantics.layout import DeclaredVariable, align_up
+from ptxkit.semantics.symbols import NameScope
 
 _SHARED_GAP = 16
 #: The bytes between two variables, so that an overrun of one is not taken for an access to the other.
 _GUARD = 128
 
 
-@dataclass(slots=True)
-class SymbolScope:
-    """Names declared between one pair of braces. `suffix` makes them unique in the function."""
+class SymbolScope(NameScope):
+    """The names of a block, with the variables that they stand for. `suffix` makes the registers of a nested block
+    unique in the function; it is empty for the function's outermost block and for the module."""
 
-    suffix: str = ""
-    parent: SymbolScope | None = None
-    registers: set[str] = field(default_factory=set)
-    families: dict[str, int] = field(default_factory=dict)
-    variables: dict[str, DeclaredVariable] = field(default_factory=dict)
+    def __init__(self, outer: Self | None = None, suffix: str = "") -> None:
+        super().__init__(outer)
+        self.suffix = suffix
+        self.variables: dict[str, DeclaredVariable] = {}
+        self._suffixes: Iterator[str] = outer._suffixes if outer is not None and suffix else map("#{}".format, count(1))
+        self._register_names: dict[str, str] = {}
+
+    def nested(self) -> Self:
+        return type(self)(self, next(self._suffixes))
+
+    def copy(self) -> SymbolScope:
+        """A scope with the same names, whose variables can be placed elsewhere."""
+        other = SymbolScope()
+        other.names, other.numbered, other.variables = self.names, self.numbered, dict(self.variables)
+        return other
 
     def register_name(self, name: str) -> str:
-        """The unique name of a register: registers of a nested block shadow outer ones."""
-        if not self.suffix:
-            return name
-        scope: SymbolScope | None = self
-        while scope is not None and scope.suffix:
-            if name in scope.registers or scope._is_in_family(name):
-                return name + scope.suffix
-            scope = scope.parent
+        """The unique name of a register, or of a component of a vector; the name itself of anything else. The scopes
+        must be complete."""
+        found = self._register_names.get(name)
+        if found is None:
+            found = self._register_names[name] = self._unique_name(name)
+        return found
+
+    def _unique_name(self, name: str) -> str:
+        for whole in (name, name.rpartition(".")[0]):
+            located = self.locate(whole)
+            if located is not None:
+                scope, named = located
+                return f"{scope.declared_name(whole)}{name[len(whole) :]}{scope.suffix}" if named.is_register else name
         return name
 
-    def _is_in_family(self, name: str) -> bool:
-        stem = name.rstrip("0123456789")
-        return stem in self.families and len(stem) < len(name) and int(name[len(stem) :]) < self.families[stem]
-
     def shadows_special_register(self, name: str) -> bool:
-        """Whether a declared register has the name of a special register, or of the vector that contains it."""
-        whole = name.partition(".")[0]
-        scope: SymbolScope | None = self
-        while scope is not None:
-            if whole in scope.registers or scope._is_in_family(whole):
-                return True
-            scope = scope.parent
-        return False
+        """Whether something is declared with the name of a special register, or of the vector that contains it."""
+        return self.find(name.partition(".")[0]) is not None
 
     def variable(self, name: str) -> DeclaredVariable | None:
-        """The variable of that name, from the innermost scope out."""
-        scope: SymbolScope | None = self
-        while scope is not None:
-            if name in scope.variables:
-                return scope.variables[name]
-            scope = scope.parent
-        return None
+        """The variable of that name."""
+        located = self.locate(name)
+        return None if located is None else located[0].variables.get(name)
 
 
 class VariableLayout:
@@ -71,8 +76,8 @@ class VariableLayout:
         self._next = dict(FIRST_ADDRESS)
         self._open_arrays: list[tuple[SymbolScope, DeclaredVariable]] = []
 
-    def place(self, scope: SymbolScope, declaration: Declaration, declarator: Declarator) -> None:
-        variable = variable_of(declaration, declarator)
+    def place(self, scope: SymbolScope, variable: DeclaredVariable) -> None:
+        """Gives a variable of a scope an address, if those of its state space have any here."""
         space = variable.space
         scope.variables[variable.name] = variable
         if space == "shared" and variable.is_open:

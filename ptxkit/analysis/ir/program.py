@@ -7,19 +7,19 @@ Function Directives".
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from ptxkit.analysis.ir.layout import SymbolScope, VariableLayout
 from ptxkit.analysis.ir.referenced_names import names_in
-from ptxkit.analysis.ir.shared_window import FIRST_ADDRESS, SHARED_END
+from ptxkit.analysis.ir.shared_window import SHARED_END
 from ptxkit.analysis.ir.system_functions import ends_the_launch, is_system_function
 from ptxkit.fast_dataclasses import dataclass, field, replace
 from ptxkit.isa import table
 from ptxkit.isa.effects import Control, Effect, Value
 from ptxkit.isa.forms import Match
-from ptxkit.semantics.layout import DeclaredVariable
-from ptxkit.semantics.linear_code import LinearCode, LinearStep, linearize
+from ptxkit.semantics.layout import DeclaredVariable, variable_of
+from ptxkit.semantics.linear_code import LinearCode, LinearStep, LocalDeclaration, linearize
 from ptxkit.syntax.constants import evaluate
 from ptxkit.syntax.tree import (
     Address,
@@ -44,7 +44,7 @@ class Step:
     and orders nothing.
     """
 
-    linear: LinearStep
+    linear: LinearStep[SymbolScope]
     instruction: Instruction
     match: Match | None
     scope: SymbolScope
@@ -83,7 +83,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """A function with a body, prepared for analyses. scopes: by the number of the block in the linear form.
+    """A function with a body, prepared for analyses.
 
     callees: the functions that it calls, directly or indirectly, by name; empty where they were not requested. They
     share the same `variables`, each at a distinct address.
@@ -91,11 +91,15 @@ class Program:
 
     function: Function
     module: Module
-    code: LinearCode
+    code: LinearCode[SymbolScope]
     steps: tuple[Step, ...]
-    scopes: tuple[SymbolScope, ...]
     variables: tuple[DeclaredVariable, ...]
     callees: Mapping[str, Program] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def scopes(self) -> tuple[SymbolScope, ...]:
+        """The scopes of its blocks, that of the outermost braces first."""
+        return self.code.scopes
 
     @property
     def scope(self) -> SymbolScope:
@@ -192,16 +196,6 @@ def _with_byte_offsets(instruction: Instruction, match: Match | None, scope: Sym
     return replace(instruction, operands=tuple(made))
 
 
-def _declare(declaration: Declaration, scope: SymbolScope, layout: VariableLayout) -> None:
-    for declarator in declaration.declarators:
-        if declaration.space != "reg":
-            layout.place(scope, declaration, declarator)
-        elif declarator.count is None:
-            scope.registers.add(declarator.name)
-        else:
-            scope.families[declarator.name] = declarator.count
-
-
 class ModuleContext:
     """The module-level variables that the functions of a module use, laid out once for all functions.
 
@@ -210,20 +204,26 @@ class ModuleContext:
     """
 
     def __init__(self, module: Module) -> None:
-        self._declarations = [item for item in module.items if isinstance(item, Declaration)]
         self.functions = {function.name: function for function in module.functions() if function.body is not None}
         self._names_by_function: dict[str, set[str]] = {}
-        self._layout, self._scope = self._lay_out(SymbolScope(), self._declarations)
+        self._layout, self._scope = VariableLayout(), SymbolScope()
+        for item, start in module.located():
+            self._scope.enter(item, start)
+        for declaration, declarator in self._scope.declared_variables():
+            self._layout.place(self._scope, variable_of(declaration, declarator))
 
     def layout_for(self, function: Function) -> tuple[VariableLayout, SymbolScope]:
         """A layout and a scope that this function and its callees can extend."""
-        if self._layout.exceeds_shared_limit:
-            names = self._reachable_names(function)
-            return self._lay_out(
-                _copy_scope(self._unaddressed_scope), _select_declarations(self._addressed_variables, names)
-            )
-        scope = _copy_scope(self._scope)
-        return self._layout.copy_for(scope), scope
+        scope = self._scope.copy()
+        if not self._layout.exceeds_shared_limit:
+            return self._layout.copy_for(scope), scope
+        layout, names = VariableLayout(), self._reachable_names(function)
+        for name, variable in self._scope.variables.items():
+            if variable.space != "shared" or variable.is_open or name in names:
+                layout.place(scope, variable)
+            else:
+                del scope.variables[name]
+        return layout, scope
 
     def _reachable_names(self, function: Function) -> set[str]:
         """The names that a function refers to, and those that its callees refer to, transitively."""
@@ -241,39 +241,6 @@ class ModuleContext:
             body = self.functions[name].body
             known = self._names_by_function[name] = names_in(body) if body is not None else set()
         return known
-
-    @cached_property
-    def _addressed_variables(self) -> list[Declaration]:
-        """The variables that have addresses here."""
-        return [each for each in self._declarations if each.space in FIRST_ADDRESS]
-
-    @cached_property
-    def _unaddressed_scope(self) -> SymbolScope:
-        """The names of all other variables, which do not depend on the function."""
-        return self._lay_out(SymbolScope(), [each for each in self._declarations if each.space not in FIRST_ADDRESS])[1]
-
-    def _lay_out(self, scope: SymbolScope, declarations: Iterable[Declaration]) -> tuple[VariableLayout, SymbolScope]:
-        """A scope with further variables, and their layout."""
-        layout = VariableLayout()
-        for declaration in declarations:
-            _declare(declaration, scope, layout)
-        return layout, scope
-
-
-def _copy_scope(scope: SymbolScope) -> SymbolScope:
-    return SymbolScope(registers=set(scope.registers), families=dict(scope.families), variables=dict(scope.variables))
-
-
-def _select_declarations(declarations: Iterable[Declaration], names: Collection[str]) -> Iterator[Declaration]:
-    """The declarations; of shared variables with a size, only those with the given names."""
-    for declaration in declarations:
-        declarators = declaration.declarators
-        if declaration.space == "shared":
-            declarators = tuple([each for each in declarators if each.name in names or None in each.dimensions])
-        if len(declarators) == len(declaration.declarators):
-            yield declaration
-        elif declarators:
-            yield replace(declaration, declarators=declarators)
 
 
 def flatten(
@@ -308,35 +275,29 @@ def flatten(
 
 def _flatten_function(
     module: Module, function: Function, layout: VariableLayout, outer: SymbolScope, defined: Collection[str]
-) -> tuple[LinearCode, tuple[Step, ...], tuple[SymbolScope, ...]]:
-    """The linear form of one function, its steps, and its scopes. defined: the functions that have a body."""
+) -> tuple[LinearCode[SymbolScope], tuple[Step, ...]]:
+    """The linear form of one function, and its steps. defined: the functions that have a body."""
     assert function.body is not None
-    code = linearize(function.body)
-    scopes = [SymbolScope("", outer)]
-    for block in code.blocks[1:]:
-        assert block.parent is not None
-        scopes.append(SymbolScope(f"#{block.number}", scopes[block.parent.number]))
-    for parameter in (*function.parameters, *function.results):
-        _declare(parameter, scopes[0], layout)
-    steps = []
-    for each in code.items:
-        scope = scopes[each.block.number]
-        if isinstance(each, LinearStep):
-            steps.append(_decorate(each, scope, module.boxes.get(each.start), defined))
-        elif isinstance(each.node, Declaration):
-            _declare(each.node, scope, layout)
-    return code, tuple(steps), tuple(scopes)
+    scope = SymbolScope(outer)
+    scope.enter_parameters(function)
+    code = linearize(function.body, scope)
+    local = [(each.node, each.scope) for each in code.items if isinstance(each, LocalDeclaration)]
+    for node, where in [*((each, scope) for each in (*function.parameters, *function.results)), *local]:
+        if isinstance(node, Declaration) and node.space != "reg":
+            for declarator in node.declarators:
+                layout.place(where, variable_of(node, declarator))
+    return code, tuple([_decorate(each, module.boxes.get(each.start), defined) for each in code.steps])
 
 
-def _decorate(linear: LinearStep, scope: SymbolScope, box_bytes: int | None, defined: Collection[str]) -> Step:
+def _decorate(linear: LinearStep[SymbolScope], box_bytes: int | None, defined: Collection[str]) -> Step:
     """The step with its match and the known properties of its callee; a function that ends the launch makes the call a
     trap."""
     instruction = linear.instruction
     found = table().match(instruction)
     match = found if isinstance(found, Match) else None
     if Element in map(type, instruction.operands):
-        instruction = _with_byte_offsets(instruction, match, scope)
-    step = Step(linear, instruction, match, scope, box_bytes)
+        instruction = _with_byte_offsets(instruction, match, linear.scope)
+    step = Step(linear, instruction, match, linear.scope, box_bytes)
     callee = callee_of(step)
     if callee is None or callee in defined or match is None:
         return step

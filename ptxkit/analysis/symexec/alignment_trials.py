@@ -163,7 +163,7 @@ class AlignmentTrials:
 
 def with_shifted_variables(program: Program, shift: int) -> Program:
     """The program with each shared variable `shift` bytes after a multiple of 16, if its alignment allows it."""
-    outermost = program.scope.parent
+    outermost = program.scope.outer
     assert outermost is not None
     for scope in (outermost, *program.scopes):
         for name, variable in scope.variables.items():

@@ -39,7 +39,7 @@ _WARP = 32
 
 def bounded_spaces(program: Program) -> frozenset[str]:
     """The state spaces in which the extent of all variables is known."""
-    outermost = program.scope.parent
+    outermost = program.scope.outer
     named = outermost.variables.values() if outermost is not None else ()
     found = {v.space for v in named if v.fixed_size is not None and v.space in ("global", "const")}
     found.update(v.space for v in program.variables if v.fixed_size is not None)

@@ -170,7 +170,7 @@ def symbol_of(state: GroupState, value: SymbolicValue) -> tuple[DeclaredVariable
     offset."""
     match state.symbolic_values.key_of(value):
         case ("variable", str(space), str(name)):
-            outermost = state.code.program.scope.parent
+            outermost = state.code.program.scope.outer
             variable = outermost.variables.get(name) if outermost is not None else None
             if variable is not None and variable.space == space:
                 return variable, value.offset

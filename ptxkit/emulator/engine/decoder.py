@@ -31,6 +31,7 @@ from ptxkit.isa.operand_shapes import accept_shapes, shape_of
 from ptxkit.isa.table import Mismatch
 from ptxkit.isa.value_semantics import Argument, Semantics
 from ptxkit.semantics.linear_code import LinearStep
+from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax.tree import Guard, Instruction, Name, Operand, operand_names
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def decode_step(
-    linear: LinearStep,
+    linear: LinearStep[NameScope],
     scope: BlockScope,
     program: ProgramCode,
     watches: Sequence[RegisterWatch | LoadedRegisterWatch | InitializedRegisters] = (),

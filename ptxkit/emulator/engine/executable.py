@@ -34,6 +34,7 @@ from ptxkit.emulator.threads.thread_groups import (
 from ptxkit.fast_dataclasses import replace
 from ptxkit.semantics.layout import DeclaredVariable, lay_out_parameters, variable_of
 from ptxkit.semantics.linear_code import LinearStep, LocalDeclaration, linearize
+from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax.tree import Declaration, Function, Instruction, Module
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class DecodedFunction:
 
         return decode
 
-    def _decode(self, step: LinearStep) -> Step:
+    def _decode(self, step: LinearStep[NameScope]) -> Step:
         try:
             return decode_step(step, self._scopes[step.block.number], self.program, self._instrumentations)
         except UnsupportedError as error:

@@ -24,6 +24,7 @@ from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
 from ptxkit.isa.table import Mismatch
 from ptxkit.semantics.linear_code import LinearStep
+from ptxkit.semantics.symbols import NameScope
 from ptxkit.syntax.tree import (
     Address,
     Function,
@@ -44,7 +45,7 @@ _MAYBE_UNINITIALIZED_CACHE: dict[int, tuple[Function, frozenset[str]]] = {}
 # ----------------------------------------------------------------------------------- which registers are watched
 
 
-def maybe_uninitialized(function: Function, steps: Sequence[LinearStep]) -> frozenset[str]:
+def maybe_uninitialized(function: Function, steps: Sequence[LinearStep[NameScope]]) -> frozenset[str]:
     """Return the names of the registers that some step of a function may read before they are written."""
     known = _MAYBE_UNINITIALIZED_CACHE.get(id(function))
     if known is None or known[0] is not function:
@@ -68,7 +69,7 @@ class _BasicBlock:
     successors: set[int] = field(default_factory=set)
 
 
-def _compute_maybe_uninitialized(steps: Sequence[LinearStep]) -> set[str]:
+def _compute_maybe_uninitialized(steps: Sequence[LinearStep[NameScope]]) -> set[str]:
     blocks = _basic_blocks(steps)
     written: dict[int, set[str]] = {0: set()}  # before each block, on every path to it
     waiting = [0]
@@ -83,7 +84,7 @@ def _compute_maybe_uninitialized(steps: Sequence[LinearStep]) -> set[str]:
     return {name for start, before in written.items() for name in blocks[start].reads - before}
 
 
-def _basic_blocks(steps: Sequence[LinearStep]) -> dict[int, _BasicBlock]:
+def _basic_blocks(steps: Sequence[LinearStep[NameScope]]) -> dict[int, _BasicBlock]:
     """Return the basic blocks by the indices of their first instructions."""
     matches = [table().match(step.instruction) for step in steps]
     controls = [_control_kind(match) for match in matches]

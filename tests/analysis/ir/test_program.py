@@ -55,6 +55,29 @@ def test_a_branch_leaves_its_block_for_a_label_outside() -> None:
     assert (walked["%r8"], walked["%r9"]) == (1, None)
 
 
+def test_a_register_that_a_block_declares_in_its_middle_hides_the_outer_one_from_there_on() -> None:
+    body = "mov.u32 %r9, 1; { mov.u32 %r8, %r9; .reg .b32 %r9; mov.u32 %r9, 2; mov.u32 %r7, %r9; } mov.u32 %r6, %r9;"
+    walked = walk(module_of(body))
+    assert [walked[name] for name in ("%r9", "%r8", "%r7", "%r6")] == [1, 1, 2, 1]
+
+
+def test_a_register_is_the_same_with_zeros_in_front_of_its_number() -> None:
+    walked = walk(module_of("mov.u32 %r04, 7; mov.u32 %r5, %r004;"))
+    assert (walked["%r4"], walked["%r5"]) == (7, 7)
+
+
+def test_vectors_of_two_blocks_have_components_of_their_own() -> None:
+    program = program_of(module_of("{ .reg .v2 .u32 v; mov.u32 v.x, 1; } { .reg .v2 .u32 v; mov.u32 v.x, 2; }"))
+    assert len({step.scope.register_name("v.x") for step in program.steps[:2]}) == 2
+
+
+def test_a_definition_lays_a_variable_out_rather_than_its_extern_declaration() -> None:
+    open_one, whole = ".extern .shared .b8 tile[];", ".visible .shared .b8 tile[64];"
+    for before in (f"{open_one} {whole}", f"{whole} {open_one}"):
+        program = program_of(module_of("mov.u32 %r1, tile;", before=before))
+        assert [(each.name, each.fixed_size) for each in program.variables] == [("tile", 64)]
+
+
 def test_variables_keep_their_alignment_and_do_not_overlap() -> None:
     declared = ".shared .align 4 .b8 a[6]; .shared .align 128 .b8 b[256]; .shared .b64 c; .shared .v4 .f32 d[2];"
     program = program_of(module_of(declared))
@@ -147,7 +170,7 @@ def test_functions_of_a_module_are_laid_out_alike_however_many_there_are() -> No
         assert program.scope.variable("far") is not None
         for variable in program.variables:
             assert program.variable_at(variable.address) in (variable, program.scope.variable(variable.name))
-    assert together[0].scope.parent is not together[1].scope.parent
+    assert together[0].scope.outer is not together[1].scope.outer
     assert together[0].variable_at(1023) is None
 
 
@@ -209,6 +232,6 @@ def test_a_crowded_module_lays_out_for_each_function_what_it_mentions_and_all_th
     before = f".global .u32 flag; {shared} .extern .shared .align 16 .b8 rest[]; .const .u32 table[4];"
     program = program_of(module_of("mov.u32 %r1, tile2; mov.u32 %r2, rest;", before=before))
     assert [each.name for each in program.variables] == ["tile2", "rest"]
-    outermost = program.scope.parent
+    outermost = program.scope.outer
     assert outermost is not None
     assert set(outermost.variables) == {"flag", "tile2", "rest", "table"}
