@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.isa.effects import Access, Control
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Match, OperandForm
@@ -49,22 +51,20 @@ _FOREIGN = {"param::entry": frozenset({ARGUMENT}), "param::func": frozenset({KER
 
 _OVERLOOKED_ARRAY = "overlooked_array"
 
-_IS_OPAQUE = "is an opaque reference, which cannot be read or written"
-
 _LABELS = {
-    "branch": (frozenset({LABEL, UNKNOWN}), "a label of this function"),
-    "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), "the label of a `.branchtargets` list above it"),
+    "branch": (frozenset({LABEL, UNKNOWN}), operand_reasons.MUST_BE_LABEL),
+    "branch_indexed": (frozenset({BRANCH_TARGETS, UNKNOWN}), operand_reasons.MUST_BE_LIST_LABEL),
 }
 """What is written where a form has a label, by the kind of control; a call looks at its list itself."""
 
 
-def find_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> tuple[int, str, str] | None:
+def find_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> tuple[int, Message, str] | None:
     """The first operand whose symbol is not allowed there, tolerated ones last: its index, what would be right, and the
     tolerance by which an assembler takes it, empty where it does not. None: there is none.
 
     typed: the shapes of the operands; they are known to fit the form.
     """
-    taken: tuple[int, str, str] | None = None
+    taken: tuple[int, Message, str] | None = None
     for found in _find_all_misplaced(match, typed):
         if not found[2]:
             return found
@@ -72,7 +72,7 @@ def find_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> tuple[int, 
     return taken
 
 
-def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterator[tuple[int, str, str]]:
+def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterator[tuple[int, Message, str]]:
     """Every operand whose symbol is not allowed there, as `misplaced` gives the first."""
     uses: dict[str, str] | None = None
     for index, (operand, shape) in enumerate(zip(match.operands, typed, strict=True)):
@@ -82,7 +82,7 @@ def _find_all_misplaced(match: Match, typed: tuple[TypedOperand, ...]) -> Iterat
         for form, part in _parts(operand, shape):
             if form.kind == "address" and _is_foreign(part, match):
                 overlooked = _OVERLOOKED_ARRAY if isinstance(part, TypedElement) else ""
-                yield index, "must be a parameter of the kind that the state space names", overlooked
+                yield index, operand_reasons.MUST_BE_QUALIFIED_PARAMETER(), overlooked
                 continue
             wrong = _misplacement(form, part, uses.get(form.role))
             if wrong is not None:
@@ -161,12 +161,12 @@ def _parts(operand: OperandForm, shape: TypedOperand) -> Iterator[tuple[OperandF
         yield from zip(operand.elements, inner, strict=True)
 
 
-def _misplacement(form: OperandForm, shape: TypedOperand, use: str | None) -> str | None:
+def _misplacement(form: OperandForm, shape: TypedOperand, use: str | None) -> Message | None:
     if isinstance(shape, UntypedOperand):
         return None
     if form.kind == "label" and use in _LABELS:
-        allowed, words = _LABELS[use]
-        return None if isinstance(shape, TypedName) and shape.type in allowed else f"must be {words}"
+        allowed, template = _LABELS[use]
+        return None if isinstance(shape, TypedName) and shape.type in allowed else template()
     if form.kind in _REFERENCES:  # an assembler does not see which one is declared a texture where there are two
         is_same = form.kind == "texture" and shape == TypedName("&surfref")
         return None if is_same else _wrong_reference(form.kind, shape)
@@ -190,19 +190,19 @@ def _space_of(form: OperandForm) -> str:
     return str(space).partition("::")[0] if space is not None else "generic"
 
 
-def _wrong_reference(thing: str, base: TypedOperand, *, is_moved: bool = False) -> str | None:
+def _wrong_reference(thing: str, base: TypedOperand, *, is_moved: bool = False) -> Message | None:
     """What is wrong with the variable or handle that must be that of a texture, surface or sampler.
 
     is_moved: an offset is added to it.
     """
     if not isinstance(base, TypedName) or is_moved or base.part:
-        return f"must be a {thing}, or a .u64 register with its handle, and nothing more"
+        return operand_reasons.MUST_BE_REFERENCE_ALONE(kind=thing)
     if base.type in (f"&{_REFERENCES[thing]}", "b64", "u64", "s64", UNKNOWN):
         return None
-    return f"must be a .{_REFERENCES[thing]} variable, or a .u64 register with the handle of one"
+    return operand_reasons.MUST_BE_REFERENCE(kind=_REFERENCES[thing])
 
 
-def _wrong_address(form: OperandForm, shape: TypedAddress, access: str | None) -> str | None:
+def _wrong_address(form: OperandForm, shape: TypedAddress, access: str | None) -> Message | None:
     base = shape.base
     if form.object in _REFERENCES:
         return _wrong_reference(form.object, base, is_moved=shape.has_offset)
@@ -210,57 +210,57 @@ def _wrong_address(form: OperandForm, shape: TypedAddress, access: str | None) -
         return None
     space = _space_of(form)
     if isinstance(base, TypedConstant | UntypedOperand):
-        return None if space == "local" else "is a constant address, which only the .local space has"
+        return None if space == "local" else operand_reasons.CONSTANT_ADDRESS()
     if not isinstance(base, TypedName):
         return None
     kind = base.type
     if kind == ELEMENT:
-        return "is an element of a vector, which cannot be an address: move it to a register first"
+        return operand_reasons.ADDRESS_IS_VECTOR_ELEMENT()
     if not is_symbol(kind):
         return None
     if is_code(kind):
-        return "must be an address of data"
+        return operand_reasons.MUST_BE_DATA_ADDRESS()
     if form.in_register:
-        return "must be an address in a register"
+        return operand_reasons.MUST_BE_ADDRESS_IN_REGISTER()
     if space == "param" and kind in PARAMETERS:
         return _wrong_parameter(kind, access)
     outside = _wrong_space(space, kind)
     if kind not in OPAQUE:
         return outside
     is_seen = not shape.is_array and _sees_opaque(form)
-    return _IS_OPAQUE if access is not None or is_seen else outside
+    return operand_reasons.OPAQUE_NOT_ACCESSED() if access is not None or is_seen else outside
 
 
-def _wrong_space(space: str, kind: str) -> str | None:
+def _wrong_space(space: str, kind: str) -> Message | None:
     """What is wrong with a variable of that class where a symbol of `space` is asked for."""
     if space == "any" or kind == f"&{space}" or (space == "global" and kind in OPAQUE):
         return None
     if space == "generic":
-        return None if kind in _GENERIC else "must be in the .global, .shared or .local space for a generic access"
-    return f"must be in the .{space} space"
+        return None if kind in _GENERIC else operand_reasons.MUST_BE_GENERIC()
+    return operand_reasons.MUST_BE_IN_SPACE(space=space)
 
 
-def _wrong_parameter(kind: str, access: str | None) -> str | None:
+def _wrong_parameter(kind: str, access: str | None) -> Message | None:
     if access == "write" and kind in (KERNEL_PARAMETER, INPUT):
-        return "must be a parameter that can be written: a return parameter, or a .param variable of this body"
+        return operand_reasons.MUST_BE_WRITABLE_PARAMETER()
     if access == "read" and kind == OUTPUT:
-        return "must be a parameter that can be read: return parameters are written only"
+        return operand_reasons.MUST_BE_READABLE_PARAMETER()
     if access is None and kind == ARGUMENT:
-        return "must be a parameter whose address can be taken: not a .param variable of this body"
+        return operand_reasons.MUST_BE_ADDRESSABLE_PARAMETER()
     return None
 
 
-def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> str | None:
+def _wrong_symbol(form: OperandForm, kind: str, *, is_sum: bool) -> Message | None:
     """A symbol that stands for its own address, maybe with a constant after it; its type is known to be right."""
     if kind == ARGUMENT:
-        return "must be a variable whose address can be taken: not a .param variable of this body"
+        return operand_reasons.MUST_BE_ADDRESSABLE_VARIABLE()
     if is_code(kind):
         if kind in (FUNCTION, ENTRY) or is_sum:
             return None
-        return "must be a register, a constant, a variable or a function: a label has no address"
+        return operand_reasons.LABEL_HAS_NO_ADDRESS()
     wanted = form.type.value if isinstance(form.type, ConstantExpr) else None
     if kind in OPAQUE and wanted != "u64" and not is_sum:
-        return "must be an address of data: that of an opaque reference is a .u64"
+        return operand_reasons.OPAQUE_ADDRESS_IS_U64()
     if form.space is None:
         return None
     space = _space_of(form)

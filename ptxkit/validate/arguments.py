@@ -5,6 +5,8 @@ Source: PTX ISA, "Control Flow Instructions: call", "Parameter State Space"; the
 
 from __future__ import annotations
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.isa.functions import is_type, kind
 from ptxkit.semantics.layout import element_bits
 from ptxkit.syntax.tree import Declaration, Declarator
@@ -20,7 +22,7 @@ def argument_mismatch(
     formal: Declaration,
     actual: tuple[Declaration, Declarator] | None = None,
     constant: str | None = None,
-) -> str | None:
+) -> Message | None:
     """What keeps a variable, or a constant of that kind (`validate.constants.kind_of`), from being `formal`."""
     wanted = formal.declarators[0]
     if constant is not None:
@@ -29,11 +31,11 @@ def argument_mismatch(
     declaration, declarator = actual
     if wanted.dimensions[:1] == (None,):
         if not declarator.dimensions:
-            return f"must be an array of .{formal.type}, and is a single .{declaration.type}"
+            return operand_reasons.ARRAY_REQUIRED(type=formal.type, actual=declaration.type)
     elif wanted.dimensions != declarator.dimensions or not _is_compatible(formal, declaration):
-        return f"must be {_shape(formal, wanted)}, and is {_shape(declaration, declarator)}"
+        return operand_reasons.ARGUMENT_DIFFERS(expected=_shape(formal, wanted), actual=_shape(declaration, declarator))
     need, have = argument_alignment(formal), argument_alignment(declaration)
-    return None if need == have else f"must be aligned to {need} bytes, and is aligned to {have}"
+    return None if need == have else operand_reasons.ARGUMENT_ALIGNMENT_DIFFERS(required=need, actual=have)
 
 
 def _shape(declaration: Declaration, declarator: Declarator) -> str:
@@ -53,16 +55,17 @@ def _is_compatible(formal: Declaration, actual: Declaration) -> bool:
     return "b" in kinds or kinds <= {"u", "s"} or formal.type == actual.type or "f16x2" in (formal.type, actual.type)
 
 
-def _wrong_constant(formal: Declaration, wanted: Declarator, constant: str) -> str | None:
+def _wrong_constant(formal: Declaration, wanted: Declarator, constant: str) -> Message | None:
     if constant == INVALID:
-        return "is an expression that no assembler computes"
+        return operand_reasons.NOT_COMPUTED()
     if wanted.dimensions:
-        return f"must be {_shape(formal, wanted)}, and is a constant"
+        return operand_reasons.CONSTANT_FOR_ARGUMENT(expected=_shape(formal, wanted))
     if not is_type(formal.type) or formal.vector:
         return None
     is_integer = constant == INTEGER
     if formal.type == "pred" or (kind(formal.type) == "f" and is_integer):
-        return f"must be a .{formal.type}, and is {'an integer' if is_integer else 'a'} constant"
+        template = operand_reasons.INTEGER_FOR_ARGUMENT if is_integer else operand_reasons.CONSTANT_FOR_PREDICATE
+        return template(type=formal.type)
     if kind(formal.type) in ("u", "s") and not is_integer:
-        return f"must be a .{formal.type}, and is a floating-point constant"
+        return operand_reasons.FLOAT_FOR_ARGUMENT(type=formal.type)
     return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 
 from ptxkit.diagnostics import Message
-from ptxkit.diagnostics.catalogue import ptx1xx
+from ptxkit.diagnostics.catalogue import operand_reasons, ptx1xx
 from ptxkit.fast_dataclasses import dataclass
 from ptxkit.isa.effects import Control
 from ptxkit.isa.forms import Match
@@ -188,26 +188,30 @@ def declaration_text(declaration: Declaration) -> str:
     return f".{declaration.space} {alignment}{vector}.{declaration.type} {declarator.name}{dimensions}"
 
 
-def _wrong_argument(formal: Declaration, actual: Operand, scope: TypedScope, *, is_result: bool) -> str | None:
+def _wrong_argument(formal: Declaration, actual: Operand, scope: TypedScope, *, is_result: bool) -> Message | None:
     if not isinstance(actual, Name):
         constant = kind_of(actual)
-        return argument_mismatch(formal, constant=constant) if constant is not None else "must be a name or a constant"
+        return (
+            argument_mismatch(formal, constant=constant)
+            if constant is not None
+            else operand_reasons.MUST_BE_NAME_OR_CONSTANT()
+        )
     if actual.text == "_":
-        return None if is_result else "cannot be left out"
+        return None if is_result else operand_reasons.CANNOT_BE_LEFT_OUT()
     if actual.text == "WARP_SZ":
         return argument_mismatch(formal, constant="i")
     kind = scope.type_of(actual.text)
     if kind == UNKNOWN:
         return None
     if kind == SPECIAL:
-        return "is a special register, which must be moved to another one first"
+        return operand_reasons.SPECIAL_REGISTER_NOT_READ()
     named = scope.find(actual.text)
     if named is None:
-        return "must be a whole register: move the element to one first"
+        return operand_reasons.MUST_BE_WHOLE_REGISTER()
     if kind in PARAMETERS and kind != "&argument":
-        return f"is {describe_class(kind)}; copy it to a .param variable of this body or to a register first"
+        return operand_reasons.COPY_ARGUMENT_FIRST(kind=describe_class(kind))
     if is_symbol(kind) and kind != "&argument":
-        return f"must be a register, a .param variable of this body or a constant, and is {describe_class(kind)}"
+        return operand_reasons.ARGUMENT_OF_WRONG_KIND(kind=describe_class(kind))
     assert isinstance(named.node, Declaration)
     name = actual.text
     declarator = next((each for each in named.node.declarators if each.name == name), named.node.declarators[0])

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from struct import unpack
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.isa.constant_folding import fold_constants
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Immediates, Match, OperandForm
@@ -115,23 +117,23 @@ def is_legal(immediates: Immediates, value: int) -> bool:
     return (value - (immediates.low or 0)) % immediates.step == 0
 
 
-def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int | None, str, bool]]:
+def illegal_constants(match: Match, instruction: Instruction) -> list[tuple[int | None, Message, bool]]:
     """Each constant outside its range, and each broken rule between constants.
 
     Operand index, what is wrong, and whether assemblers tolerate it.
     """
-    found: list[tuple[int | None, str, bool]] = []
+    found: list[tuple[int | None, Message, bool]] = []
     for index, (whole, operand) in enumerate(zip(match.operands, instruction.operands, strict=True)):
         for form, immediates, part in _limited_operands(whole, operand):
             value = value_of(part)
             if value is not None and not is_legal(immediates, value):
-                what = f"must be {describe_immediates(immediates)}, and is {value}"
+                what = operand_reasons.MUST_BE_CONSTANT(expected=describe_immediates(immediates), value=value)
                 found.append((index, what, _is_tolerated(form, value)))
     for need in match.needs:
         values = {role: _number(match.operand(role, instruction)) for role in match.roles}
         result = fold_constants(need.condition, values)
         if isinstance(result, ConstantExpr) and not result.value:
-            found.append((None, f"breaks the rule {need.text}", False))
+            found.append((None, operand_reasons.BREAKS_RULE(rule=need.text), False))
     return found
 
 

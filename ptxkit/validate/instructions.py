@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptxkit.diagnostics import Severity
+from ptxkit.diagnostics import Message, Severity
 from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx8xx
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
@@ -118,7 +118,9 @@ def _constant_range_problems(answer: CachedMatch, instruction: Instruction) -> I
     yield from _constant_problems(answer.match, instruction, constants)
 
 
-def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instruction, scope: TypedScope) -> Problem:
+def _misplaced_problem(
+    match: Match, wrong: tuple[int, Message], instruction: Instruction, scope: TypedScope
+) -> Problem:
     """The problem of a symbol in a place that its space or kind forbids, with its declaration."""
     index, words = wrong
     symbols = [name for name in operand_names(instruction.operands[index]) if is_symbol(scope.type_of(name))]
@@ -134,7 +136,7 @@ def _misplaced_problem(match: Match, wrong: tuple[int, str], instruction: Instru
 
 
 def _constant_problems(
-    match: Match, instruction: Instruction, constants: list[tuple[int | None, str, bool]]
+    match: Match, instruction: Instruction, constants: list[tuple[int | None, Message, bool]]
 ) -> Iterator[Problem]:
     for index, text, tolerated in constants:
         what = f"operand {index + 1} of `{instruction.opcode}`" if index is not None else f"`{match.canonical}`"

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import count
 
-from ptxkit.diagnostics import Severity
-from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx8xx
+from ptxkit.diagnostics import Message, Severity
+from ptxkit.diagnostics.catalogue import operand_reasons, ptx1xx, ptx2xx, ptx8xx
 from ptxkit.fast_dataclasses import dataclass, replace
 from ptxkit.isa import table
 from ptxkit.isa.forms import Gate, Match
@@ -58,7 +58,7 @@ class CachedMatch:
     problems: tuple[Problem, ...]
     has_limited_constants: bool = False
     has_unresolved_names: bool = False
-    misplaced: tuple[int, str] | None = None
+    misplaced: tuple[int, Message] | None = None
     is_call: bool = False
     alternatives: tuple[tuple[Match, tuple[Problem, ...]], ...] = ()
     has_static_address: bool = False
@@ -164,7 +164,7 @@ class MatchCache:
         shapes = tuple(shape_of(operand) for operand in instruction.operands)
         wrong: Problem | None = None
         locked: Problem | None = None
-        elsewhere: tuple[Match, tuple[int, str]] | None = None
+        elsewhere: tuple[Match, tuple[int, Message]] | None = None
         for place, match in enumerate(candidates):
             if not accept_shapes(match.operands, shapes):
                 continue
@@ -248,7 +248,7 @@ def _cached_match(
     return CachedMatch(match, problems, limited, strange, None, calls, rivals, static, outgoing, particular)
 
 
-def _misplaced_match(match: Match, wrong: tuple[int, str], typed: tuple[TypedOperand, ...]) -> CachedMatch:
+def _misplaced_match(match: Match, wrong: tuple[int, Message], typed: tuple[TypedOperand, ...]) -> CachedMatch:
     """The answer for a symbol that is not allowed where it is, in the only forms that the operands fit."""
     return CachedMatch(
         match,
@@ -270,7 +270,7 @@ def _tolerance_warnings(instruction: Instruction, match: Match, found: Problem |
 
 def _find_unwritable(
     shape: TypedOperand, *, takes_sink: bool, inside: bool = False, second: bool = False
-) -> str | None:
+) -> Message | None:
     """What is written in a result, or among its elements, that cannot be written; a special register inside a vector is
     tolerated (`tolerated_oddity`) where the sink is allowed, and a predicate as the second of a pair."""
     match shape:
@@ -282,9 +282,9 @@ def _find_unwritable(
             wrong = _find_unwritable(former, takes_sink=takes_sink)
             return wrong or _find_unwritable(latter, takes_sink=takes_sink, second=True)
         case TypedSpecial(types) if not (second and types[0] == "pred") and not (inside and takes_sink):
-            return "has a special register, which cannot be written"
+            return operand_reasons.SPECIAL_REGISTER_NOT_WRITTEN()
         case TypedConstant():
-            return "has a constant, which cannot be written"
+            return operand_reasons.CONSTANT_NOT_WRITTEN()
     return None
 
 
@@ -327,7 +327,7 @@ def _type_problem(match: Match, typed: tuple[TypedOperand, ...]) -> Problem | No
     return tolerated
 
 
-def _overlooked_warning(match: Match, index: int, words: str, tolerance: str) -> Problem:
+def _overlooked_warning(match: Match, index: int, words: Message, tolerance: str) -> Problem:
     """A warning where assemblers do not look what a symbol is."""
     reason = ptx2xx.SYMBOL_TOLERATED(
         operand=index + 1, opcode=match.canonical, reason=words, tolerance=tolerance_reason(tolerance)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import Immediates, OperandForm
@@ -46,13 +48,13 @@ _NUMERIC_SPACES = frozenset({"tensor", "fabric"})
 _PREDICATE_SUMS = (TypedSum(TypedName("pred")), TypedSum(TypedSpecial(("pred",))))
 
 
-def type_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> str | None:
+def type_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> Message | None:
     """What is wrong with the registers in an operand, or None; its shape is known to fit.
 
     inside: the operand is an element of a vector, where ptxas looks less closely.
     """
     if operand.unhinted and _is_policy(shape):
-        return "is a policy to an assembler, which has a modifier of its own"
+        return operand_reasons.IS_POLICY()
     match shape:
         case UntypedOperand():
             return None
@@ -64,9 +66,8 @@ def type_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = F
         case TypedSum() if operand.kind == "vector" and (
             not operand.more or operand.braced or _is_vector_of_words(shape)
         ):
-            return (
-                f"must be {operand.count.value if isinstance(operand.count, ConstantExpr) else 'some'} registers "
-                f"in braces"
+            return operand_reasons.MUST_BE_COUNT_IN_BRACES(
+                count=operand.count.value if isinstance(operand.count, ConstantExpr) else "some"
             )
         case TypedPair(first, TypedSpecial(types=("pred", *_))):
             return _first_mismatch(operand, (first, TypedName("pred")))
@@ -264,17 +265,17 @@ def _takes_code(operand: OperandForm, name: TypedName | TypedSpecial, *, is_resu
     return operand.space is None or operand.lax or name.type == LABEL
 
 
-def _first_mismatch(operand: OperandForm, parts: Sequence[TypedOperand], *, inside: bool = False) -> str | None:
+def _first_mismatch(operand: OperandForm, parts: Sequence[TypedOperand], *, inside: bool = False) -> Message | None:
     """What is wrong with the first part that does not fit its form; an operand of any kind has no forms for parts."""
     found = (type_mismatch(*pair, inside=inside) for pair in zip(operand.elements, parts, strict=False))
     return next(filter(None, found), None)
 
 
-def _vector_mismatch(operand: OperandForm, parts: Sequence[TypedOperand]) -> str | None:
+def _vector_mismatch(operand: OperandForm, parts: Sequence[TypedOperand]) -> Message | None:
     if not operand.elements:
         return element_mismatch(replace(operand, kind="register", count=None), parts)
     if mixes_component_and_constant(parts):
-        return "has a component of a vector beside a constant"
+        return operand_reasons.COMPONENT_NEXT_TO_CONSTANT()
     if _has_index_second(operand):
         wrong = type_mismatch(operand.elements[1], parts[1], inside=True)
         return wrong or element_mismatch(operand.elements[0], (parts[0], TypedName("b32"), *parts[2:]))
@@ -288,7 +289,7 @@ def _vector_mismatch(operand: OperandForm, parts: Sequence[TypedOperand]) -> str
     index = parts[:1] if isinstance(parts[0], TypedConstant) else ()  # makes all others fit
     is_seen = kind(str(wanted_type(other))) == "f" or other.own  # that these are no coordinates
     if is_seen and set(parts) == {TypedConstant(INTEGER)}:
-        return f"must have .{wanted_type(other)} registers, and all are integer constants"
+        return operand_reasons.MUST_HAVE_REGISTERS(type=wanted_type(other))
     return wrong or element_mismatch(replace(other, own=False), (*index, TypedName("b32"), *parts[1:]))
 
 
@@ -351,63 +352,64 @@ def _is_special(shape: TypedOperand) -> bool:
     return isinstance(shape, TypedSpecial)
 
 
-def _whole_vector_mismatch(operand: OperandForm, shape: TypedName | TypedSpecial) -> str | None:
+def _whole_vector_mismatch(operand: OperandForm, shape: TypedName | TypedSpecial) -> Message | None:
     """A name in place of a vector: that of a vector register, or, where that is allowed, of a single one."""
     if operand.more and not operand.braced and not shape.type.startswith(VECTORS):
         return type_mismatch(replace(operand, kind="register", narrower=False), shape)
     if isinstance(shape, TypedSpecial) and not operand.special:
-        return "is a special register, which must be moved to another one first"
+        return operand_reasons.SPECIAL_REGISTER_NOT_READ()
     return vector_name_mismatch(operand, shape.type)
 
 
-def _base_mismatch(operand: OperandForm, base: TypedOperand) -> str | None:
+def _base_mismatch(operand: OperandForm, base: TypedOperand) -> Message | None:
     place = operand.space.value if isinstance(operand.space, ConstantExpr) else None
     if operand.kind == "address" and place in _NUMERIC_SPACES:
-        holder = "an untyped 32-bit register" if operand.exact else "a 32-bit integer register"
-        right = _is_number(base, untyped=operand.exact)
-        return None if right else f"is a place in {place} memory, which {holder} holds"
+        if _is_number(base, untyped=operand.exact):
+            return None
+        template = operand_reasons.UNTYPED_PLACE_IN_MEMORY if operand.exact else operand_reasons.PLACE_IN_MEMORY
+        return template(space=place)
     if operand.kind != "address" or not isinstance(base, TypedName | TypedSpecial):
         return None
     found = base.type
     if isinstance(base, TypedSpecial):  # assemblers read one of an address, a single one
         refused = operand.elements or operand.symbols is not None or operand.in_register
         refused = refused or found == "pred" or found.startswith(VECTORS)
-        return "is a special register, which must be moved to another one first" if refused else None
+        return operand_reasons.SPECIAL_REGISTER_NOT_READ() if refused else None
     if found.startswith(VECTORS):
-        return f"is an address, and a .{found} register cannot hold one"
+        return operand_reasons.REGISTER_CANNOT_HOLD_ADDRESS(type=found)
     if not is_type(found) or (operand.lax and bits(found) <= 64):
         return None
     if bits(found) == operand.unlike:
-        return f"is an address, and a .{found} register is another operand to assemblers"
+        return operand_reasons.REGISTER_IS_OTHER_OPERAND(type=found)
     least = 64 if operand.long else 32 if operand.wide else 8
     if operand.long and operand.elements and not operand.in_register and bits(found) == least:
         return None  # assemblers do not check what they are where a variable is allowed
     if kind(found) in ("f", "pred") or not least <= bits(found) <= 64:
-        return f"is an address, and a .{found} register cannot hold one"
+        return operand_reasons.REGISTER_CANNOT_HOLD_ADDRESS(type=found)
     return None
 
 
-def _bare_address_mismatch(operand: OperandForm, shape: TypedOperand) -> str | None:
+def _bare_address_mismatch(operand: OperandForm, shape: TypedOperand) -> Message | None:
     """What an assembler does not take for an address without brackets; there it does not look whether a register can
     hold one, unless it moves the address to another register itself (`wide`)."""
     match shape:
         case TypedSum(TypedSpecial(types)) if _counts_as_bare(operand, types[0]):
             return None
         case TypedSpecial() | TypedSum(TypedSpecial()) | TypedNot(TypedSpecial()):
-            return "is a special register, which must be moved to another one first"
+            return operand_reasons.SPECIAL_REGISTER_NOT_READ()
         case TypedConstant(found):
             is_refused = found in (INTEGER, INVALID) or operand.wide
-            return "is a constant address, which only the .local space has" if is_refused else None
+            return operand_reasons.CONSTANT_ADDRESS() if is_refused else None
         case TypedNot(TypedName(found)) if found != UNKNOWN and not is_symbol(found):
-            return None if found == "pred" and not operand.wide else "is no address"
+            return None if found == "pred" and not operand.wide else operand_reasons.NO_ADDRESS()
         case TypedName(found) | TypedSum(TypedName(found)) | TypedNot(TypedName(found)):
             if found.startswith(VECTORS) or is_code(found):
-                return "is no address"
+                return operand_reasons.NO_ADDRESS()
             if found == UNKNOWN or is_symbol(found):
                 return None
             holds = bits(found) == 64 or (bits(found) == 32 and kind(found) in ("b", "u", "s"))
-            return None if holds or not operand.wide else f"is an address, and a .{found} register cannot hold one"
-    return "is no address"
+            return None if holds or not operand.wide else operand_reasons.REGISTER_CANNOT_HOLD_ADDRESS(type=found)
+    return operand_reasons.NO_ADDRESS()
 
 
 def _counts_as_bare(operand: OperandForm, found: str) -> bool:

@@ -6,6 +6,8 @@ test. Where ptxas is laxer than the text, ptxas decides: a type is wrong only wh
 
 from __future__ import annotations
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
@@ -33,22 +35,22 @@ VECTORS = ("v2.", "v4.", "v8.")
 _COMPONENTS = frozenset("xyzwrgba")
 
 
-def single_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> str | None:
+def single_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool = False) -> Message | None:
     """What is wrong with one register, name, sum or constant, or None.
 
     inside: it is an element of a vector, where ptxas looks less closely.
     """
     match shape:
         case TypedName(part=part) if part in _COMPONENTS and operand.scalar:
-            return "is an element of a vector register, which must be moved to another one first"
+            return operand_reasons.VECTOR_REGISTER_ELEMENT()
         case TypedName(found, part) if part and is_symbol(found):
-            return "is an element of a vector in memory, which must be loaded first"
+            return operand_reasons.VECTOR_VARIABLE_ELEMENT()
         case TypedName(found) | TypedNot(TypedName(found)):
             return name_mismatch(operand, found, inside)
         case TypedSpecial(types) | TypedNot(TypedSpecial(types)):
             return special_register_mismatch(operand, types, inside)
         case TypedNot():
-            return "is the sink, which has no value"
+            return operand_reasons.SINK_HAS_NO_VALUE()
         case TypedMinus(inner):
             return negation_mismatch(operand, inner, inside)
         case TypedConstant(found):
@@ -60,13 +62,13 @@ def single_mismatch(operand: OperandForm, shape: TypedOperand, *, inside: bool =
     return None
 
 
-def negation_mismatch(operand: OperandForm, shape: TypedOperand, inside: bool) -> str | None:
+def negation_mismatch(operand: OperandForm, shape: TypedOperand, inside: bool) -> Message | None:
     """What is wrong with what a minus sign precedes: a pair of halves has none, though it has 32 bits."""
     wrong = single_mismatch(operand, shape, inside=inside)
     if wrong is None and isinstance(shape, TypedName) and is_type(shape.type) and kind(shape.type) == "f":
         wanted = wanted_type(operand)
         if wanted is not None and kind(wanted) != "f":
-            return f"must be a .{wanted} register where it has a minus sign, and is .{shape.type}"
+            return operand_reasons.NEGATED_TYPE_DIFFERS(type=wanted, actual=shape.type)
     return wrong
 
 
@@ -78,23 +80,21 @@ def wanted_type(operand: OperandForm) -> str | None:
     return wanted
 
 
-def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> str | None:
+def name_mismatch(operand: OperandForm, found: str, inside: bool = False) -> Message | None:
     wanted = wanted_type(operand)
     if wanted is None or found == UNKNOWN:
         return None
     if is_symbol(found):
         if operand.symbol and operand.space is not None and found in (FUNCTION, ENTRY):
-            return "must be an address of data, and names a function"
+            return operand_reasons.DATA_ADDRESS_NAMES_FUNCTION()
         return (
-            None
-            if operand.symbol and kind(wanted) not in ("f", "pred")
-            else f"must be a .{wanted} register, and names an address"
+            None if operand.symbol and kind(wanted) not in ("f", "pred") else operand_reasons.NAMES_ADDRESS(type=wanted)
         )
     agree = is_compatible_type(found, wanted, operand, inside)
-    return None if agree else f"must be a .{wanted} register, and is .{found}"
+    return None if agree else operand_reasons.TYPE_DIFFERS(type=wanted, actual=found)
 
 
-def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> str | None:
+def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> Message | None:
     """A name with a constant after it: that of a variable is a constant, that of code at most an address.
 
     Only integers are counted on from; with others `mismatch_tolerance` decides.
@@ -102,11 +102,11 @@ def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> str | 
     wanted = wanted_type(operand)
     if wanted is None or name.type == UNKNOWN:
         return None
-    refused = f"must be a .{wanted} register, and is a sum with a name"
+    refused = operand_reasons.IS_SUM(type=wanted)
     if (operand.nameless and is_symbol(name.type)) or not (operand.immediates or operand.symbol):
         return refused
     if is_code(name.type) and not (operand.symbol and name.type in (FUNCTION, ENTRY)):
-        return f"must be a .{wanted} register, and names a place in the code"
+        return operand_reasons.NAMES_CODE(type=wanted)
     if is_symbol(name.type):
         return name_mismatch(replace(operand, symbol=True), name.type)
     if kind(wanted) not in ("b", "u", "s"):
@@ -118,52 +118,53 @@ def sum_mismatch(operand: OperandForm, name: TypedName | TypedSpecial) -> str | 
     return None if any(is_compatible_type(each, wanted, operand, False) for each in types) else refused
 
 
-def array_element_mismatch(operand: OperandForm, array: TypedOperand) -> str | None:
+def array_element_mismatch(operand: OperandForm, array: TypedOperand) -> Message | None:
     """An element of an array stands for its address, or names it."""
     if operand.kind == "address" or not isinstance(array, TypedName):
         return None
     return name_mismatch(replace(operand, symbol=True), array.type)
 
 
-def special_register_mismatch(operand: OperandForm, types: tuple[str, ...], inside: bool) -> str | None:
+def special_register_mismatch(operand: OperandForm, types: tuple[str, ...], inside: bool) -> Message | None:
     """A special register is read by `mov` and `cvt` alone, elsewhere as part of a vector or an address."""
     wanted = wanted_type(operand)
     if wanted is None and operand.kind != "address":
         return None
     if wanted is None or not (operand.special or inside):
-        return "is a special register, which must be moved to another one first"
+        return operand_reasons.SPECIAL_REGISTER_NOT_READ()
     first = types[0]
     read = (as_bits(first),) if inside and is_type(first) and first != "pred" else types  # an element has no sign
     if any(is_type(found) and is_compatible_type(found, wanted, operand, inside) for found in read):
         return None
-    return f"must be of type .{wanted}, and the special register is .{first}"
+    return operand_reasons.SPECIAL_REGISTER_TYPE_DIFFERS(type=wanted, actual=first)
 
 
-def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> str | None:
+def constant_mismatch(operand: OperandForm, found: str, inside: bool) -> Message | None:
     """Integers do not become floating-point values by themselves, nor the other way round.
 
     An untyped operand takes integers, and a floating-point constant of exactly its width; so does, inside a vector,
     a double one.
     """
     if operand.kind == "immediate" and found != INTEGER:
-        return "must be an integer constant"
+        return operand_reasons.MUST_BE_INTEGER_CONSTANT()
     wanted = wanted_type(operand)
     if wanted is None:
         return None
     if found == INVALID:
-        return "is an expression that no assembler computes"
+        return operand_reasons.NOT_COMPUTED()
     asked = kind(wanted)
     if asked == "f":
         if found == INTEGER and not (inside and wanted == "f64"):
-            return f"must be a .{wanted} constant such as {EXAMPLES.get(wanted, '1.0')}, and is an integer"
+            return operand_reasons.INTEGER_FOR_FLOAT(type=wanted, example=EXAMPLES.get(wanted, "1.0"))
         if operand.single and found != SINGLE:
-            return f"must be a .{wanted} constant such as 0f3F800000, and is one of double precision"
-        return None if wanted in EXAMPLES else f"must be a .{wanted} register, and is a constant"
+            return operand_reasons.DOUBLE_FOR_SINGLE(type=wanted)
+        return None if wanted in EXAMPLES else operand_reasons.CONSTANT_FOR_REGISTER(type=wanted)
     if found == INTEGER or (
         asked == "b" and found == f"f{bits(wanted)}" and not (operand.integer or operand.exact or operand.halves)
     ):
         return None
-    return f"must be a .{wanted} constant, and is a floating-point one" + (" of another width" * (asked == "b"))
+    template = operand_reasons.FLOAT_OF_OTHER_WIDTH if asked == "b" else operand_reasons.FLOAT_FOR_INTEGER
+    return template(type=wanted)
 
 
 def is_compatible_type(found: str, wanted: str, operand: OperandForm, inside: bool) -> bool:

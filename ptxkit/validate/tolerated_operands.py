@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.forms import OperandForm
 from ptxkit.isa.functions import bits, is_type, kind
@@ -35,7 +37,7 @@ _VECTORS = ("v2.", "v4.")
 _OF_ONE_TYPE = frozenset({"pred", "f16x2"})
 
 
-def manual_deviation(operand: OperandForm, shape: TypedOperand) -> str | None:
+def manual_deviation(operand: OperandForm, shape: TypedOperand) -> Message | None:
     """What of a loose operand is not as the manual has it, though its types may be right; None for other operands."""
     if not operand.loose or operand.kind == "address":
         return None
@@ -44,14 +46,14 @@ def manual_deviation(operand: OperandForm, shape: TypedOperand) -> str | None:
             return None
         case TypedVector(elements) if operand.kind == "vector" or operand.count is not None:  # `{%r1}`, a vector of one
             if UntypedOperand.SINK in elements:
-                return "has the sink for an element"
-            return "has a constant for an element" if _has_mistyped_constants(operand, elements) else None
+                return operand_reasons.SINK_FOR_ELEMENT()
+            return operand_reasons.CONSTANT_FOR_ELEMENT() if _has_mistyped_constants(operand, elements) else None
         case _ if operand.kind == "vector":
-            return "must be registers in braces"
+            return operand_reasons.MUST_BE_IN_BRACES()
         case TypedName() | TypedSpecial():
             return None
         case _:
-            return f"must be a .{wanted_type(operand)} register"
+            return operand_reasons.MUST_BE_REGISTER(type=wanted_type(operand))
 
 
 def _has_mistyped_constants(operand: OperandForm, parts: Sequence[TypedOperand]) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
+from ptxkit.diagnostics import Message
 from ptxkit.fast_dataclasses import dataclass
 
 ELEMENT = "element"
@@ -114,7 +115,7 @@ class TypedElement:
 
     array: TypedOperand
     index: TypedOperand
-    reason: str | None
+    reason: Message | None
 
 
 TypedOperand: TypeAlias = (

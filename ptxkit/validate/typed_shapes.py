@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.isa import table
 from ptxkit.isa.functions import bits, is_type, kind
 from ptxkit.semantics.symbols import OPAQUE_TYPES, is_code, is_symbol
@@ -142,20 +144,20 @@ def _address_shape(address: Address, scope: TypedScope) -> TypedAddress:
     return TypedAddress(found, index, address.offset != 0, is_array)
 
 
-def _wrong_element(array: str, index: Operand, scope: TypedScope) -> str | None:
+def _wrong_element(array: str, index: Operand, scope: TypedScope) -> Message | None:
     """What keeps `array[index]` from being an element of an array; None where nothing does, or a name is unknown."""
     if scope.type_of(array) == UNKNOWN:
         return None
     named = scope.find(array)
     if named is None or not named.is_array(array):
-        return "is an element of what is no array"
+        return operand_reasons.ELEMENT_OF_NO_ARRAY()
     while isinstance(index, Binary):
         index = index.left
     found = scope.type_of(index.text) if isinstance(index, Name) else UNKNOWN
     if found in (UNKNOWN, SPECIAL) or (is_symbol(found) and not is_code(found)):
         return None
     may_count = is_type(found) and kind(found) in ("b", "u", "s") and bits(found) <= 64
-    return None if may_count else "has an index that is neither an integer register nor a constant"
+    return None if may_count else operand_reasons.INDEX_OF_WRONG_TYPE()
 
 
 def has_unresolved_name(shape: TypedOperand) -> bool:

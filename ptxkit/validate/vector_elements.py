@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+from ptxkit.diagnostics import Message
+from ptxkit.diagnostics.catalogue import operand_reasons
 from ptxkit.fast_dataclasses import replace
 from ptxkit.isa.expressions import ConstantExpr
 from ptxkit.isa.forms import OperandForm
@@ -34,7 +36,7 @@ _INTEGER, _SINGLE, _DOUBLE, _INVALID = map(TypedConstant, (INTEGER, SINGLE, DOUB
 _TypedPart: TypeAlias = TypedName | TypedSpecial | TypedConstant
 
 
-def element_mismatch(element: OperandForm, parts: Sequence[TypedOperand]) -> str | None:
+def element_mismatch(element: OperandForm, parts: Sequence[TypedOperand]) -> Message | None:
     """A vector is untyped where one of its elements is, else of their type.
 
     ptxas holds neighbours to one type, an untyped one between them parts them; and all widths to that of the first
@@ -44,15 +46,15 @@ def element_mismatch(element: OperandForm, parts: Sequence[TypedOperand]) -> str
     wanted = wanted_type(element)
     wrong = _typed_incoherence(tagged) or _leading_constant_mismatch(wanted, tagged)
     if wrong is not None:
-        return f"{wrong}; each must be a .{wanted} register"
+        return operand_reasons.EACH_MUST_BE(problem=wrong, type=wanted)
     types = _types_of(tagged)
     is_counted = (
         parts[0] is UntypedOperand.SINK if UntypedOperand.SINK in parts else element.own
     )  # after a sink a constant says how wide all are
     if is_counted and wanted is not None and kind(wanted) == "b" and _are_too_wide(element, wanted, tagged):
-        return f"must be a .{wanted} register, and all are integer constants"
+        return operand_reasons.ALL_INTEGER_CONSTANTS(type=wanted)
     if _has_two_precisions(element, tagged):
-        return f"begins with a constant of single precision, and has one of double; each must be a .{wanted} register"
+        return operand_reasons.TWO_PRECISIONS(type=wanted)
     first = tagged[0] if tagged else None
     if wanted is not None and isinstance(first, TypedConstant):
         ruling = _deciding_type(first.kind, tagged, wanted, element)
@@ -96,7 +98,7 @@ def _passes_for_integers(element: OperandForm, tagged: Sequence[_TypedPart], typ
     return hiding in tagged and (bits(found) == bits(wanted) or (element.wider and bits(found) > bits(wanted)))
 
 
-def element_incoherence(parts: Sequence[TypedOperand]) -> str | None:
+def element_incoherence(parts: Sequence[TypedOperand]) -> Message | None:
     """What keeps these from being the elements of one vector, of whatever type."""
     return _typed_incoherence(_typed_elements(parts))
 
@@ -106,26 +108,27 @@ def _typed_elements(parts: Sequence[TypedOperand]) -> list[_TypedPart]:
     return [part for part in parts if isinstance(part, TypedName | TypedSpecial | TypedConstant)]
 
 
-def _typed_incoherence(tagged: Sequence[_TypedPart]) -> str | None:
+def _typed_incoherence(tagged: Sequence[_TypedPart]) -> Message | None:
     """The like for those that have a type."""
     registers = [part for part in tagged if not isinstance(part, TypedConstant)]
     names = {part.type for part in registers}
     if _INVALID in tagged:
-        return "has an expression for an element that no assembler computes"
+        return operand_reasons.EXPRESSION_FOR_ELEMENT()
     if any(map(is_symbol, names)):
-        return "has an address for an element"
+        return operand_reasons.ADDRESS_FOR_ELEMENT()
     if any(name.startswith(VECTORS) for name in names):
-        return "has a vector for an element"
+        return operand_reasons.VECTOR_FOR_ELEMENT()
     if any(is_selection(part) and not (is_type(part.type) and _element_bits(part.type) == 32) for part in registers):
-        return "has a part of what is no register of 32 bits"
+        return operand_reasons.PART_OF_OTHER_WIDTH()
     types = _types_of(tagged)
     constants = len(registers) < len(tagged)
     if constants and any(map(_is_component, tagged)):
-        return "has a component of a vector beside a constant"
+        return operand_reasons.COMPONENT_NEXT_TO_CONSTANT()
     if _has_incompatible_neighbours([_element_class(part) for part in tagged]):
-        return f"has elements of different types, {_join_types(types)}{' and constants' if constants else ''}"
+        template = operand_reasons.ELEMENTS_AND_CONSTANTS_DIFFER if constants else operand_reasons.ELEMENTS_DIFFER
+        return template(types=_join_types(types))
     if len({_element_bits(each) for each in types}) > 1 and not isinstance(tagged[0], TypedConstant):
-        return f"has elements of different widths, {_join_types(types)}"
+        return operand_reasons.ELEMENT_WIDTHS_DIFFER(types=_join_types(types))
     return None
 
 
@@ -146,13 +149,13 @@ def _is_component(part: TypedOperand) -> bool:
     return isinstance(part, TypedName) and part.part != "" and not is_selection(part)
 
 
-def _leading_constant_mismatch(wanted: str | None, tagged: Sequence[_TypedPart]) -> str | None:
+def _leading_constant_mismatch(wanted: str | None, tagged: Sequence[_TypedPart]) -> Message | None:
     """A constant in front is of no narrow floating-point type; an integer one passes for a half."""
     if not tagged or not isinstance(tagged[0], TypedConstant):
         return None
     if wanted is None or kind(wanted) != "f" or wanted in EXAMPLES or (wanted == "f16" and tagged[0] == _INTEGER):
         return None
-    return "begins with a constant"
+    return operand_reasons.BEGINS_WITH_CONSTANT()
 
 
 def _deciding_type(first: str, tagged: Sequence[_TypedPart], wanted: str, element: OperandForm) -> str | None:
@@ -184,12 +187,12 @@ def _is_integer_tail(named: Sequence[str], wanted: str) -> bool:
     return kind(named[-1]) == "s" or any(_element_bits(each) == bits(wanted) for each in named[:-1])
 
 
-def _mismatch_after_constant(element: OperandForm, wanted: str, last: str) -> str | None:
+def _mismatch_after_constant(element: OperandForm, wanted: str, last: str) -> Message | None:
     """After a constant the last element says how wide all are; of what kind they are is nothing to an assembler."""
     have, need = _element_bits(last), bits(wanted)
     if have == need or (have > need and element.wider and kind(wanted) in ("u", "s")):
         return None
-    return f"ends with an element of {have} bits; each must be a .{wanted} register"
+    return operand_reasons.ENDS_WITH_OTHER_WIDTH(bits=have, type=wanted)
 
 
 def _is_of_constants(wanted: str | None, tagged: Sequence[_TypedPart], types: set[str]) -> bool:
@@ -224,7 +227,7 @@ def _are_integers(types: set[str], width: int) -> bool:
     return all(_type_class(each) == "integer" and bits(each) >= width for each in types)
 
 
-def vector_name_mismatch(operand: OperandForm, found: str) -> str | None:
+def vector_name_mismatch(operand: OperandForm, found: str) -> Message | None:
     """A name in a vector's place must be that of a vector register, such as `%v` of `.reg .v2 .u32 %v`."""
     if found in (SPECIAL, UNKNOWN):
         return None
@@ -233,7 +236,9 @@ def vector_name_mismatch(operand: OperandForm, found: str) -> str | None:
     fitting = vector == f"v{count}" or (operand.more and element != "" and int(vector[1:] or 0) >= int(count or 0))
     if not is_symbol(found) and element and fitting:
         return name_mismatch(replace(operand, kind="register"), element, inside=True)
-    return f"must be {count} registers in braces, and is {'an address' if is_symbol(found) else f'.{found}'}"
+    if is_symbol(found):
+        return operand_reasons.ADDRESS_FOR_VECTOR(count=count)
+    return operand_reasons.REGISTER_FOR_VECTOR(count=count, type=found)
 
 
 def is_mixed(operand: OperandForm, shape: TypedOperand) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
-from ptxkit.diagnostics import MessageTemplate, Severity
+from ptxkit.diagnostics import Severity
 from ptxkit.diagnostics.catalogue import ptx2xx, ptx4xx
-from ptxkit.diagnostics.catalogue.index import CODES, GROUPS
+from ptxkit.diagnostics.catalogue.index import CODES, GROUPS, TEMPLATES
 from ptxkit.rules import RULES
 from ptxkit.rules.docs_index import all_pages
 
@@ -86,35 +86,27 @@ def test_a_code_is_its_string() -> None:
 
 def test_messages_are_given_the_fields_that_their_templates_name() -> None:
     """Each call of a template names fields of its text; `with_fields` may add the others."""
-    templates = {
-        (group.__name__.rpartition(".")[2], name): each
-        for group in GROUPS
-        for name, each in vars(group).items()
-        if isinstance(each, MessageTemplate)
-    }
-    assert len(templates) > 100
+    assert len(TEMPLATES) > 300
     called = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             match node:
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (module, name) in templates:
-                    fields = {field for _, field, _, _ in Formatter().parse(templates[module, name].text) if field}
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (module, name) in TEMPLATES:
+                    fields = {field for _, field, _, _ in Formatter().parse(TEMPLATES[module, name].text) if field}
                     given = {keyword.arg for keyword in node.keywords if keyword.arg is not None}
                     assert node.args == []
                     assert given <= fields, f"{path}:{node.lineno}: {given - fields}"
-                case ast.Attribute(value=ast.Name(id=module), attr=name) if (module, name) in templates:
+                case ast.Attribute(value=ast.Name(id=module), attr=name) if (module, name) in TEMPLATES:
                     called.add((module, name))
-    assert templates.keys() == called
+    assert TEMPLATES.keys() == called
 
 
 def test_the_fields_of_templates_have_names_or_are_lines_of_labels() -> None:
-    for group in GROUPS:
-        for each in vars(group).values():
-            if isinstance(each, MessageTemplate):
-                assert all(
-                    field is None or field.isidentifier() or field.isdecimal()
-                    for _, field, _, _ in Formatter().parse(each.text)
-                )
+    for each in TEMPLATES.values():
+        assert all(
+            field is None or field.isidentifier() or field.isdecimal()
+            for _, field, _, _ in Formatter().parse(each.text)
+        )
 
 
 def test_a_message_is_its_template_with_values() -> None:

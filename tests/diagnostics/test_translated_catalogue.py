@@ -10,7 +10,7 @@ from string import Formatter
 import pytest
 
 from ptxkit.diagnostics import MessageTemplate
-from ptxkit.diagnostics.catalogue.index import GROUPS
+from ptxkit.diagnostics.catalogue.index import TEMPLATES
 from ptxkit.fixes.validate_fixes import with_verified_fixes
 from ptxkit.linter import lint_source
 from ptxkit.settings.model import Settings
@@ -58,7 +58,7 @@ def translate(template: MessageTemplate) -> str:
 
 @contextmanager
 def translated_catalogue() -> Iterator[None]:
-    templates = [each for group in GROUPS for each in vars(group).values() if isinstance(each, MessageTemplate)]
+    templates = list(TEMPLATES.values())
     texts = [each.text for each in templates]
     for each in templates:
         object.__setattr__(each, "text", translate(each))

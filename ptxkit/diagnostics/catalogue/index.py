@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from ptxkit.diagnostics.catalogue import ptx1xx, ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx, ptx8xx, ptx9xx
+from ptxkit.diagnostics.catalogue import (
+    operand_reasons,
+    ptx1xx,
+    ptx2xx,
+    ptx3xx,
+    ptx4xx,
+    ptx5xx,
+    ptx6xx,
+    ptx7xx,
+    ptx8xx,
+    ptx9xx,
+)
 from ptxkit.diagnostics.code import DiagnosticCode
+from ptxkit.diagnostics.message import MessageTemplate
 
 GROUPS = (ptx1xx, ptx2xx, ptx3xx, ptx4xx, ptx5xx, ptx6xx, ptx7xx, ptx8xx, ptx9xx)
 """The modules that define codes."""
@@ -12,3 +24,11 @@ CODES: tuple[DiagnosticCode, ...] = tuple(
     each for group in GROUPS for each in vars(group).values() if isinstance(each, DiagnosticCode)
 )
 """Every code, in the order of their numbers."""
+
+TEMPLATES: dict[tuple[str, str], MessageTemplate] = {
+    (module.__name__.rpartition(".")[2], name): each
+    for module in (*GROUPS, operand_reasons)
+    for name, each in vars(module).items()
+    if isinstance(each, MessageTemplate)
+}
+"""Every template, by its module and its name."""
